@@ -1,0 +1,83 @@
+package io.madeleine.api;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A closed world for communication, bound to one network: messages on one channel never meet those of another. Order is
+ * kept between each pair of processes within a channel, and promised nowhere else (paper, section 2.1).
+ *
+ * <p>Each pair of processes has one connection per channel and direction. One outgoing and one incoming message per
+ * connection may be open at a time; {@code begin...} waits for its turn. Messages of different connections are
+ * independent.
+ *
+ * <p>Threading: thread-safe. Many threads, virtual ones too, may send and receive on one channel; messages never
+ * interleave. A message itself is used by one thread at a time and may be handed to another.
+ *
+ * <p>Waits end with the result, or with {@link DeadlineExceededException}, {@link WaitInterruptedException},
+ * {@link PeerFailedException} or {@link SessionException}; a waiting thread drives the session's networks meanwhile.
+ */
+public interface Channel {
+    /** The channel's name, the key under {@code madeleine.channels}. */
+    String name();
+
+    /** The network that carries the channel to {@code remote}: {@code tcp}, {@code sci} ... */
+    String network(int remote);
+
+    /** The session the channel belongs to. */
+    Session session();
+
+    /**
+     * Initiates a message to the process of rank {@code remote}, waiting until the connection's previous outgoing
+     * message has ended.
+     *
+     * @throws IllegalArgumentException if {@code remote} is not another process of the session
+     */
+    OutgoingMessage beginPacking(int remote);
+
+    /** As {@link #beginPacking(int)}, waiting no longer than the given time. */
+    OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit);
+
+    /** As {@link #beginPacking(int)} without waiting; empty while another message is open. Does not allocate. */
+    Optional<OutgoingMessage> tryBeginPacking(int remote);
+
+    /** Initiates the reception of the channel's first incoming message, from whomever it comes. */
+    IncomingMessage beginUnpacking();
+
+    /** As {@link #beginUnpacking()}, waiting no longer than the given time. */
+    IncomingMessage beginUnpacking(long timeout, TimeUnit unit);
+
+    /** Initiates the reception of the next message from the process of rank {@code remote}. */
+    IncomingMessage beginUnpacking(int remote);
+
+    /** As {@link #beginUnpacking(int)}, waiting no longer than the given time. */
+    IncomingMessage beginUnpacking(int remote, long timeout, TimeUnit unit);
+
+    /**
+     * The channel's first incoming message if there is one, without waiting. Drives the networks once when it finds
+     * none, so that it may be called in a loop. Does not allocate.
+     */
+    Optional<IncomingMessage> tryBeginUnpacking();
+
+    /** As {@link #tryBeginUnpacking()} for messages from one process. */
+    Optional<IncomingMessage> tryBeginUnpacking(int remote);
+
+    /**
+     * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. Whoever
+     * drives progress calls it: it may unpack the EXPRESS header, keep the message open, give it to another thread
+     * and return. It must not wait for anything but the message it was given. An exception that leaves it discards
+     * the message and is logged.
+     */
+    void onMessage(MessageHandler handler);
+
+    /** Receives the messages of a channel as they arrive. */
+    @FunctionalInterface
+    interface MessageHandler {
+        /**
+         * Called with a message that has begun. Ownership: the handler's, until it ends or closes the message.
+         *
+         * @param message the message, open
+         */
+        void onMessage(IncomingMessage message);
+    }
+}

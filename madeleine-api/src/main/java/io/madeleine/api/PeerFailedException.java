@@ -1,0 +1,23 @@
+package io.madeleine.api;
+
+/** The peer is gone: its process ended, its connection was reset, or it was silent for too long. */
+public final class PeerFailedException extends MadeleineException {
+    private static final long serialVersionUID = 1L;
+
+    private final int rank;
+
+    /**
+     * A failure of the peer of the given rank.
+     *
+     * @param rank the peer's rank, or -1 where a wait on anyone has nobody left to wait for
+     */
+    public PeerFailedException(int rank, String message) {
+        super(message);
+        this.rank = rank;
+    }
+
+    /** The rank of the peer, or -1 where every peer is gone. */
+    public int rank() {
+        return rank;
+    }
+}

@@ -1,0 +1,10 @@
+package io.madeleine.api;
+
+/** When the receiver needs a block (paper, section 2.2). */
+public enum ReceiveMode {
+    /** The block is there when {@code unpack} returns. Needed where the data decides what to unpack next. */
+    EXPRESS,
+
+    /** The default: the block may arrive as late as {@code endUnpacking}; until then its content is undefined. */
+    CHEAPER
+}

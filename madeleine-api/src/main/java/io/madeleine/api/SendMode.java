@@ -1,0 +1,16 @@
+package io.madeleine.api;
+
+/** What the sender promises about a block between {@code pack} and the end of the message (paper, section 2.2). */
+public enum SendMode {
+    /** The block may be changed as soon as {@code pack} returns; the message keeps what was packed. */
+    SAFER,
+
+    /**
+     * The block is not read before {@code endPacking}: what it holds then is what travels. From the first such block on
+     * the rest of the message is recorded and sent at {@code endPacking}.
+     */
+    LATER,
+
+    /** The default: the block stays untouched until the end of packing, and may be read at any moment until then. */
+    CHEAPER
+}

@@ -1,0 +1,119 @@
+package io.madeleine.api;
+
+import io.madeleine.api.spi.SessionProvider;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * A group of processes with ranks {@code 0 .. size()-1} that exchange messages over named channels.
+ *
+ * <p>Opening a session is collective: it returns once every process of the session is connected, or fails within
+ * {@code madeleine.session.open-timeout}. A process may be in several sessions at once; there is no static state.
+ *
+ * <p>Threading: thread-safe.
+ */
+public interface Session extends AutoCloseable {
+    /**
+     * Opens a session from settings {@code key=value} (a key may omit its leading {@code madeleine.}) and
+     * {@code --conf=FILE}. Started by {@code mad run}, a process needs no argument: the launcher has told it its rank
+     * and how to find the others. Alone and without settings it is a session of one process.
+     *
+     * @throws ConfigurationException if a key or a value is wrong; the message names it and what is accepted
+     * @throws SessionException if the processes could not all be reached in time
+     */
+    static Session open(String... arguments) {
+        return open(provider -> provider.open(List.of(arguments)));
+    }
+
+    /** Opens a session from a HOCON file. Errors as for {@link #open(String...)}. */
+    static Session open(Path file) {
+        return open(provider -> provider.open(file));
+    }
+
+    /** Opens a session from settings by key, for instance {@code Map.of("madeleine.wait.mode", "spin")}. */
+    static Session open(Map<String, ?> settings) {
+        return open(provider -> provider.open(settings));
+    }
+
+    private static Session open(Function<SessionProvider, Session> how) {
+        return how.apply(ServiceLoader.load(SessionProvider.class)
+                .findFirst()
+                .or(() -> ServiceLoader.load(SessionProvider.class, Session.class.getClassLoader())
+                        .findFirst())
+                .orElseThrow(() -> new SessionException("no implementation of Madeleine was found: expected the"
+                        + " artifact io.madeleine:madeleine on the class path or module path")));
+    }
+
+    /** This process's number in the session, {@code 0 .. size()-1}. */
+    int rank();
+
+    /** How many processes the session has. */
+    int size();
+
+    /** The names of the channels, as configured under {@code madeleine.channels}. */
+    Set<String> channelNames();
+
+    /**
+     * The channel of this name.
+     *
+     * @throws ConfigurationException if no such channel is configured; the message lists those that are
+     */
+    Channel channel(String name);
+
+    /** The channel called {@code default}, which every configuration has unless it says otherwise. */
+    default Channel channel() {
+        return channel("default");
+    }
+
+    /**
+     * Drives everything once without waiting: polls every network, moves pending blocks, calls handlers.
+     *
+     * @return how many events were handled; 0 also when another thread is driving already
+     */
+    int progress();
+
+    /**
+     * Memory that the networks reach directly, 64-byte aligned, usable from any thread.
+     *
+     * <p>Ownership: the session's; it is freed when the session closes, after which every access fails with
+     * {@link IllegalStateException}.
+     *
+     * @param bytes how many bytes, at least 1
+     */
+    MemorySegment allocate(long bytes);
+
+    /** The arena behind {@link #allocate}: shared, closed by the session and not by its user. */
+    Arena arena();
+
+    /**
+     * Calls {@code listener} once for each peer that dies, also for those that are dead already, from a thread of the
+     * session. It should return soon.
+     */
+    void onPeerFailure(PeerFailureListener listener);
+
+    /**
+     * Leaves the session: finishes what {@code endPackingAsync} promised (within
+     * {@code madeleine.session.close-timeout}), ends every wait with {@link SessionException}, then frees all
+     * resources. Idempotent.
+     */
+    @Override
+    void close();
+
+    /** Told of the death of a peer. */
+    @FunctionalInterface
+    interface PeerFailureListener {
+        /**
+         * Called when a peer is gone.
+         *
+         * @param rank the peer's rank
+         * @param cause what was seen, with the time bound or event that decided it
+         */
+        void peerFailed(int rank, PeerFailedException cause);
+    }
+}
