@@ -1,0 +1,122 @@
+package io.madeleine.pmm;
+
+import io.madeleine.pmm.spi.Reactor;
+
+/**
+ * What the thread that holds the lead does while it waits: rounds, as {@link WaitPolicy} says spinning, yielding or asleep
+ * in the reactor in between.
+ *
+ * <p>Threading: the leader's, but for {@link #isAsleep}.
+ */
+final class Leading {
+    /** Reading the clock costs as much as a round of an idle network. */
+    private static final int CLOCK_ROUNDS = 16;
+
+    /**
+     * In adaptive mode, how long to spin at a stretch. A peer that shares the processor, because others keep the rest
+     * busy, cannot answer before it gets it: without yields in between, each message would cost a whole spin.
+     */
+    private static final long SPIN_SLICE_NS = 5_000;
+
+    private final ProgressEngine engine;
+    private final Rounds rounds;
+    private final WaitList waitList;
+    private final Reactor reactor;
+    private final WaitPolicy policy;
+    private final Waiter sleeper = Waiter.leader();
+    private volatile boolean asleep;
+
+    Leading(ProgressEngine engine, Rounds rounds, WaitList waitList, Reactor reactor, WaitPolicy policy) {
+        this.engine = engine;
+        this.rounds = rounds;
+        this.waitList = waitList;
+        this.reactor = reactor;
+        this.policy = policy;
+    }
+
+    /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
+    boolean isAsleep() {
+        return asleep;
+    }
+
+    /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
+    boolean lead(Waitable on, Condition condition, long deadlineNs) {
+        long idleSinceNs = 0;
+        long nowNs = System.nanoTime();
+        long yieldAtNs = nowNs;
+        int yields = 0;
+        for (int count = 1, idleRounds = 0; ; count++) {
+            int work = engine.round(nowNs);
+            if (condition.isMet()) {
+                return true;
+            }
+            if (engine.isClosed()) { // by a handler, perhaps: what the next round polls is gone
+                throw ProgressEngine.closedException();
+            }
+            idleRounds = work > 0 ? 0 : idleRounds + 1;
+            if (count % CLOCK_ROUNDS != 0 && policy.mode() != WaitMode.BLOCK) {
+                if (idleRounds > 0) {
+                    Thread.onSpinWait();
+                }
+                continue;
+            }
+            nowNs = System.nanoTime();
+            engine.checkWait(deadlineNs);
+            if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
+                return false;
+            }
+            if (idleRounds <= CLOCK_ROUNDS) {
+                idleSinceNs = nowNs;
+                yieldAtNs = nowNs + SPIN_SLICE_NS;
+                yields = 0;
+            }
+            if (idleRounds == 0 || spends(nowNs - idleSinceNs)) {
+                if (policy.mode() == WaitMode.ADAPTIVE && idleRounds > 0 && nowNs - yieldAtNs >= 0) {
+                    yieldAtNs = nowNs + SPIN_SLICE_NS;
+                    Thread.yield();
+                } else {
+                    Thread.onSpinWait();
+                }
+            } else if (policy.mode() == WaitMode.ADAPTIVE && yields < policy.yieldRounds()) {
+                yields++;
+                Thread.yield();
+            } else if (sleep(on, condition, deadlineNs)) {
+                return true;
+            }
+        }
+    }
+
+    /** Whether the policy spends a thread that has been idle for so long on spinning. */
+    private boolean spends(long idleNs) {
+        return switch (policy.mode()) {
+            case SPIN -> true;
+            case ADAPTIVE -> idleNs < policy.spinNs();
+            case BLOCK -> false;
+        };
+    }
+
+    /** Sleeps in the reactor; true if the condition was found met on the way there. */
+    private boolean sleep(Waitable on, Condition condition, long deadlineNs) {
+        sleeper.signalled = false;
+        waitList.register(on, sleeper);
+        asleep = true;
+        try {
+            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
+            if (condition.isMet()) {
+                return true;
+            }
+            if (quiet && !engine.isClosed() && !sleeper.signalled && !engine.progressThreadShouldYield()) {
+                long timeoutNs =
+                        deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
+                if (timeoutNs > 0) {
+                    reactor.sleep(timeoutNs);
+                }
+            }
+            return false;
+        } finally {
+            asleep = false;
+            rounds.disarm();
+            waitList.unregister(on, sleeper);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+package io.madeleine.pmm;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.Reactor;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives every network of a session, and is where its threads wait.
+ *
+ * <p>Leader and followers: one waiting thread holds the <i>lead</i> and polls for everybody; the others are parked and
+ * are woken when what they wait for is signalled, or to take the lead over when the leader leaves. Virtual threads never
+ * lead: the session's own thread ({@link ProgressThread}) polls for them, and for handlers and asynchronous operations,
+ * while nobody else does. The leader waits as {@link WaitPolicy} says and sleeps in one place, the {@link Reactor}.
+ *
+ * <p>No wake-up is lost: who waits registers first and looks again, who changes something changes first and looks for
+ * waiters then, both with volatile accesses.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class ProgressEngine implements AutoCloseable {
+    /** The deadline of a wait without one. */
+    public static final long NO_DEADLINE = Long.MAX_VALUE;
+
+    /** A pause of a virtual thread is some 50 us, a yield below one. */
+    private static final int ASIDE_YIELDS = 16;
+
+    private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
+    private static final VarHandle LEADER = leaderHandle();
+
+    private final Reactor reactor;
+    private final ProgressThread progressThread;
+    private final Rounds rounds;
+    private final WaitList waitList;
+    private final Leading leading;
+    private final AtomicInteger demand = new AtomicInteger();
+
+    private enum Followed {
+        MET,
+        EXPIRED,
+        LEAD_IS_FREE
+    }
+
+    private volatile @Nullable Thread leader;
+    private volatile boolean closed;
+    private volatile boolean over;
+    private volatile boolean roundIsWanted;
+    private int asideCount; // lost counts do no harm
+
+    /** An engine that sleeps in {@code reactor}, which it does not own. The name is part of its thread's. */
+    public ProgressEngine(String name, Reactor reactor, WaitPolicy policy) {
+        this.reactor = reactor;
+        this.rounds = new Rounds(reactor);
+        this.waitList = new WaitList(reactor);
+        this.leading = new Leading(this, rounds, waitList, reactor, policy);
+        this.progressThread = new ProgressThread(this, name);
+        progressThread.start();
+    }
+
+    private static VarHandle leaderHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(ProgressEngine.class, "leader", Thread.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Adds something to poll. */
+    public void addSource(ProgressSource source) {
+        rounds.addSource(source);
+        wakeLeader();
+    }
+
+    /**
+     * Stops polling something. When this returns nobody polls it any more, and it may be closed; from within a callback of
+     * a poll, that is so when the round is over.
+     *
+     * @throws WaitInterruptedException if the thread is interrupted while another leads; the source is removed all the same
+     * @throws SessionException if the session closes, after which nothing is polled
+     */
+    public void removeSource(ProgressSource source) {
+        if (closed || leader == Thread.currentThread()) {
+            rounds.removeSource(source);
+            return;
+        }
+        Waitable removed = new Waitable();
+        AtomicBoolean done = new AtomicBoolean();
+        enqueue(
+                () -> { // between two polls, by whoever leads
+                    rounds.removeSource(source);
+                    done.set(true);
+                    signal(removed);
+                    return true;
+                });
+        await(removed, done::get, NO_DEADLINE);
+    }
+
+    /** Adds something to be run by the leader after each round, outside all polls, where handlers are called. */
+    public void addDispatcher(Runnable dispatcher) {
+        rounds.addDispatcher(dispatcher);
+        raiseDemand();
+    }
+
+    /** Retries {@code step} each round until it is finished. The step must not be enqueued twice at a time. */
+    public void enqueue(Step step) {
+        rounds.addStep(step);
+        wakeLeader();
+    }
+
+    /** Declares that something has to progress though no thread waits for it: the session's own thread leads if need be. */
+    public void raiseDemand() {
+        if (demand.getAndIncrement() == 0) {
+            progressThread.wake();
+        }
+    }
+
+    /** Takes a {@link #raiseDemand()} back. */
+    public void lowerDemand() {
+        demand.decrementAndGet();
+    }
+
+    /** How much has to progress though no thread waits for it; 0 when all is quiet. */
+    public int demand() {
+        return demand.get();
+    }
+
+    boolean hasDemand() {
+        return demand.get() > 0 || roundIsWanted;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    boolean isLed() {
+        return leader != null;
+    }
+
+    /** Whether a thread that would rather lead itself is parked. */
+    boolean hasLeadSeekers() {
+        return waitList.leadSeekers() > 0;
+    }
+
+    /** A thread that never is the caller: what it may not touch is confined to another. */
+    public Thread foreignThread() {
+        return progressThread;
+    }
+
+    /**
+     * Drives everything once, without waiting. A virtual thread has it done by the session's own, a moment later.
+     *
+     * @return how many events were handled; 0 also when another thread leads, when the caller is virtual, and from
+     *     within a callback of a poll
+     */
+    public int progress() {
+        if (closed) {
+            throw closedException();
+        }
+        Thread self = Thread.currentThread();
+        if (leader == self) {
+            return rounds.isPolling() ? 0 : round(System.nanoTime());
+        }
+        if (self.isVirtual()) {
+            roundIsWanted = true;
+            progressThread.leadIsFree();
+            stepAside();
+            return 0;
+        }
+        if (!tryLead(self)) {
+            return 0;
+        }
+        try {
+            return round(System.nanoTime());
+        } finally {
+            releaseLead();
+        }
+    }
+
+    /**
+     * Leaves the carrier to other virtual threads. One that only ever yields may be taken up again and again before those
+     * that other threads have made runnable.
+     */
+    private void stepAside() {
+        if (++asideCount % ASIDE_YIELDS == 0) {
+            LockSupport.parkNanos(this, 1);
+        } else {
+            Thread.yield();
+        }
+    }
+
+    int round(long nowNs) {
+        if (roundIsWanted) {
+            roundIsWanted = false;
+        }
+        return rounds.run(nowNs);
+    }
+
+    /**
+     * Waits until the condition is met, driving everything meanwhile or sleeping while another thread does.
+     *
+     * @param on what is signalled when the condition may have changed
+     * @param deadlineNs in {@link System#nanoTime()} terms, or {@link #NO_DEADLINE}
+     * @return whether the condition was met by the deadline
+     * @throws WaitInterruptedException if the thread is interrupted
+     * @throws SessionException if the session closes
+     */
+    public boolean await(Waitable on, Condition condition, long deadlineNs) {
+        if (condition.isMet()) {
+            return true;
+        }
+        if (closed) {
+            throw closedException();
+        }
+        Thread self = Thread.currentThread();
+        if (leader == self) {
+            if (rounds.isPolling()) {
+                throw new IllegalStateException("the action of a completion must not wait: hand what follows to another"
+                        + " thread, or begin it with endPackingAsync or tryBegin");
+            }
+            return lead(on, condition, deadlineNs); // a handler waits for more of its message
+        }
+        boolean mayLead = !self.isVirtual();
+        if (!mayLead) {
+            raiseDemand();
+        }
+        try {
+            while (true) {
+                if (mayLead && tryLead(self)) {
+                    try {
+                        return lead(on, condition, deadlineNs);
+                    } finally {
+                        releaseLead();
+                    }
+                }
+                switch (follow(on, condition, deadlineNs, mayLead)) {
+                    case MET -> {
+                        return true;
+                    }
+                    case EXPIRED -> {
+                        return false;
+                    }
+                    case LEAD_IS_FREE -> Thread.onSpinWait();
+                }
+            }
+        } finally {
+            if (!mayLead) {
+                lowerDemand();
+            }
+        }
+    }
+
+    /** Tells those who wait on {@code on} to look again. */
+    public void signal(Waitable on) {
+        if (on.waiterCount != 0) {
+            waitList.signal(on);
+        }
+    }
+
+    boolean tryLead(Thread self) {
+        if (closed || leader != null || !LEADER.compareAndSet(this, null, self)) {
+            return false;
+        }
+        if (closed) { // who closes looks at the leader after saying so
+            leader = null;
+            return false;
+        }
+        return true;
+    }
+
+    void releaseLead() {
+        leader = null;
+        passLeadOn();
+    }
+
+    private void passLeadOn() {
+        if (waitList.leadSeekers() > 0) {
+            waitList.offerLead();
+        } else if (hasDemand()) {
+            progressThread.leadIsFree();
+        }
+    }
+
+    /** What interests has changed while a source may have been armed for less: a leader that sleeps looks again. */
+    public void lookAgain() {
+        wakeLeader();
+    }
+
+    private void wakeLeader() {
+        if (leading.isAsleep()) {
+            reactor.wakeUp();
+        }
+    }
+
+    /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
+    boolean lead(Waitable on, Condition condition, long deadlineNs) {
+        return leading.lead(on, condition, deadlineNs);
+    }
+
+    void checkWait(long deadlineNs) {
+        if (closed) {
+            throw closedException();
+        }
+        if (Thread.interrupted()) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException(
+                    "the wait was interrupted" + (deadlineNs == NO_DEADLINE ? "" : " before its deadline"));
+        }
+    }
+
+    static SessionException closedException() {
+        return new SessionException("the session is closed");
+    }
+
+    /** The session's own thread leads only while nobody else wants to. */
+    boolean progressThreadShouldYield() {
+        return leader == progressThread && waitList.leadSeekers() > 0;
+    }
+
+    /** Parks until the condition is met, the deadline has come or the lead can be taken. */
+    private Followed follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
+        Waiter self = Waiter.follower(Thread.currentThread(), mayLead);
+        waitList.register(on, self);
+        waitList.enlist(self);
+        if (mayLead && leader == progressThread) {
+            reactor.wakeUp(); // it hands the lead over: a thread that waits for itself is served faster
+        }
+        try {
+            while (!condition.isMet()) {
+                checkWait(deadlineNs);
+                if (mayLead && leader == null) {
+                    return Followed.LEAD_IS_FREE;
+                }
+                if (deadlineNs == NO_DEADLINE) {
+                    LockSupport.park(this);
+                } else {
+                    long leftNs = deadlineNs - System.nanoTime();
+                    if (leftNs <= 0) {
+                        return Followed.EXPIRED;
+                    }
+                    LockSupport.parkNanos(this, leftNs);
+                }
+                self.signalled = false;
+            }
+            return Followed.MET;
+        } finally {
+            waitList.delist(self);
+            waitList.unregister(on, self);
+            if (leader == null) {
+                passLeadOn(); // the offer may have come to this thread as it left
+            }
+        }
+    }
+
+    /**
+     * Ends all waits with {@link SessionException}, stops the session's own thread, and takes the lead for good: when
+     * this returns nobody polls any more, and what was polled may be freed. Idempotent.
+     *
+     * @throws IllegalStateException from within a callback of a poll, whose caller would go on with what is freed
+     */
+    @Override
+    public void close() {
+        Thread self = Thread.currentThread();
+        if (leader == self && rounds.isPolling()) {
+            throw new IllegalStateException("the action of a completion must not close the session, which is being"
+                    + " polled: let another thread do it");
+        }
+        closed = true;
+        waitList.wakeAll();
+        progressThread.end();
+        long giveUpNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
+        while (!over && leader != self && giveUpNs - System.nanoTime() > 0) {
+            if (leader == null && LEADER.compareAndSet(this, null, self)) {
+                break;
+            }
+            reactor.wakeUp();
+            Thread.yield();
+        }
+        over = true;
+    }
+}

@@ -1,0 +1,99 @@
+package io.madeleine.pmm;
+
+import io.madeleine.api.SessionException;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The session's own thread: leads while there is demand (virtual threads that wait, handlers, asynchronous operations)
+ * and no thread of the user leads; sleeps otherwise. It hands the lead over as soon as somebody else wants it, and takes
+ * a lead that was left only if it is still free a moment later: a thread that sends and waits in turns keeps it so.
+ *
+ * <p>Threading: one per engine; {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
+ */
+final class ProgressThread extends Thread {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
+    private static final long PAUSE_AFTER_FAILURE_NS = 10_000_000;
+    private static final long GRACE_NS = 100_000;
+    private static final int GRACE_ROUNDS = 20;
+
+    private final ProgressEngine engine;
+    private final Waitable never = new Waitable();
+    private final Condition mayStop;
+    private volatile boolean deeplyParked;
+
+    ProgressThread(ProgressEngine engine, String name) {
+        super("madeleine-progress-" + name);
+        this.engine = engine;
+        this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed();
+        setDaemon(true);
+    }
+
+    /** There is demand where there was none. */
+    void wake() {
+        LockSupport.unpark(this);
+    }
+
+    /** There is demand, and the lead may be free. */
+    void leadIsFree() {
+        if (deeplyParked) {
+            LockSupport.unpark(this);
+        }
+    }
+
+    void end() {
+        LockSupport.unpark(this);
+        if (Thread.currentThread() != this) {
+            try {
+                join(1_000);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void run() {
+        int busyRounds = 0;
+        while (!engine.isClosed()) {
+            if (!engine.hasDemand() || busyRounds > GRACE_ROUNDS) {
+                parkDeeply(busyRounds > GRACE_ROUNDS);
+                busyRounds = 0;
+            } else if (engine.isLed() || engine.hasLeadSeekers()) {
+                busyRounds++;
+                LockSupport.parkNanos(this, GRACE_NS);
+            } else {
+                busyRounds = 0;
+                lead();
+            }
+        }
+    }
+
+    private void parkDeeply(boolean whileLed) {
+        deeplyParked = true;
+        try {
+            // Looks again after raising the flag: who leaves the lead looks at the flag after leaving.
+            if (!engine.isClosed() && (whileLed ? engine.isLed() : !engine.hasDemand())) {
+                LockSupport.park(this);
+            }
+        } finally {
+            deeplyParked = false;
+        }
+    }
+
+    private void lead() {
+        if (!engine.tryLead(this)) {
+            return;
+        }
+        try {
+            engine.lead(never, mayStop, ProgressEngine.NO_DEADLINE);
+        } catch (SessionException _) {
+            // closed meanwhile: run() ends
+        } catch (RuntimeException | Error e) { // whatever it was: without this thread the session stands still
+            LOGGER.log(Level.ERROR, "polling failed on " + getName() + "; it goes on", e);
+            LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
+        } finally {
+            engine.releaseLead();
+        }
+    }
+}

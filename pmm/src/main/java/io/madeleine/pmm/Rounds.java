@@ -1,0 +1,144 @@
+package io.madeleine.pmm;
+
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.Reactor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jctools.queues.MessagePassingQueue;
+import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
+
+/**
+ * What the leader does in a round: poll every source, retry unfinished steps, look at the reactor now and then, call
+ * handlers.
+ *
+ * <p>Threading: {@link #run}, {@link #arm} and {@link #disarm} belong to the leader; the rest is thread-safe.
+ */
+final class Rounds {
+    /** The reactor's events are rare and looking for them is a system call: every so many rounds. */
+    private static final int REACTOR_ROUNDS = 1024;
+
+    /** Two for each connection at most; the queue grows to what is needed and allocates no more then. */
+    private static final int MAX_NEW_STEPS = 1 << 20;
+
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
+
+    private final Reactor reactor;
+    private final CopyOnWriteArrayList<ProgressSource> sourceList = new CopyOnWriteArrayList<>();
+    private volatile ProgressSource[] sources = {};
+    private volatile Runnable[] dispatchers = {};
+    private final MpscGrowableVarHandleArrayQueue<Step> newSteps =
+            new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
+    private final List<Step> steps = new ArrayList<>();
+    private final MessagePassingQueue.Consumer<Step> addStep = steps::add;
+    private ProgressSource[] armed = {};
+    private int reactorCountdown = REACTOR_ROUNDS;
+    private boolean polling;
+
+    Rounds(Reactor reactor) {
+        this.reactor = reactor;
+    }
+
+    void addSource(ProgressSource source) {
+        sourceList.add(source);
+        sources = sourceList.toArray(ProgressSource[]::new);
+    }
+
+    void removeSource(ProgressSource source) {
+        sourceList.remove(source);
+        sources = sourceList.toArray(ProgressSource[]::new);
+    }
+
+    synchronized void addDispatcher(Runnable dispatcher) {
+        Runnable[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
+        grown[grown.length - 1] = dispatcher;
+        dispatchers = grown;
+    }
+
+    void addStep(Step step) {
+        if (!newSteps.offer(step)) {
+            throw new IllegalStateException("more than " + MAX_NEW_STEPS + " unfinished operations");
+        }
+    }
+
+    boolean hasNewSteps() {
+        return !newSteps.isEmpty();
+    }
+
+    /**
+     * Whether the leader is at a point where another round must not begin: within a poll or step, or about to sleep; not
+     * within a handler.
+     */
+    boolean isPolling() {
+        return polling;
+    }
+
+    /** One round; returns how many events were handled. */
+    int run(long nowNs) {
+        int work = 0;
+        polling = true;
+        try {
+            for (ProgressSource source : sources) {
+                work += source.poll(nowNs);
+            }
+            if (!steps.isEmpty() || !newSteps.isEmpty()) {
+                work += runSteps();
+            }
+            if (--reactorCountdown <= 0) {
+                reactorCountdown = REACTOR_ROUNDS;
+                work += reactor.poll();
+            }
+        } finally {
+            polling = false;
+        }
+        for (Runnable dispatcher : dispatchers) {
+            dispatcher.run();
+        }
+        return work;
+    }
+
+    private int runSteps() {
+        newSteps.drain(addStep);
+        int finished = 0;
+        for (int i = 0; i < steps.size(); ) {
+            if (isFinished(steps.get(i))) {
+                int last = steps.size() - 1;
+                steps.set(i, steps.get(last));
+                steps.remove(last);
+                finished++;
+            } else {
+                i++;
+            }
+        }
+        return finished;
+    }
+
+    /** Does a step; one that fails is given up, so that the others go on. */
+    private static boolean isFinished(Step step) {
+        try {
+            return step.step();
+        } catch (RuntimeException | Error e) {
+            LOGGER.log(System.Logger.Level.ERROR, "unfinished work failed and is given up: " + step, e);
+            return true;
+        }
+    }
+
+    /** Prepares all sources for sleep; false if one has news. {@link #disarm} follows in any case. */
+    boolean arm() {
+        polling = true;
+        armed = sources;
+        boolean quiet = newSteps.isEmpty();
+        for (ProgressSource source : armed) {
+            quiet &= source.armForBlocking();
+        }
+        return quiet;
+    }
+
+    void disarm() {
+        for (ProgressSource source : armed) {
+            source.disarm();
+        }
+        polling = false;
+    }
+}

@@ -1,0 +1,100 @@
+package io.madeleine.pmm;
+
+import io.madeleine.pmm.spi.Reactor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.function.Consumer;
+
+/**
+ * A reactor over the JDK's {@link Selector}; selecting with an action spares the set of selected keys and so every
+ * allocation.
+ *
+ * <p>Threading: as {@link Reactor} says.
+ */
+public final class SelectorReactor implements Reactor {
+    private static final long NS_PER_MS = 1_000_000;
+
+    private final Selector selector;
+    private final Consumer<SelectionKey> dispatch = SelectorReactor::dispatch;
+
+    /** Opens the selector. */
+    public SelectorReactor() {
+        try {
+            selector = Selector.open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "cannot open a selector; is the limit of open files reached (ulimit -n)?", e);
+        }
+    }
+
+    @Override
+    public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
+        try {
+            SelectionKey key = channel.register(selector, operations, handler);
+            selector.wakeup(); // a sleep that has begun does not see it
+            return new Registration() {
+                @Override
+                public void operations(int wanted) {
+                    if (key.isValid() && key.interestOps() != wanted) {
+                        key.interestOps(wanted);
+                    }
+                }
+
+                @Override
+                public void cancel() {
+                    key.cancel();
+                }
+            };
+        } catch (ClosedChannelException e) {
+            throw new UncheckedIOException("cannot watch a closed channel", e);
+        }
+    }
+
+    private static void dispatch(SelectionKey key) {
+        try {
+            if (key.isValid()) {
+                ((ReadyHandler) key.attachment()).onReady(key.readyOps());
+            }
+        } catch (CancelledKeyException _) {
+            // cancelled between the two lines by its owner, who needs no event any more
+        }
+    }
+
+    @Override
+    public int poll() {
+        try {
+            return selector.selectNow(dispatch);
+        } catch (IOException e) {
+            throw new UncheckedIOException("selecting failed", e);
+        }
+    }
+
+    @Override
+    public int sleep(long timeoutNs) {
+        try {
+            long timeoutMs = timeoutNs == Long.MAX_VALUE ? 0 : (timeoutNs + NS_PER_MS - 1) / NS_PER_MS;
+            return selector.select(dispatch, timeoutMs);
+        } catch (IOException e) {
+            throw new UncheckedIOException("selecting failed", e);
+        }
+    }
+
+    @Override
+    public void wakeUp() {
+        selector.wakeup();
+    }
+
+    @Override
+    public void close() {
+        try {
+            selector.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("closing a selector failed", e);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.madeleine.pmm.spi;
+
+import java.lang.System.Logger;
+
+/**
+ * What an adapter knows of the process and session it works for.
+ *
+ * <p>Threading: immutable; the reactor has its own rules.
+ *
+ * @param sessionId the session's name, equal in all its processes and unlike any other's: letters, digits, dashes
+ * @param self this process
+ * @param secret what proves membership to a peer; not to be logged or changed
+ * @param reactor where events that end the engine's sleep are registered
+ * @param logger control path only
+ */
+@SuppressWarnings("ArrayRecordComponent") // contexts are never compared
+public record ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {}

@@ -1,0 +1,26 @@
+package io.madeleine.pmm.spi;
+
+/**
+ * Something that the progress engine drives. All calls come from the thread that holds the lead.
+ */
+public interface ProgressSource {
+    /**
+     * Looks once for news and handles it, without waiting.
+     *
+     * @param nowNs the time, {@link System#nanoTime()}, read once per round
+     * @return how many events were handled; 0 lets the engine grow idle
+     */
+    int poll(long nowNs);
+
+    /**
+     * Prepares for the engine's sleep: from now on news of any kind (bytes that {@linkplain
+     * ProtocolConnection#receiveInterest interest}, room for a send that was {@link LinkStatus#PENDING}, a lost peer)
+     * ends the sleep in the reactor. Looks once more after arming.
+     *
+     * @return false if there is news already, and the engine must not sleep
+     */
+    boolean armForBlocking();
+
+    /** Takes the preparation back; called after each {@link #armForBlocking()}, whatever it answered. */
+    void disarm();
+}

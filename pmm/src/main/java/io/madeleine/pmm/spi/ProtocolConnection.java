@@ -1,0 +1,37 @@
+package io.madeleine.pmm.spi;
+
+import java.util.List;
+
+/**
+ * A point-to-point connection to one peer ({@code mad_connection_t}), reliable and in order on each of its links.
+ *
+ * <p>Threading: the send halves of all links are called by one thread at a time, the receive halves likewise; the layer
+ * above sees to it with a lock for each direction. The two directions run in parallel, and in parallel to the engine's
+ * poll.
+ */
+public interface ProtocolConnection extends AutoCloseable {
+    /** Who is at the other end. */
+    ProcessIdentity peer();
+
+    /** Whether both directions share this object; if not, a second connection serves the other direction. */
+    boolean bidirectional();
+
+    /** The links, one for each agreed transmission module, in the agreed order; the first is the primary. */
+    List<TransmissionLink> links();
+
+    /** Hands over the receiver of upcalls; there are none before. Called once. */
+    void start(ConnectionListener listener);
+
+    /**
+     * Whether upcalls about arriving bytes are useful now. While they are not (a message waits to be opened), arrived
+     * bytes neither cause upcalls nor keep the engine from sleeping. Initially true. Called under the receive lock.
+     */
+    void receiveInterest(boolean wanted);
+
+    /** Tells the peer that nothing more will be sent. What was sent before still arrives. Called under the send lock. */
+    void finish();
+
+    /** Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}. Idempotent, under both locks. */
+    @Override
+    void close();
+}

@@ -1,0 +1,57 @@
+package io.madeleine.pmm.spi;
+
+import java.nio.channels.SelectableChannel;
+
+/**
+ * The one place where a session sleeps, and where what can end that sleep is registered.
+ *
+ * <p>Threading: {@link #poll}, {@link #sleep} and all handlers belong to the thread that holds the lead (or, before
+ * anybody leads, to the one that opens the session); {@link #register} and {@link #wakeUp} may be called by any thread.
+ */
+public interface Reactor extends AutoCloseable {
+    /**
+     * Watches a non-blocking channel.
+     *
+     * @param channel in non-blocking mode; closing it ends the registration
+     * @param operations of {@link java.nio.channels.SelectionKey}
+     * @param handler called with the operations that are ready, as often as they are (level-triggered)
+     */
+    Registration register(SelectableChannel channel, int operations, ReadyHandler handler);
+
+    /** Handles what is ready, without waiting; returns how many events that was. */
+    int poll();
+
+    /**
+     * Waits until something is ready, {@link #wakeUp()} is called, or the time is over, and handles what is ready.
+     *
+     * @param timeoutNs at most how long, above 0; {@link Long#MAX_VALUE} for as long as it takes
+     * @return how many events were handled
+     */
+    int sleep(long timeoutNs);
+
+    /** Ends the current sleep, or else the next. */
+    void wakeUp();
+
+    @Override
+    void close();
+
+    /** A watched channel. */
+    interface Registration {
+        /** Changes what is watched for; takes effect by the next poll or sleep. Any thread. */
+        void operations(int operations);
+
+        /** Stops watching. Any thread; idempotent. */
+        void cancel();
+    }
+
+    /** Handles the events of one channel. */
+    @FunctionalInterface
+    interface ReadyHandler {
+        /**
+         * Called when the channel is ready.
+         *
+         * @param readyOperations of {@link java.nio.channels.SelectionKey}
+         */
+        void onReady(int readyOperations);
+    }
+}

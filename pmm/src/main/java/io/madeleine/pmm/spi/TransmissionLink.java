@@ -1,0 +1,46 @@
+package io.madeleine.pmm.spi;
+
+/**
+ * A transmission module at work on one connection ({@code mad_link_t}): packets go in at one end and come out at the
+ * other, in order, with their headers and lengths. Nothing here waits, and nothing allocates in steady state.
+ *
+ * <p>This is the receiving half, the same for all; {@link StaticLink} and {@link DynamicLink} are the two ways to send.
+ *
+ * <p>Receiving is: look at {@link #front()}; if there is a packet, take its payload by {@link #receive} in as many parts
+ * as liked, or {@link #skip} it; then {@link #release()} it. A packet's payload may arrive bit by bit after its header.
+ *
+ * <p>Threading: one thread at a time for the receiving half and one for the sending half.
+ */
+public sealed interface TransmissionLink permits StaticLink, DynamicLink {
+    /** What the module is and can do, with the agreed threshold. */
+    TransmissionCapabilities capabilities();
+
+    /**
+     * The header of the packet in front, as its sender gave it, or 0 if none has arrived, or {@link LinkStatus#CLOSED}
+     * if none will. It stays in front until it is released. A header that is not {@linkplain PacketHeader#isValid
+     * valid} never comes up: the link breaks the connection instead.
+     */
+    long front();
+
+    /**
+     * Moves payload of the packet in front into the group, which keeps the account of what it still wants; the paper's
+     * {@code receive_sub_buffer_group}, and {@code receive_buffer} for a group of one.
+     *
+     * @param maxBytes an upper bound, not above what is left of the packet's payload
+     * @return how many bytes were moved; 0 if none has arrived yet
+     * @throws IllegalStateException if memory of the group has been freed ({@link WrongThreadException} if it is another
+     *     thread's); the group says how far it came, which is what has been taken of the packet
+     */
+    long receive(BufferGroup group, long maxBytes);
+
+    /**
+     * Drops payload of the packet in front.
+     *
+     * @param maxBytes an upper bound, not above what is left of the packet's payload
+     * @return how many bytes were dropped; 0 if none has arrived yet
+     */
+    long skip(long maxBytes);
+
+    /** Lets go of the packet in front, whose payload has been received or skipped to its end, and of its buffer. */
+    void release();
+}

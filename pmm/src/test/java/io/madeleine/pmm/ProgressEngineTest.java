@@ -1,0 +1,509 @@
+package io.madeleine.pmm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(WaitMode.class)
+@Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ProgressEngineTest {
+    private static final long PATIENCE_NS = 10_000_000_000L;
+
+    @Parameter
+    WaitMode mode;
+
+    private SelectorReactor reactor;
+    private ProgressEngine engine;
+    private FakeNetwork network;
+    private final Waitable news = new Waitable();
+    private final AtomicInteger received = new AtomicInteger();
+
+    @BeforeEach
+    void open() {
+        reactor = new SelectorReactor();
+        engine = new ProgressEngine("test", reactor, new WaitPolicy(mode, 20_000, 5));
+        network = new FakeNetwork(reactor);
+        network.listener = () -> {
+            received.incrementAndGet();
+            engine.signal(news);
+        };
+        engine.addSource(network);
+    }
+
+    @AfterEach
+    void close() {
+        engine.close();
+        network.freed = true;
+        reactor.close();
+        assertNull(network.violation.get());
+        assertEquals(0, engine.demand());
+    }
+
+    private static long in(long milliseconds) {
+        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(milliseconds);
+    }
+
+    private boolean awaitReceived(int count) {
+        return engine.await(news, () -> received.get() >= count, System.nanoTime() + PATIENCE_NS);
+    }
+
+    /** Runs in a thread of its own; the future tells how it went. */
+    private static <T> CompletableFuture<T> async(boolean virtual, java.util.concurrent.Callable<T> action) {
+        CompletableFuture<T> future = new CompletableFuture<>();
+        (virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon()).start(() -> {
+            try {
+                future.complete(action.call());
+            } catch (Throwable e) {
+                future.completeExceptionally(e);
+            }
+        });
+        return future;
+    }
+
+    private static Throwable failureOf(CompletableFuture<?> future) {
+        return assertThrows(java.util.concurrent.ExecutionException.class, () -> future.get(10, TimeUnit.SECONDS))
+                .getCause();
+    }
+
+    private static void pause(int milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // ---- ends of waits
+
+    @Test
+    void shouldNotWaitForWhatIsThereAlready() {
+        assertTrue(engine.await(news, () -> true, in(-1)));
+        assertEquals(0, network.pollCount.get());
+    }
+
+    @Test
+    void shouldGiveUpAtTheDeadline() {
+        long startNs = System.nanoTime();
+        assertFalse(engine.await(news, () -> false, in(30)));
+        assertTrue(System.nanoTime() - startNs >= 30_000_000);
+        assertFalse(engine.await(news, () -> false, in(-5)));
+    }
+
+    @Test
+    void shouldGiveUpAtTheDeadlineThoughThereIsAlwaysNewsForOthers() {
+        network.busy = true;
+        assertFalse(engine.await(news, () -> false, in(30)));
+    }
+
+    @Test
+    void shouldGiveUpAtTheDeadlineAsAFollower() throws Exception {
+        for (boolean virtual : new boolean[] {false, true}) {
+            AtomicBoolean stop = new AtomicBoolean();
+            Waitable other = new Waitable();
+            var leader = async(false, () -> engine.await(other, stop::get, in(20_000)));
+            pause(5);
+            assertFalse(async(virtual, () -> engine.await(news, () -> false, in(30)))
+                    .get());
+            stop.set(true);
+            engine.signal(other);
+            assertTrue(leader.get());
+        }
+    }
+
+    @Test
+    void shouldEndTheLeadersWaitWhenItIsInterrupted() {
+        for (boolean busy : new boolean[] {false, true}) {
+            network.busy = busy;
+            AtomicReference<Thread> waiter = new AtomicReference<>();
+            AtomicBoolean stillInterrupted = new AtomicBoolean();
+            var wait = async(false, () -> {
+                waiter.set(Thread.currentThread());
+                try {
+                    return engine.await(news, () -> false, ProgressEngine.NO_DEADLINE);
+                } finally {
+                    stillInterrupted.set(Thread.currentThread().isInterrupted());
+                }
+            });
+            pause(20);
+            waiter.get().interrupt();
+            assertInstanceOf(WaitInterruptedException.class, failureOf(wait));
+            assertTrue(stillInterrupted.get());
+        }
+    }
+
+    @Test
+    void shouldEndAFollowersWaitWhenItIsInterrupted() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        Waitable other = new Waitable();
+        var leader = async(false, () -> engine.await(other, stop::get, in(20_000)));
+        pause(5);
+        for (boolean virtual : new boolean[] {false, true}) {
+            AtomicReference<Thread> waiter = new AtomicReference<>();
+            var wait = async(virtual, () -> {
+                waiter.set(Thread.currentThread());
+                return engine.await(news, () -> false, ProgressEngine.NO_DEADLINE);
+            });
+            pause(20);
+            waiter.get().interrupt();
+            assertInstanceOf(WaitInterruptedException.class, failureOf(wait));
+        }
+        stop.set(true);
+        engine.signal(other);
+        assertTrue(leader.get());
+    }
+
+    @Test
+    void shouldEndAllWaitsWhenItIsClosedAndPollNoMore() {
+        for (boolean busy : new boolean[] {false, true}) {
+            network.busy = busy;
+            var leader = async(false, () -> engine.await(news, () -> false, ProgressEngine.NO_DEADLINE));
+            var follower = async(false, () -> engine.await(news, () -> false, ProgressEngine.NO_DEADLINE));
+            var virtual = async(true, () -> engine.await(news, () -> false, ProgressEngine.NO_DEADLINE));
+            pause(20);
+            engine.close();
+            network.freed = true;
+            assertInstanceOf(SessionException.class, failureOf(leader));
+            assertInstanceOf(SessionException.class, failureOf(follower));
+            assertInstanceOf(SessionException.class, failureOf(virtual));
+            assertNull(network.violation.get());
+            open();
+        }
+    }
+
+    @Test
+    void shouldRefuseWaitsAfterTheCloseWithoutPolling() {
+        engine.close();
+        network.freed = true;
+        engine.close();
+        assertThrows(SessionException.class, () -> engine.await(news, () -> false, in(50)));
+        assertThrows(SessionException.class, engine::progress);
+        assertInstanceOf(
+                SessionException.class, failureOf(async(false, () -> engine.await(news, () -> false, in(50)))));
+        assertInstanceOf(SessionException.class, failureOf(async(true, () -> engine.await(news, () -> false, in(50)))));
+    }
+
+    // ---- who polls
+
+    @Test
+    void shouldPollOnBehalfOfTheThreadThatWaits() {
+        AtomicReference<Thread> poller = new AtomicReference<>();
+        network.listener = () -> {
+            poller.set(Thread.currentThread());
+            received.incrementAndGet();
+        };
+        network.send();
+        assertTrue(awaitReceived(1));
+        assertEquals(Thread.currentThread(), poller.get());
+    }
+
+    @Test
+    void shouldWakeTheLeaderByNewsOfANetwork() throws Exception {
+        for (int i = 1; i <= 200; i++) {
+            int count = i;
+            var wait = async(false, () -> awaitReceived(count));
+            if (i % 10 == 0) {
+                pause(1);
+            }
+            network.send();
+            assertTrue(wait.get(), "wait " + i);
+        }
+    }
+
+    @Test
+    void shouldHandTheLeadOnWhenTheLeaderLeaves() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            AtomicBoolean stop = new AtomicBoolean();
+            Waitable other = new Waitable();
+            var leader = async(false, () -> engine.await(other, stop::get, in(10_000)));
+            int count = received.get() + 1;
+            var follower = async(false, () -> awaitReceived(count));
+            var third = async(true, () -> awaitReceived(count));
+            if (i % 5 == 0) {
+                pause(1);
+            }
+            stop.set(true);
+            engine.signal(other);
+            assertTrue(leader.get());
+            network.send();
+            assertTrue(follower.get());
+            assertTrue(third.get());
+        }
+    }
+
+    @Test
+    void shouldPollForVirtualThreadsByAThreadOfItsOwn() throws Exception {
+        AtomicReference<Thread> poller = new AtomicReference<>();
+        network.listener = () -> {
+            poller.set(Thread.currentThread());
+            received.incrementAndGet();
+            engine.signal(news);
+        };
+        for (int i = 1; i <= 100; i++) {
+            int count = i;
+            var wait = async(true, () -> awaitReceived(count));
+            if (i % 10 == 0) {
+                pause(1);
+            }
+            network.send();
+            assertTrue(wait.get());
+            assertEquals(engine.foreignThread(), poller.get());
+        }
+    }
+
+    @Test
+    void shouldLetAThreadThatWaitsForItselfTakeTheLeadFromTheSessionsOwn() throws Exception {
+        AtomicReference<Thread> poller = new AtomicReference<>();
+        network.listener = () -> {
+            poller.set(Thread.currentThread());
+            received.incrementAndGet();
+            engine.signal(news);
+        };
+        AtomicBoolean stop = new AtomicBoolean();
+        Waitable other = new Waitable();
+        var virtual = async(true, () -> engine.await(other, stop::get, in(20_000)));
+        pause(10);
+        AtomicReference<Thread> waiter = new AtomicReference<>();
+        var platform = async(false, () -> {
+            waiter.set(Thread.currentThread());
+            return awaitReceived(1);
+        });
+        pause(50);
+        network.send();
+        assertTrue(platform.get());
+        assertEquals(waiter.get(), poller.get());
+
+        network.send(); // now nobody else is there to poll
+        long deadlineNs = in(10_000);
+        while (received.get() < 2 && deadlineNs - System.nanoTime() > 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(2, received.get());
+        assertEquals(engine.foreignThread(), poller.get());
+        stop.set(true);
+        engine.signal(other);
+        assertTrue(virtual.get());
+    }
+
+    @Test
+    void shouldDriveTheNetworksWhenAsked() {
+        network.send();
+        assertEquals(1, engine.progress());
+        assertEquals(0, engine.progress());
+        assertEquals(1, received.get());
+    }
+
+    @Test
+    void shouldDriveTheNetworksWhenAVirtualThreadAsksInALoop() throws Exception {
+        for (int i = 1; i <= 20; i++) {
+            int count = i;
+            network.send();
+            assertTrue(async(true, () -> {
+                        long deadlineNs = in(5_000);
+                        while (received.get() < count && deadlineNs - System.nanoTime() > 0) {
+                            engine.progress();
+                        }
+                        return received.get() >= count;
+                    })
+                    .get());
+        }
+    }
+
+    @Test
+    void shouldNotPollWhileThereIsNothingToDo() throws Exception {
+        if (mode == WaitMode.SPIN) {
+            return;
+        }
+        AtomicBoolean stop = new AtomicBoolean();
+        var wait = async(false, () -> engine.await(news, stop::get, in(20_000)));
+        pause(50);
+        int before = network.pollCount.get();
+        pause(100);
+        assertTrue(network.pollCount.get() - before < 20, "an idle engine polls");
+        stop.set(true);
+        engine.signal(news);
+        assertTrue(wait.get());
+        pause(50);
+        int after = network.pollCount.get();
+        pause(50);
+        assertEquals(after, network.pollCount.get());
+    }
+
+    // ---- steps, handlers and what they may do
+
+    @Test
+    void shouldPollANetworkNoMoreOnceItIsRemoved() throws Exception {
+        CompletableFuture<Boolean> waiting = async(false, () -> awaitReceived(1)); // leads all the time
+        for (int i = 0; i < 20; i++) {
+            try (SelectorReactor reactorOfAnother = new SelectorReactor()) {
+                FakeNetwork comesAndGoes = new FakeNetwork(reactorOfAnother);
+                engine.addSource(comesAndGoes);
+                if (i % 2 == 0) {
+                    Thread.sleep(2);
+                }
+                engine.removeSource(comesAndGoes);
+                comesAndGoes.freed = true;
+                Thread.sleep(1);
+                assertNull(comesAndGoes.violation.get());
+            }
+        }
+        network.send();
+        assertTrue(waiting.get(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldRetryAStepUntilItIsFinished() {
+        AtomicInteger tries = new AtomicInteger();
+        engine.enqueue(() -> {
+            network.send(); // as room would be news
+            return tries.incrementAndGet() == 3;
+        });
+        assertTrue(engine.await(news, () -> tries.get() == 3, System.nanoTime() + PATIENCE_NS));
+        engine.progress();
+        assertEquals(3, tries.get());
+    }
+
+    @Test
+    void shouldWakeASleepingLeaderForANewStep() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            AtomicBoolean done = new AtomicBoolean();
+            var wait = async(false, () -> engine.await(news, done::get, in(10_000)));
+            if (i % 5 == 0) {
+                pause(2);
+            }
+            engine.enqueue(() -> {
+                done.set(true);
+                return true;
+            });
+            assertTrue(wait.get());
+        }
+    }
+
+    @Test
+    void shouldGoOnWithTheOtherStepsWhenOneFails() {
+        AtomicInteger tries = new AtomicInteger();
+        AtomicInteger failures = new AtomicInteger();
+        engine.enqueue(() -> {
+            failures.incrementAndGet();
+            throw new IllegalArgumentException("as a test");
+        });
+        engine.enqueue(() -> {
+            network.send();
+            return tries.incrementAndGet() == 3;
+        });
+        assertTrue(engine.await(news, () -> tries.get() == 3, System.nanoTime() + PATIENCE_NS));
+        assertEquals(1, failures.get());
+    }
+
+    @Test
+    void shouldRefuseToWaitInsideAPollOrAStep() {
+        AtomicReference<Throwable> inPoll = new AtomicReference<>();
+        AtomicReference<Throwable> inStep = new AtomicReference<>();
+        AtomicInteger progressed = new AtomicInteger();
+        network.listener = () -> {
+            progressed.addAndGet(engine.progress());
+            inPoll.set(assertThrows(Throwable.class, () -> engine.await(news, () -> false, in(1_000))));
+            assertTrue(engine.await(news, () -> true, in(1_000)));
+            received.incrementAndGet();
+        };
+        engine.enqueue(() -> {
+            progressed.addAndGet(engine.progress());
+            inStep.set(assertThrows(Throwable.class, () -> engine.await(news, () -> false, in(1_000))));
+            received.incrementAndGet();
+            return true;
+        });
+        network.send();
+        assertTrue(awaitReceived(2));
+        assertInstanceOf(IllegalStateException.class, inPoll.get());
+        assertInstanceOf(IllegalStateException.class, inStep.get());
+        assertEquals(0, progressed.get());
+    }
+
+    @Test
+    void shouldRefuseToBeClosedInsideAPollOrAStep() {
+        AtomicReference<Throwable> inPoll = new AtomicReference<>();
+        network.listener = () -> {
+            inPoll.set(assertThrows(Throwable.class, engine::close));
+            received.incrementAndGet();
+        };
+        network.send();
+        assertTrue(awaitReceived(1));
+        assertInstanceOf(IllegalStateException.class, inPoll.get());
+    }
+
+    @Test
+    void shouldLetAHandlerWaitForMore() throws Exception {
+        AtomicInteger handled = new AtomicInteger();
+        AtomicInteger depth = new AtomicInteger();
+        engine.addDispatcher(() -> {
+            if (received.get() == 1 && depth.getAndIncrement() == 0) {
+                assertTrue(engine.await(news, () -> received.get() == 2, in(10_000)));
+                handled.incrementAndGet();
+            }
+        });
+        network.send();
+        var sender = async(false, () -> {
+            pause(20);
+            network.send();
+            return true;
+        });
+        assertTrue(engine.await(news, () -> handled.get() == 1, System.nanoTime() + PATIENCE_NS));
+        assertTrue(sender.get());
+        engine.lowerDemand(); // the dispatcher's
+    }
+
+    @Test
+    void shouldCallHandlersThoughNoThreadWaits() {
+        AtomicReference<Thread> caller = new AtomicReference<>();
+        engine.addDispatcher(() -> {
+            if (received.get() > 0) {
+                caller.set(Thread.currentThread());
+            }
+        });
+        pause(20);
+        network.send();
+        long deadlineNs = in(10_000);
+        while (caller.get() == null && deadlineNs - System.nanoTime() > 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(engine.foreignThread(), caller.get());
+        assertNotSame(Thread.currentThread(), caller.get());
+        engine.lowerDemand(); // the dispatcher's
+    }
+
+    @Test
+    void shouldGoOnWhenAPollFails() throws Exception {
+        AtomicBoolean failed = new AtomicBoolean();
+        network.listener = () -> {
+            if (failed.compareAndSet(false, true)) {
+                throw new AssertionError("as a test");
+            }
+            received.incrementAndGet();
+            engine.signal(news);
+        };
+        var wait = async(true, () -> awaitReceived(1));
+        network.send();
+        pause(20);
+        network.send();
+        assertTrue(wait.get());
+    }
+}

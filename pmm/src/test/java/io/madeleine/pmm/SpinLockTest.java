@@ -1,0 +1,43 @@
+package io.madeleine.pmm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SpinLockTest {
+    private final SpinLock lock = new SpinLock();
+    private int guarded;
+
+    @Test
+    void shouldBeHeldOnce() {
+        assertTrue(lock.tryLock());
+        assertFalse(lock.tryLock());
+        lock.unlock();
+        lock.lock();
+        assertFalse(lock.tryLock());
+        lock.unlock();
+        assertTrue(lock.tryLock());
+    }
+
+    @Test
+    void shouldLetOneThreadInAtATime() throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            threads.add((i % 2 == 0 ? Thread.ofPlatform() : Thread.ofVirtual()).start(() -> {
+                for (int k = 0; k < 20_000; k++) {
+                    lock.lock();
+                    guarded++;
+                    lock.unlock();
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(160_000, guarded);
+    }
+}
