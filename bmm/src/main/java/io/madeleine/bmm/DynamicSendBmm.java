@@ -1,0 +1,221 @@
+package io.madeleine.bmm;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Sends the user's blocks themselves: one by one ({@code buffer}) or gathered into groups until commit
+ * ({@code buffer_group}). Blocks that may not be referenced are copied aside.
+ *
+ * <p>The end mark goes in the header of a small last packet, which is copied aside first; behind a larger one it is a
+ * packet of its own, since until all of its memory has been read that packet may have to be aborted.
+ *
+ * <p>Threading: as {@link SendBmm}.
+ */
+final class DynamicSendBmm extends SendBmm {
+    /** Up to here a copy is cheaper than another packet. */
+    private static final long SMALL_BYTES = 1024;
+
+    /** Of an entry of the group: its memory is the user's. */
+    private static final byte LENT = 1;
+
+    /** Of an entry of the group: the receiver may go on as soon as it is there. */
+    private static final byte EXPRESS = 2;
+
+    private final DynamicLink link;
+    private final Staging staging;
+    private final boolean eager;
+    private final BufferGroup group = new BufferGroup();
+    private byte[] marks = new byte[16];
+    private int added;
+    private boolean sending;
+    private boolean markUnderWay;
+    private long header;
+    private long trailer;
+
+    DynamicSendBmm(DynamicLink link, SendLedger ledger, Staging staging) {
+        super(ledger, link);
+        this.link = link;
+        this.staging = staging;
+        this.eager = link.capabilities().linkMode() == LinkMode.BUFFER;
+    }
+
+    @Override
+    public int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
+        while (progressBytes < bytes) {
+            boolean full = group.remainingBytes() == PacketHeader.MAX_PAYLOAD_BYTES;
+            if (sending || full) {
+                int status = flush();
+                if (status != LinkStatus.COMPLETE) {
+                    return status;
+                }
+            }
+            long here = Math.min(bytes - progressBytes, PacketHeader.MAX_PAYLOAD_BYTES - group.remainingBytes());
+            if (mayKeep) {
+                mark(express ? LENT | EXPRESS : LENT);
+                group.add(block, offset + progressBytes, here);
+            } else {
+                staging.copy(block, offset + progressBytes, here);
+                mark(0);
+                group.add(staging.segment(), staging.offset(), here);
+            }
+            progressBytes += here;
+        }
+        progressBytes = 0;
+        if (eager || (express && endsGroupAtExpress)) {
+            int status = flush();
+            return status == LinkStatus.CLOSED ? status : LinkStatus.COMPLETE; // what is pending is referenced
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    private void mark(int kind) {
+        if (added == marks.length) {
+            marks = Arrays.copyOf(marks, 2 * added);
+        }
+        marks[added++] = (byte) kind;
+    }
+
+    private void clearGroup() {
+        group.clear();
+        added = 0;
+    }
+
+    @Override
+    public int flush() {
+        if (!sending) {
+            if (group.isEmpty()) {
+                return LinkStatus.COMPLETE;
+            }
+            begin(0, 0);
+        }
+        return send();
+    }
+
+    @Override
+    public int flushMark(int flags) {
+        if (!markUnderWay) {
+            int status = flush();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            begin(flags, 0);
+            markUnderWay = true;
+        }
+        int status = send();
+        markUnderWay = status == LinkStatus.PENDING;
+        return status;
+    }
+
+    @Override
+    public int flushLast() {
+        if (sending && !PacketHeader.has(header, PacketHeader.LAST) && trailer == 0) {
+            int status = send();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        if (sending) {
+            return send();
+        }
+        if (group.remainingBytes() > SMALL_BYTES) {
+            begin(0, PacketHeader.LAST);
+            return send();
+        }
+        copyLentAside(); // once the end mark is out the message cannot fail any more
+        begin(PacketHeader.LAST, 0);
+        return send();
+    }
+
+    private void copyLentAside() {
+        for (int i = 0, count = group.count(); i < count; i++) {
+            int entry = added - count + i;
+            if ((marks[entry] & LENT) != 0) {
+                staging.copy(group.segment(i), group.offset(i), group.bytes(i));
+                group.replace(i, staging.segment(), staging.offset());
+                marks[entry] = 0;
+            }
+        }
+    }
+
+    private void begin(int flags, int trailerFlags) {
+        header = ledger.next(group.remainingBytes(), flags);
+        trailer = trailerFlags == 0 ? 0 : ledger.next(0, trailerFlags);
+        sending = true;
+    }
+
+    private int send() {
+        int status = link.send(header, group, trailer);
+        if (status == LinkStatus.COMPLETE) {
+            sending = false;
+            clearGroup();
+        }
+        return status;
+    }
+
+    @Override
+    public boolean holdsBlocks() {
+        return !sending && !group.isEmpty();
+    }
+
+    @Override
+    public boolean abandon() {
+        progressBytes = 0;
+        markUnderWay = false;
+        if (!sending) {
+            clearGroup();
+            return false;
+        }
+        if (group.isEmpty()) {
+            return trailer != 0 || PacketHeader.has(header, PacketHeader.LAST);
+        }
+        if (PacketHeader.has(header, PacketHeader.LAST)) {
+            return true; // copied aside: it arrives whole
+        }
+        giveLentMemoryBack();
+        if (trailer == 0) {
+            return false;
+        }
+        trailer = PacketHeader.aborted(trailer);
+        return true;
+    }
+
+    /**
+     * Finishes the packet under way without the user's memory. An EXPRESS block still arrives as it was packed, since its
+     * receiver goes on with it before it can know of the abort; the others are never looked at, and zeros take their place.
+     */
+    private void giveLentMemoryBack() {
+        BufferGroup rest = new BufferGroup();
+        for (int i = 0, count = group.count(); i < count; i++) {
+            byte mark = marks[added - count + i];
+            if (mark == 0) {
+                rest.add(group.segment(i), group.offset(i), group.bytes(i));
+            } else if ((mark & EXPRESS) != 0 && copyAside(i)) {
+                rest.add(staging.segment(), staging.offset(), group.bytes(i));
+            } else {
+                for (long left = group.bytes(i); left > 0; left -= FILLER.byteSize()) {
+                    rest.add(FILLER, 0, Math.min(left, FILLER.byteSize()));
+                }
+            }
+        }
+        clearGroup();
+        for (int i = 0, count = rest.count(); i < count; i++) {
+            mark(0);
+            group.add(rest.segment(i), rest.offset(i), rest.bytes(i));
+        }
+    }
+
+    private boolean copyAside(int i) {
+        try {
+            staging.copy(group.segment(i), group.offset(i), group.bytes(i));
+            return true;
+        } catch (IllegalStateException | WrongThreadException _) {
+            return false; // the memory is gone, which is why the message is aborted
+        }
+    }
+}

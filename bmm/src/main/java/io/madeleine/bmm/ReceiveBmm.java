@@ -1,0 +1,196 @@
+package io.madeleine.bmm;
+
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Turns the packets of one link into the blocks that have been unpacked from it. Blocks are gathered, and extracted when
+ * their bytes are there: from an asymmetric link in whatever parts arrive ({@code receive_sub_buffer_group}), from a
+ * symmetric one not before {@link #checkOut()}, when the group is known to be what was sent.
+ *
+ * <p>Threading: guarded by the connection's receive lock.
+ */
+public final class ReceiveBmm {
+    private final TransmissionLink link;
+    private final ReceiveLedger ledger;
+    private final boolean extractsParts;
+    private final BufferGroup group = new BufferGroup();
+    private long checkedOutBytes;
+    private long openHeader;
+    private long openBytes;
+
+    /** The module for a link. */
+    public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
+        this.link = link;
+        this.ledger = ledger;
+        this.extractsParts = link.capabilities().aggregation() == AggregationMode.ASYMMETRIC;
+    }
+
+    /** Appends a block to be filled. */
+    public void append(MemorySegment block, long offset, long bytes) {
+        group.add(block, offset, bytes);
+        if (extractsParts) {
+            checkedOutBytes += bytes;
+        }
+    }
+
+    /** All blocks so far are to be extracted now. */
+    public void checkOut() {
+        checkedOutBytes = group.remainingBytes();
+    }
+
+    /** Whether every block has its data. */
+    public boolean isDrained() {
+        return group.isEmpty();
+    }
+
+    /** Whether every block up to the last checkout has its data. */
+    public boolean isCheckedOut() {
+        return checkedOutBytes == 0;
+    }
+
+    /** How many bytes the blocks still want. */
+    public long missingBytes() {
+        return group.remainingBytes();
+    }
+
+    /**
+     * Extracts what has arrived for the blocks that may be filled.
+     *
+     * @return how many bytes and packets were dealt with
+     */
+    public long extract() {
+        long moved = 0;
+        while (checkedOutBytes > 0 && open()) {
+            if (holdsLargerGroup()) {
+                return moved;
+            }
+            if (openBytes > 0) {
+                long here = receive(Math.min(openBytes, checkedOutBytes));
+                if (here == 0) {
+                    return moved;
+                }
+                moved += here;
+            }
+            if (openBytes == 0) {
+                if (comesTooEarly()) {
+                    return moved;
+                }
+                close();
+                moved++;
+            }
+        }
+        return group.isEmpty() ? moved + passMarks() : moved;
+    }
+
+    private long receive(long maxBytes) {
+        long before = group.remainingBytes();
+        try {
+            link.receive(group, maxBytes);
+        } finally { // also if the memory of a block turns out to be gone
+            long moved = before - group.remainingBytes();
+            openBytes -= moved;
+            checkedOutBytes -= moved;
+        }
+        return before - group.remainingBytes();
+    }
+
+    /** Enters empty packets and those whose payload has been taken, down to the first with payload left. */
+    public long passMarks() {
+        long passed = 0;
+        while (open() && openBytes == 0 && !comesTooEarly()) {
+            close();
+            passed++;
+        }
+        return passed;
+    }
+
+    /**
+     * Whether the packet in front is an end mark that has overtaken packets of other links. It is entered behind them:
+     * the judgement whether payload is the next to be asked for goes by the number of packets entered. (An abort mark may
+     * be: nothing is judged any more.)
+     */
+    private boolean comesTooEarly() {
+        return PacketHeader.payloadBytes(openHeader) == 0
+                && PacketHeader.has(openHeader, PacketHeader.LAST)
+                && !PacketHeader.has(openHeader, PacketHeader.ABORT)
+                && !ledger.isNext(openHeader);
+    }
+
+    /** Drops what has arrived of the message; returns how many bytes and packets that was. */
+    public long drop() {
+        long dropped = 0;
+        while (open()) {
+            if (openBytes > 0) {
+                long here = link.skip(openBytes);
+                if (here == 0) {
+                    return dropped;
+                }
+                openBytes -= here;
+                dropped += here;
+            }
+            if (openBytes == 0) {
+                close();
+                dropped++;
+            }
+        }
+        return dropped;
+    }
+
+    /**
+     * Whether the packet in front is longer than the group to be extracted, and cannot be taken in parts: the groups at
+     * the two ends differ.
+     */
+    public boolean holdsLargerGroup() {
+        return !extractsParts && checkedOutBytes > 0 && openBytes > checkedOutBytes;
+    }
+
+    /** Whether payload of this message lies in front that no block has asked for, and nothing of it is missing before. */
+    public boolean holdsUnexpectedPayload() {
+        return group.isEmpty() && unclaimedBytes() > 0;
+    }
+
+    /**
+     * How many bytes nobody has taken of the packet that was last found in front, if it is the next one of this message; 0
+     * if not. The link is not looked at: what a look brings up here would wait, unnoticed, for the news of something else.
+     */
+    public long unclaimedBytes() {
+        return openHeader != 0 && ledger.isNext(openHeader) ? openBytes : 0; // else earlier ones come by another link
+    }
+
+    /** Whether an end mark waits here until the packets before it, from other links, have been dealt with. */
+    public boolean holdsMark() {
+        return openHeader != 0 && openBytes == 0;
+    }
+
+    /** Forgets the blocks. */
+    public void forgetBlocks() {
+        group.clear();
+        checkedOutBytes = 0;
+    }
+
+    private boolean open() {
+        if (openHeader != 0) {
+            return true;
+        }
+        if (ledger.isEnded()) {
+            return false; // and no look at the link, which may be a system call
+        }
+        long header = link.front();
+        if (header <= 0 || !ledger.isOfThisMessage(header)) {
+            return false;
+        }
+        openHeader = header;
+        openBytes = PacketHeader.payloadBytes(header);
+        return true;
+    }
+
+    private void close() {
+        link.release();
+        ledger.enter(openHeader);
+        openHeader = 0;
+    }
+}

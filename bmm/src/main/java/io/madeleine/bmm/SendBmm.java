@@ -1,0 +1,76 @@
+package io.madeleine.bmm;
+
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Turns the blocks that the switch gives to one link into packets. Nothing here waits: what the link does not take is
+ * {@link LinkStatus#PENDING}, and the same call is repeated later.
+ *
+ * <p>Threading: confined to whoever packs, or later to the leader who finishes the message.
+ */
+public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
+    /** Stands in for memory that is gone when a packet that has been announced must be finished. */
+    static final MemorySegment FILLER = java.lang.foreign.Arena.global().allocate(64 * 1024, Long.BYTES);
+
+    final SendLedger ledger;
+    final boolean endsGroupAtExpress;
+
+    /** How far the block under way has come. */
+    long progressBytes;
+
+    SendBmm(SendLedger ledger, TransmissionLink link) {
+        this.ledger = ledger;
+        this.endsGroupAtExpress = link.capabilities().aggregation() == AggregationMode.SYMMETRIC;
+    }
+
+    /** The module that suits the link. */
+    public static SendBmm forLink(TransmissionLink link, SendLedger ledger, Staging staging) {
+        return switch (link) {
+            case StaticLink fixed -> new StaticSendBmm(fixed, ledger);
+            case DynamicLink dynamic -> new DynamicSendBmm(dynamic, ledger, staging);
+        };
+    }
+
+    /**
+     * Appends a block. While the answer is {@link LinkStatus#PENDING} the call is repeated with the same content (which
+     * may lie elsewhere meanwhile).
+     *
+     * @param mayKeep whether the block may be referenced until the end of the message; if not it is copied
+     * @param express whether the receiver wants it before it goes on
+     * @return {@link LinkStatus#COMPLETE} once the block is taken: sent, copied, or referenced if it may be
+     */
+    public abstract int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express);
+
+    /**
+     * Commits: sends what has been gathered.
+     *
+     * @return {@link LinkStatus#COMPLETE} once it has left and its memory may be reused
+     */
+    public abstract int flush();
+
+    /**
+     * Sends an empty packet, after what has been gathered.
+     *
+     * @param flags of {@link io.madeleine.pmm.spi.PacketHeader}
+     */
+    public abstract int flushMark(int flags);
+
+    /** Commits with the end mark on or right behind the last packet; as {@link #flush()}, and never without a packet. */
+    public abstract int flushLast();
+
+    /** Whether anything gathered is not on its way yet, so that an end mark could go with it. */
+    public abstract boolean holdsBlocks();
+
+    /**
+     * Gives up what has been gathered. A packet under way keeps its length and its EXPRESS blocks, filled up with zeros,
+     * and still has to be flushed, now without the user's memory; an end mark that was to follow it becomes an abort mark.
+     *
+     * @return whether that end mark has taken the place of an abort mark: none is to be sent any more
+     */
+    public abstract boolean abandon();
+}

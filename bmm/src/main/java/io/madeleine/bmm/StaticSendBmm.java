@@ -1,0 +1,113 @@
+package io.madeleine.bmm;
+
+import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.StaticLink;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more follows, when the
+ * group ends, and at commit.
+ *
+ * <p>Threading: as {@link SendBmm}.
+ */
+final class StaticSendBmm extends SendBmm {
+    private static final long NONE = -1;
+
+    private final StaticLink link;
+    private final MemorySegment memory;
+    private final int capacityBytes;
+    private long claimedOffset = NONE;
+    private int filledBytes;
+
+    StaticSendBmm(StaticLink link, SendLedger ledger) {
+        super(ledger, link);
+        this.link = link;
+        this.memory = link.memory();
+        this.capacityBytes = link.capabilities().bufferBytes();
+    }
+
+    @Override
+    public int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
+        while (progressBytes < bytes) {
+            if (filledBytes == capacityBytes) {
+                commit(0);
+            }
+            int status = claim();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            long here = Math.min(bytes - progressBytes, capacityBytes - filledBytes);
+            Blocks.copy(block, offset + progressBytes, memory, claimedOffset + filledBytes, here);
+            filledBytes += (int) here;
+            progressBytes += here;
+        }
+        progressBytes = 0;
+        if (express && endsGroupAtExpress && filledBytes > 0) {
+            commit(0);
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    private int claim() {
+        if (claimedOffset != NONE) {
+            return LinkStatus.COMPLETE;
+        }
+        long claimed = link.claim();
+        if (claimed < 0) {
+            return (int) claimed;
+        }
+        claimedOffset = claimed;
+        return LinkStatus.COMPLETE;
+    }
+
+    private void commit(int flags) {
+        link.commit(ledger.next(filledBytes, flags));
+        claimedOffset = NONE;
+        filledBytes = 0;
+    }
+
+    @Override
+    public int flush() {
+        if (claimedOffset != NONE && filledBytes > 0) {
+            commit(0);
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    @Override
+    public int flushMark(int flags) {
+        flush();
+        int status = claim();
+        if (status == LinkStatus.COMPLETE) {
+            commit(flags);
+        }
+        return status;
+    }
+
+    @Override
+    public int flushLast() {
+        int status = claim();
+        if (status == LinkStatus.COMPLETE) {
+            commit(PacketHeader.LAST);
+        }
+        return status;
+    }
+
+    @Override
+    public boolean holdsBlocks() {
+        return filledBytes > 0;
+    }
+
+    @Override
+    public boolean abandon() {
+        if (claimedOffset != NONE) {
+            link.abandon();
+        }
+        claimedOffset = NONE;
+        filledBytes = 0;
+        progressBytes = 0;
+        return false;
+    }
+}

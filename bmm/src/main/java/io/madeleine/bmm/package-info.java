@@ -1,0 +1,10 @@
+/**
+ * Buffer management modules (paper, section 3.4): how a series of blocks becomes packets of a link, and how packets
+ * become blocks again. {@link io.madeleine.bmm.StaticSendBmm} copies into the link's buffers, {@link
+ * io.madeleine.bmm.DynamicSendBmm} references the user's blocks; {@link io.madeleine.bmm.ReceiveBmm} is the mirror of
+ * both.
+ */
+@NullMarked
+package io.madeleine.bmm;
+
+import org.jspecify.annotations.NullMarked;
