@@ -1,0 +1,45 @@
+package io.madeleine.switching;
+
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.spi.ProtocolConnection;
+
+/**
+ * What a receiving half wants done for it: to be told of arriving bytes, and to progress though no thread waits.
+ *
+ * <p>Threading: guarded by the connection's receive lock.
+ */
+final class Attention {
+    private final ProgressEngine engine;
+    private final ProtocolConnection protocol;
+    private boolean interested = true;
+    private boolean raisedDemand;
+
+    Attention(ProgressEngine engine, ProtocolConnection protocol) {
+        this.engine = engine;
+        this.protocol = protocol;
+    }
+
+    void setInterest(boolean wanted) {
+        if (interested != wanted) {
+            interested = wanted;
+            protocol.receiveInterest(wanted);
+            if (wanted) {
+                engine.lookAgain();
+            }
+        }
+    }
+
+    void raiseDemand() {
+        if (!raisedDemand) {
+            raisedDemand = true;
+            engine.raiseDemand();
+        }
+    }
+
+    void lowerDemand() {
+        if (raisedDemand) {
+            raisedDemand = false;
+            engine.lowerDemand();
+        }
+    }
+}

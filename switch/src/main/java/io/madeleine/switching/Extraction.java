@@ -1,0 +1,180 @@
+package io.madeleine.switching;
+
+import io.madeleine.bmm.ReceiveBmm;
+import io.madeleine.bmm.ReceiveLedger;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocks of an incoming message on their way out of all its links, and the judgement whether they mirror what was
+ * packed. A wrong mirror shows in one of three ways: the message ends while blocks are still empty, payload lies in
+ * front of a link that no block was asked of, or payload is left at the end.
+ *
+ * <p>Threading: guarded by the connection's receive lock.
+ */
+final class Extraction {
+    private static final int NO_LINK = -1;
+
+    private final List<TransmissionCapabilities> modules;
+    private final ReceiveLedger ledger = new ReceiveLedger();
+    private final ReceiveBmm[] bmms;
+    private int currentLink = NO_LINK;
+    private int blockCount;
+
+    Extraction(List<TransmissionLink> links, List<TransmissionCapabilities> modules) {
+        this.modules = modules;
+        this.bmms = links.stream().map(link -> new ReceiveBmm(link, ledger)).toArray(ReceiveBmm[]::new);
+    }
+
+    ReceiveLedger ledger() {
+        return ledger;
+    }
+
+    int blockCount() {
+        return blockCount;
+    }
+
+    void countBlock() {
+        blockCount++;
+    }
+
+    /** Appends a block, checking out the link used before if it is another. */
+    void append(int link, MemorySegment block, long offset, long bytes, boolean express) {
+        if (link != currentLink) {
+            if (currentLink != NO_LINK) {
+                bmms[currentLink].checkOut();
+            }
+            currentLink = link;
+        }
+        bmms[link].append(block, offset, bytes);
+        if (express) {
+            bmms[link].checkOut();
+        }
+    }
+
+    void checkOutAll() {
+        for (ReceiveBmm bmm : bmms) {
+            bmm.checkOut();
+        }
+    }
+
+    /** Fills blocks with what has arrived; returns how much that was. */
+    long extract() {
+        long moved = 0;
+        long before;
+        do {
+            before = moved;
+            for (ReceiveBmm bmm : bmms) {
+                moved += bmm.isDrained() ? bmm.passMarks() : bmm.extract();
+            }
+        } while (moved > before && holdsMark()); // whose turn has come, perhaps, and no event will tell of it
+        return moved;
+    }
+
+    private boolean holdsMark() {
+        for (ReceiveBmm bmm : bmms) {
+            if (bmm.holdsMark()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Drops what has arrived; returns how much that was. */
+    long drop() {
+        long dropped = 0;
+        for (ReceiveBmm bmm : bmms) {
+            dropped += bmm.drop();
+        }
+        return dropped;
+    }
+
+    /** Whether every block has its data. */
+    boolean isDrained() {
+        for (ReceiveBmm bmm : bmms) {
+            if (!bmm.isDrained()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the last block, and all before it from the same link, have their data. */
+    boolean isCheckedOut() {
+        return currentLink == NO_LINK || bmms[currentLink].isCheckedOut();
+    }
+
+    void forgetBlocks() {
+        for (ReceiveBmm bmm : bmms) {
+            bmm.forgetBlocks();
+        }
+    }
+
+    void nextMessage() {
+        ledger.nextMessage();
+        currentLink = NO_LINK;
+        blockCount = 0;
+    }
+
+    /** Why the last block will never come, or null as long as it may. */
+    @Nullable
+    String whyWaitIsVain() {
+        if (ledger.isEnded()) {
+            return "its sender packed less than the " + blockCount + " blocks unpacked so far, or by other modules";
+        }
+        for (int link = 0; link < bmms.length; link++) {
+            if (link != currentLink && bmms[link].holdsUnexpectedPayload()) {
+                return "block " + (blockCount - 1) + " is unpacked from " + id(currentLink) + ", but its sender packed "
+                        + bmms[link].unclaimedBytes() + " bytes into " + id(link)
+                        + "; sizes and order have to be the same at both ends";
+            }
+        }
+        return whyGroupsDiffer();
+    }
+
+    /** Why the message does not end as it should, or null as long as it may. */
+    @Nullable
+    String whyEndIsWrong() {
+        boolean drained = isDrained();
+        if (!drained && ledger.isEnded()) {
+            return "its sender packed less than the " + blockCount + " blocks that were unpacked";
+        }
+        for (int link = 0; link < bmms.length; link++) {
+            if (bmms[link].holdsUnexpectedPayload()) {
+                return bmms[link].unclaimedBytes() + " bytes or more by " + id(link)
+                        + (drained
+                                ? " are left after the " + blockCount + " blocks that were unpacked"
+                                : " come where none of the " + blockCount + " blocks unpacked is to be filled by it");
+            }
+        }
+        return whyGroupsDiffer();
+    }
+
+    /** Whether a group of a symmetric module cannot be received as it was sent. */
+    private @Nullable String whyGroupsDiffer() {
+        for (int link = 0; link < bmms.length; link++) {
+            if (bmms[link].holdsLargerGroup()) {
+                return "its sender packed a group of " + bmms[link].unclaimedBytes() + " bytes into " + id(link)
+                        + ", of which less is unpacked up to an EXPRESS block or another module; sizes and modes have"
+                        + " to be the same at both ends";
+            }
+        }
+        return null;
+    }
+
+    /** What is missing, for error messages. */
+    String missing() {
+        long missingBytes = 0;
+        for (ReceiveBmm bmm : bmms) {
+            missingBytes += bmm.missingBytes();
+        }
+        return missingBytes + " bytes of " + blockCount + " blocks are missing, the last by " + id(currentLink);
+    }
+
+    private String id(int link) {
+        return modules.get(Math.max(link, 0)).id();
+    }
+}

@@ -1,0 +1,413 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.MessageAbortedException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.bmm.SendBmm;
+import io.madeleine.bmm.SendLedger;
+import io.madeleine.bmm.Staging;
+import io.madeleine.pmm.Condition;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Step;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending half of a connection: one outgoing message after the other. Each block goes to the link that the selection
+ * table names; when the link changes, what the previous one gathered is committed. From the first LATER block on, and
+ * from the first block that finds no room, blocks are recorded, and replayed in order at the end.
+ *
+ * <p>Threading: the message is touched by its user while it is OPEN, and by the leader, through {@link #step}, while it is
+ * SEALED. The volatile state and the engine's queue hand it from one to the other; no lock is needed.
+ */
+final class SendHalf implements Step {
+    private static final int IDLE = 0;
+    private static final int OPEN = 1;
+    private static final int SEALED = 2;
+    private static final int NO_LINK = -1;
+    private static final long NO_MESSAGE = -1;
+
+    private final SwitchedConnection connection;
+    private final ProgressEngine engine;
+    private final SelectionTable table;
+    private final SendLedger ledger = new SendLedger();
+    private final Staging staging = new Staging();
+    private final DeferredBlocks deferred = new DeferredBlocks();
+    private final SendBmm[] bmms;
+    private final boolean selfDescribed;
+    private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
+    private final AtomicInteger state = new AtomicInteger(IDLE);
+    private final Waitable turn = new Waitable();
+    private final Condition mayBegin;
+
+    private OutgoingHandle handle;
+    private int currentLink = NO_LINK;
+    private int blockCount;
+    private int lastLink = NO_LINK;
+    private boolean announcing;
+    private boolean aborting;
+    private boolean abortMarkSent;
+    private boolean raisedDemand;
+    private @Nullable MadeleineException outcome;
+    private long messageNumber;
+
+    /** The number of the sealed message that its user wants aborted, or {@link #NO_MESSAGE}; it holds a demand. */
+    private final AtomicLong abortRequest = new AtomicLong(NO_MESSAGE);
+
+    SendHalf(SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
+        this.connection = connection;
+        this.engine = connection.engine();
+        this.table = table;
+        this.selfDescribed = selfDescribed;
+        this.bmms = links.stream()
+                .map(link -> SendBmm.forLink(link, ledger, staging))
+                .toArray(SendBmm[]::new);
+        this.mayBegin = () -> state.get() == IDLE || connection.isLost();
+        this.handle = new OutgoingHandle(this, new MessageCompletion(engine, turn));
+    }
+
+    SwitchedConnection connection() {
+        return connection;
+    }
+
+    // ---- beginning
+
+    @Nullable
+    OutgoingHandle tryBegin() {
+        if (state.get() != IDLE) {
+            return null;
+        }
+        handle.completion().settle();
+        if (!state.compareAndSet(IDLE, OPEN)) {
+            return null;
+        }
+        if (connection.isLost()) {
+            state.set(IDLE);
+            throw connection.failure();
+        }
+        if (!handle.isReusable()) {
+            handle = new OutgoingHandle(this, new MessageCompletion(engine, turn));
+        }
+        handle.begin(messageNumber);
+        return handle;
+    }
+
+    OutgoingHandle begin(long deadlineNs) {
+        while (true) {
+            OutgoingHandle begun = tryBegin();
+            if (begun != null) {
+                return begun;
+            }
+            if (!engine.await(turn, mayBegin, deadlineNs)) {
+                throw new DeadlineExceededException("beginPacking " + connection.fromHere()
+                        + ": the previous message is still open or on its way (" + progressText() + ")");
+            }
+            if (connection.isLost()) {
+                throw connection.failure();
+            }
+        }
+    }
+
+    // ---- packing
+
+    void pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        int link = table.select(bytes, sendMode, receiveMode);
+        if (selfDescribed) {
+            BlockDescriptor.put(descriptor, bytes, blockCount, sendMode, receiveMode, link);
+            packOn(0, descriptor, 0, BlockDescriptor.BYTES, SendMode.SAFER, true);
+        }
+        blockCount++;
+        if (bytes > 0) {
+            packOn(link, block, offset, bytes, sendMode, receiveMode == ReceiveMode.EXPRESS);
+        }
+    }
+
+    private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
+        throwIfAborting();
+        try {
+            packNow(link, block, offset, bytes, sendMode, express);
+        } catch (IllegalStateException | WrongThreadException e) {
+            startAbort(memoryGone(e));
+            throwIfAborting();
+        }
+    }
+
+    private void throwIfAborting() {
+        if (aborting && outcome != null) {
+            throw Failures.seenFromHere(outcome);
+        }
+    }
+
+    private MessageAbortedException memoryGone(RuntimeException e) {
+        return new MessageAbortedException(
+                "the message " + connection.fromHere()
+                        + " was given up: the memory of a block became inaccessible while it was in flight ("
+                        + e.getMessage() + "); keep its arena open until the end of packing, and confined memory to"
+                        + " the thread that packs and ends",
+                e);
+    }
+
+    private void packNow(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
+        boolean later = sendMode == SendMode.LATER;
+        if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
+            boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
+            int status = put(link, block, offset, bytes, mayKeep, express);
+            if (status == LinkStatus.COMPLETE) {
+                return;
+            }
+            if (status == LinkStatus.CLOSED) {
+                throw connection.failure();
+            }
+        }
+        if (later || (sendMode == SendMode.CHEAPER && mayKeep(block))) {
+            deferred.add(block, offset, bytes, link, later, express);
+        } else {
+            staging.copy(block, offset, bytes);
+            deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
+        }
+    }
+
+    private boolean mayKeep(MemorySegment block) {
+        return block.isAccessibleBy(engine.foreignThread());
+    }
+
+    /** Gives a block to its link, after committing what another link has gathered. */
+    private int put(int link, MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
+        if (link != currentLink) {
+            int status = turnTo(link);
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        return bmms[link].append(block, offset, bytes, mayKeep, express);
+    }
+
+    private int turnTo(int link) {
+        if (currentLink != NO_LINK) {
+            int status = bmms[currentLink].flush();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        if (link != 0 && (announcing || ledger.isUntouched())) {
+            // A message's first packet goes over the primary link, where the receiver watches; even if it is empty.
+            int status = bmms[0].flushMark(0);
+            announcing = status == LinkStatus.PENDING;
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        currentLink = link;
+        return LinkStatus.COMPLETE;
+    }
+
+    private int replay(boolean sealed) {
+        while (!deferred.isEmpty()) {
+            if (deferred.isLater() && !sealed) {
+                return LinkStatus.PENDING;
+            }
+            MemorySegment block = deferred.segment();
+            int status = put(
+                    deferred.link(), block, deferred.offset(), deferred.bytes(), mayKeep(block), deferred.isExpress());
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            deferred.removeFirst();
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    // ---- ending
+
+    /** Ends the message, which is open, and waits until that is done. */
+    void end(OutgoingHandle ending) {
+        if (seal(false)) {
+            ending.completion().throwFailure();
+        } else {
+            awaitEnd(ending);
+        }
+    }
+
+    /** Waits until the message, whose end has been asked for, has ended; it may have, and others may have begun. */
+    void awaitEnd(OutgoingHandle ending) {
+        if (!engine.await(turn, ending.completion(), ending.deadlineNs())) {
+            throw new DeadlineExceededException("endPacking " + connection.fromHere() + " did not finish in time: "
+                    + progressText() + "; rank " + connection.rank() + " has to unpack, or the deadline to be later");
+        }
+        ending.completion().throwFailure();
+    }
+
+    /** Ends the message, which is open, without waiting. */
+    void endAsync() {
+        seal(true);
+    }
+
+    /** Finishes the open message or leaves it to the leader. True if it has ended. */
+    private boolean seal(boolean unattended) {
+        if (advance()) {
+            return true;
+        }
+        try {
+            deferred.copyConfinedAside(staging, engine.foreignThread());
+        } catch (IllegalStateException | WrongThreadException e) {
+            startAbort(memoryGone(e));
+            if (advance()) {
+                return true;
+            }
+        }
+        handToLeader(unattended);
+        return false;
+    }
+
+    private void handToLeader(boolean unattended) {
+        if (unattended) {
+            raisedDemand = true;
+            engine.raiseDemand();
+        }
+        state.set(SEALED);
+        engine.enqueue(this);
+    }
+
+    /** Gives up the message of that number, if it has not ended; its user calls. */
+    void abort(long number) {
+        if (state.get() == OPEN && messageNumber == number) {
+            startAbort(closedBeforeItsEnd());
+            if (!advance()) {
+                handToLeader(true);
+            }
+            return;
+        }
+        engine.raiseDemand();
+        while (!abortRequest.compareAndSet(NO_MESSAGE, number)) {
+            Thread.onSpinWait(); // one for an earlier message is being withdrawn
+        }
+        if (state.get() != SEALED || messageNumber != number) {
+            withdrawAbortRequest(number); // the message has just ended
+        }
+    }
+
+    private void withdrawAbortRequest(long number) {
+        if (abortRequest.get() == number && abortRequest.compareAndSet(number, NO_MESSAGE)) {
+            engine.lowerDemand();
+        }
+    }
+
+    private MessageAbortedException closedBeforeItsEnd() {
+        return new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end");
+    }
+
+    @Override
+    public boolean step() {
+        if (!aborting && abortRequest.get() == messageNumber) {
+            startAbort(closedBeforeItsEnd());
+        }
+        return advance();
+    }
+
+    private boolean advance() {
+        int status;
+        try {
+            status = aborting ? advanceAbort() : advanceEnd();
+        } catch (IllegalStateException | WrongThreadException e) {
+            startAbort(memoryGone(e));
+            status = advanceAbort();
+        }
+        if (status == LinkStatus.PENDING && !connection.isLost()) {
+            return false;
+        }
+        conclude(status == LinkStatus.COMPLETE ? outcome : connection.failure());
+        return true;
+    }
+
+    private int advanceEnd() {
+        int status = replay(true);
+        if (status != LinkStatus.COMPLETE) {
+            return status;
+        }
+        if (lastLink == NO_LINK) {
+            if (currentLink > 0 && !bmms[currentLink].holdsBlocks()) {
+                status = bmms[currentLink].flush();
+                if (status != LinkStatus.COMPLETE) {
+                    return status;
+                }
+                lastLink = 0;
+            } else {
+                lastLink = Math.max(currentLink, 0);
+            }
+        }
+        return bmms[lastLink].flushLast();
+    }
+
+    private void startAbort(MessageAbortedException why) {
+        if (aborting) {
+            return;
+        }
+        outcome = why;
+        aborting = true;
+        abortMarkSent = false;
+        deferred.clear();
+        for (SendBmm bmm : bmms) {
+            abortMarkSent |= bmm.abandon();
+        }
+    }
+
+    private int advanceAbort() {
+        for (SendBmm bmm : bmms) {
+            int status = bmm.flush();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        return abortMarkSent ? LinkStatus.COMPLETE : bmms[0].flushMark(PacketHeader.LAST | PacketHeader.ABORT);
+    }
+
+    private void conclude(@Nullable MadeleineException failure) {
+        OutgoingHandle ended = handle;
+        long number = messageNumber++;
+        boolean demanded = raisedDemand;
+        deferred.clear();
+        staging.reset();
+        ledger.nextMessage();
+        currentLink = NO_LINK;
+        lastLink = NO_LINK;
+        blockCount = 0;
+        announcing = false;
+        aborting = false;
+        outcome = null;
+        raisedDemand = false;
+        ended.completion().complete(failure);
+        ended.end();
+        state.set(IDLE);
+        withdrawAbortRequest(number);
+        if (demanded) {
+            engine.lowerDemand();
+        }
+        engine.signal(turn);
+        ended.completion().runAction();
+    }
+
+    /** Lets waits see that the connection is lost. */
+    void connectionLost() {
+        engine.signal(turn);
+    }
+
+    /** Whether a message that its user has ended is still on its way. */
+    boolean isOnItsWay() {
+        return state.get() == SEALED;
+    }
+
+    private String progressText() {
+        int link = Math.max(currentLink, 0);
+        return blockCount + " blocks packed, the last by "
+                + table.modules().get(link).id();
+    }
+}

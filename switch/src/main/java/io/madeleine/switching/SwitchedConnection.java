@@ -1,0 +1,155 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Step;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A channel's connection to one peer: a sending and a receiving half over the links of a protocol's connection, and the
+ * knowledge whether the peer is still there.
+ *
+ * <p>Threading: thread-safe; the halves have their own rules.
+ */
+final class SwitchedConnection implements ConnectionListener, Step {
+    private final SwitchedChannel channel;
+    private final int rank;
+    private final String network;
+    private final ProtocolConnection protocol;
+    private final SendHalf sending;
+    private final ReceiveHalf receiving;
+    private final AtomicBoolean queued = new AtomicBoolean();
+    private final AtomicInteger claims = new AtomicInteger();
+    private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+
+    private record Loss(boolean orderly, String reason) {}
+
+    SwitchedConnection(
+            SwitchedChannel channel, int rank, String network, ProtocolConnection protocol, SelectionTable table) {
+        this.channel = channel;
+        this.rank = rank;
+        this.network = network;
+        this.protocol = protocol;
+        this.sending =
+                new SendHalf(this, protocol.links(), table, channel.settings().selfDescribed());
+        this.receiving = new ReceiveHalf(
+                this, protocol.links(), table, channel.settings().selfDescribed());
+    }
+
+    SwitchedChannel channel() {
+        return channel;
+    }
+
+    ProgressEngine engine() {
+        return channel.engine();
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    String network() {
+        return network;
+    }
+
+    ProtocolConnection protocol() {
+        return protocol;
+    }
+
+    SendHalf sending() {
+        return sending;
+    }
+
+    ReceiveHalf receiving() {
+        return receiving;
+    }
+
+    /** For error messages. */
+    String fromHere() {
+        return "from rank " + channel.session().rank() + " to rank " + rank + " on channel " + channel.name();
+    }
+
+    /** For error messages. */
+    String toHere() {
+        return "from rank " + rank + " to rank " + channel.session().rank() + " on channel " + channel.name();
+    }
+
+    @Override
+    public int onReadable() {
+        return receiving.onReadable();
+    }
+
+    /** The message that has arrived stands in the channel's queue, once. */
+    void messageArrived() {
+        if (queued.compareAndSet(false, true)) {
+            channel.arrived(this);
+        }
+        channel.signalArrival();
+    }
+
+    /** Taken out of the channel's queue; before looking whether the message is still there. */
+    void leftQueue() {
+        queued.set(false);
+    }
+
+    /** A thread waits for a message of this connection: no handler is to take it. */
+    void claimArrivals() {
+        claims.incrementAndGet();
+    }
+
+    /** The thread waits no more; a message that it left unopened queues again. */
+    void unclaimArrivals() {
+        claims.decrementAndGet();
+        if (receiving.hasArrived()) {
+            messageArrived();
+        }
+    }
+
+    boolean hasClaims() {
+        return claims.get() > 0;
+    }
+
+    // ---- loss of the peer
+
+    boolean isLost() {
+        return loss.get() != null;
+    }
+
+    PeerFailedException failure() {
+        Loss known = loss.get();
+        String what = known == null
+                ? "its link is closed"
+                : known.orderly ? "it has left the session (" + known.reason + ")" : known.reason;
+        return new PeerFailedException(rank, "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
+    }
+
+    @Override
+    public void onLost(boolean orderly, String reason) {
+        if (loss.compareAndSet(null, new Loss(orderly, reason))) {
+            // May be called from within a link: the halves are told from outside, by the leader.
+            engine().raiseDemand();
+            engine().enqueue(this);
+            channel.lost(this, orderly, reason);
+            sending.connectionLost();
+        }
+    }
+
+    /** The connection cannot go on: the peer's bytes make no sense. */
+    void breakUp(String reason) {
+        onLost(false, reason);
+    }
+
+    @Override
+    public boolean step() {
+        receiving.connectionLost();
+        sending.connectionLost();
+        channel.signalArrival();
+        engine().lowerDemand();
+        return true;
+    }
+}

@@ -1,0 +1,106 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.WaitInterruptedException;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the user of an incoming message calls: asks the {@link ReceiveHalf} for blocks and for the end, and waits. A call
+ * whose wait ends early may be repeated, and goes on then.
+ *
+ * <p>Threading: confined to whoever has the message open.
+ */
+final class Unpacking {
+    private final ReceiveHalf half;
+    private final Extraction extraction;
+    private final SelectionTable table;
+    private final @Nullable SelfDescription selfDescription;
+
+    Unpacking(
+            ReceiveHalf half, Extraction extraction, SelectionTable table, @Nullable SelfDescription selfDescription) {
+        this.half = half;
+        this.extraction = extraction;
+        this.table = table;
+        this.selfDescription = selfDescription;
+    }
+
+    /** Asks for a block, and waits for it if it is EXPRESS. */
+    void unpack(
+            IncomingHandle using, MemorySegment block, long offset, long bytes, SendMode send, ReceiveMode receive) {
+        UnfinishedUnpack before = using.takeUnfinished(block, offset, bytes, send, receive);
+        boolean described = before != null && before.described();
+        boolean express = receive == ReceiveMode.EXPRESS;
+        int link = table.select(bytes, send, receive);
+        try {
+            if (selfDescription != null && !described) {
+                if (before == null) {
+                    selfDescription.expect(bytes, extraction.blockCount(), send, receive, link);
+                    half.append(using, 0, selfDescription.found(), 0, BlockDescriptor.BYTES, true);
+                }
+                awaitExpress(using);
+                checkDescription(using, selfDescription);
+            }
+            boolean there = bytes == 0 || !express;
+            if (!described) {
+                described = true;
+                extraction.countBlock();
+                if (bytes > 0) {
+                    there |= half.append(using, link, block, offset, bytes, express);
+                }
+            }
+            if (!there) {
+                awaitExpress(using);
+            }
+        } catch (DeadlineExceededException | WaitInterruptedException e) {
+            using.remember(new UnfinishedUnpack(block, offset, bytes, send, receive, described));
+            throw e;
+        }
+        using.completion().throwFailure();
+    }
+
+    private void checkDescription(IncomingHandle using, SelfDescription described) {
+        using.completion().throwFailure();
+        if (!described.isAsExpected()) {
+            half.failNow(using, half.notMirrored(described.difference()));
+        }
+    }
+
+    private void awaitExpress(IncomingHandle using) {
+        if (!half.await(using.isCheckedOut(), using.deadlineNs())) {
+            throw deadlineExceeded("unpack");
+        }
+    }
+
+    private DeadlineExceededException deadlineExceeded(String call) {
+        SwitchedConnection connection = half.connection();
+        return new DeadlineExceededException(call + " of the message " + connection.toHere()
+                + " did not finish in time: " + extraction.missing() + "; rank " + connection.rank()
+                + " has to pack and end its message, or the deadline to be later");
+    }
+
+    /** Waits until all blocks are filled and the message is over. */
+    void end(IncomingHandle ending) {
+        UnfinishedUnpack left = ending.takeUnfinished();
+        if (left != null && !left.described()) {
+            ending.remember(left);
+            unpack(ending, left.block(), left.offset(), left.bytes(), left.send(), left.receive());
+        }
+        if (!half.startEnd(ending, false) && !half.await(ending.hasEnded(), ending.deadlineNs())) {
+            throw deadlineExceeded("endUnpacking");
+        }
+        ending.completion().throwFailure();
+    }
+
+    /** Leaves that to whoever polls. */
+    void endAsync(IncomingHandle ending) {
+        UnfinishedUnpack left = ending.takeUnfinished();
+        if (left != null && !left.described() && left.bytes() > 0) {
+            int link = table.select(left.bytes(), left.send(), left.receive());
+            half.append(ending, link, left.block(), left.offset(), left.bytes(), false);
+        }
+        half.startEnd(ending, true);
+    }
+}
