@@ -1,0 +1,47 @@
+package io.madeleine.session;
+
+import java.util.List;
+
+/**
+ * Where a process finds the others of its session: a small space in which all of them put values and from which each
+ * gets those of all, and the source of news about their lives. A launcher and rank 0 of a static list provide it
+ * today; process managers can be other ways.
+ *
+ * <p>Threading: exchanges are made by the thread that opens the session; leaving and closing may be asked by any.
+ */
+interface Bootstrap extends AutoCloseable {
+    /** What a process hears of the others, from a thread of the bootstrap. */
+    interface Events {
+        /** A process is dead. */
+        void peerDied(int rank, String reason);
+
+        /** A process left of its own will; its connections end, and that is no failure. */
+        void peerLeft(int rank);
+
+        /** There will be no more news: the launcher, say, is gone. */
+        void newsLost(String reason);
+    }
+
+    /** The session's id, equal in all its processes and unlike any other's. */
+    String sessionId();
+
+    /** Begins to tell news, also those of before. */
+    void listen(Events events);
+
+    /**
+     * Gives a value and waits for everybody's; with empty values, a barrier.
+     *
+     * @param key the name of the exchange, the same in all processes, used once
+     * @param value at most {@link ControlMessage#MAX_VALUE_BYTES} bytes
+     * @return the values by rank
+     * @throws io.madeleine.api.SessionException at the deadline, naming who is missing, or when a process died or gave up
+     */
+    List<byte[]> exchange(String key, byte[] value, long deadlineNs);
+
+    /** Tells the others that the session cannot be opened. */
+    void abort(String reason);
+
+    /** Leaves of the process's own will. Does nothing after {@link #abort}. */
+    @Override
+    void close();
+}

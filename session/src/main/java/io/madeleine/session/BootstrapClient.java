@@ -1,0 +1,333 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process's side of the control connection to a {@link BootstrapServer}.
+ *
+ * <p>Threading: thread-safe; one daemon thread reads.
+ */
+final class BootstrapClient implements Bootstrap {
+    private static final long ANSWER_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long HANG_UP_MS = 1_000;
+    private static final int SIGNS_PER_TIMEOUT = 3;
+
+    private final Membership membership;
+    private final ControlConnection connection;
+    private final ControlMessage.Welcome welcome;
+    private final boolean serverIsRemote;
+    private final long peerTimeoutNs;
+    private final Thread reader;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition news = lock.newCondition();
+    private final List<ControlMessage.Death> deaths = new ArrayList<>();
+    private @Nullable Events events;
+    private @Nullable String failure;
+    private @Nullable String newsLost;
+    private @Nullable String missing;
+    private String exchangeKey = "";
+    private List<byte[]> exchangeValues = List.of();
+    private boolean exchangeComplete;
+    private boolean serverLeft;
+    private boolean closed;
+
+    private BootstrapClient(
+            Membership membership, ControlConnection connection, ControlMessage.Welcome welcome, long peerTimeoutNs) {
+        this.membership = membership;
+        this.connection = connection;
+        this.welcome = welcome;
+        this.serverIsRemote = !welcome.serverHost().equals(HostKey.ofThisNetwork());
+        this.peerTimeoutNs = peerTimeoutNs;
+        this.reader = Thread.ofPlatform()
+                .daemon()
+                .name("madeleine-control-" + membership.name() + "-" + membership.rank())
+                .unstarted(this::readAll);
+    }
+
+    /** Joins the session at the given address, trying until the deadline, since the server may start later. */
+    static BootstrapClient join(Membership membership, HostAddress server, long peerTimeoutNs, long deadlineNs) {
+        ControlConnection connection = ControlConnector.connect(server, membership, deadlineNs);
+        try {
+            connection.receiveTimeoutMs(remainingMs(deadlineNs));
+            connection.send(new ControlMessage.Hello(
+                    membership.name(),
+                    membership.rank(),
+                    membership.size(),
+                    HostKey.ofThisNetwork(),
+                    ProcessHandle.current().pid()));
+            return switch (connection.receive().orElse(null)) {
+                case ControlMessage.Welcome welcome -> {
+                    BootstrapClient client = new BootstrapClient(membership, connection, welcome, peerTimeoutNs);
+                    client.reader.start();
+                    yield client;
+                }
+                case ControlMessage.Refused(String reason) ->
+                    throw new SessionException(membership + ": refused by " + server + ": " + reason);
+                case null -> throw new SessionException(membership + ": " + server + " does not answer");
+                case ControlMessage other ->
+                    throw new SessionException(membership + ": unexpected answer of " + server + ": " + other);
+            };
+        } catch (IOException e) {
+            connection.close();
+            throw new SessionException(membership + ": joining at " + server + " failed: " + e.getMessage(), e);
+        } catch (SessionException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private static int remainingMs(long deadlineNs) {
+        return Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public String sessionId() {
+        return welcome.sessionId();
+    }
+
+    @Override
+    public void listen(Events listener) {
+        List<ControlMessage.Death> before;
+        String lostBefore;
+        lock.lock();
+        try {
+            events = listener;
+            before = List.copyOf(deaths);
+            lostBefore = newsLost;
+        } finally {
+            lock.unlock();
+        }
+        before.forEach(death -> listener.peerDied(death.rank(), death.reason()));
+        if (lostBefore != null) {
+            listener.newsLost(lostBefore);
+        }
+    }
+
+    @Override
+    public List<byte[]> exchange(String key, byte[] value, long deadlineNs) {
+        update(() -> {
+            exchangeKey = key;
+            exchangeValues = new ArrayList<>(Collections.nCopies(membership.size(), new byte[0]));
+            exchangeComplete = false;
+        });
+        // sent without the lock: the reader has to take what the server sends meanwhile
+        connection.trySend(new ControlMessage.Put(key, value));
+        lock.lock();
+        try {
+            while (!exchangeComplete) {
+                if (failure != null) {
+                    throw new SessionException(membership + ": " + failure);
+                }
+                long leftNs = deadlineNs - System.nanoTime();
+                if (leftNs <= 0) {
+                    throw new SessionException(membership + ": not all processes came to \"" + key
+                            + "\" within madeleine.session.open-timeout: " + whoIsMissing(key));
+                }
+                news.awaitNanos(leftNs);
+            }
+            return List.copyOf(exchangeValues);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException(membership + ": interrupted while waiting for the other processes", e);
+        } catch (IOException e) {
+            throw new SessionException(
+                    membership + ": "
+                            + Optional.ofNullable(failure).orElse("the control connection failed: " + e.getMessage()),
+                    e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String whoIsMissing(String key) throws IOException, InterruptedException {
+        missing = null;
+        connection.send(new ControlMessage.Who(key));
+        long deadlineNs = System.nanoTime() + ANSWER_NS;
+        while (missing == null && failure == null) {
+            long leftNs = deadlineNs - System.nanoTime();
+            if (leftNs <= 0) {
+                return "and the bootstrap server does not answer";
+            }
+            news.awaitNanos(leftNs);
+        }
+        return missing != null ? missing : "" + failure;
+    }
+
+    private void readAll() {
+        long signNs = System.nanoTime();
+        long beatNs = signNs;
+        long beatEveryNs = peerTimeoutNs / SIGNS_PER_TIMEOUT;
+        try {
+            connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
+            while (true) {
+                Optional<ControlMessage> message = connection.receive();
+                long nowNs = System.nanoTime();
+                if (message.isPresent()) {
+                    signNs = nowNs;
+                    handle(message.get());
+                } else if (serverIsRemote && nowNs - signNs > peerTimeoutNs) {
+                    throw new IOException(
+                            "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
+                }
+                if (nowNs - beatNs >= beatEveryNs) {
+                    beatNs = nowNs;
+                    connection.trySend(new ControlMessage.Beat());
+                }
+            }
+        } catch (EOFException _) {
+            lost("it closed the connection");
+        } catch (IOException e) {
+            lost(e.getMessage() == null ? e.toString() : e.getMessage());
+        }
+    }
+
+    private void handle(ControlMessage message) throws IOException {
+        switch (message) {
+            case ControlMessage.Value value -> value(value);
+            case ControlMessage.Complete(String key) -> update(() -> exchangeComplete |= key.equals(exchangeKey));
+            case ControlMessage.Missing(String _, String who) -> update(() -> missing = who);
+            case ControlMessage.Beat() -> {}
+            case ControlMessage.Left(int rank) -> left(rank);
+            case ControlMessage.Death death -> died(death);
+            case ControlMessage.Abort(int rank, String reason) ->
+                update(() -> fail("rank " + rank + " could not open the session: " + reason));
+            default -> throw new IOException("it said what only a process says: " + message);
+        }
+    }
+
+    private void left(int rank) {
+        update(() -> {
+            serverLeft |= rank == welcome.serverRank();
+            fail("rank " + rank + " left before the session was open");
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.peerLeft(rank);
+        }
+    }
+
+    private void value(ControlMessage.Value value) throws IOException {
+        lock.lock();
+        try {
+            if (!value.key().equals(exchangeKey) || value.rank() < 0 || value.rank() >= exchangeValues.size()) {
+                throw new IOException("it sent a value of " + value.key() + " for rank " + value.rank());
+            }
+            exchangeValues.set(value.rank(), value.value());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void update(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            news.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What makes an exchange fail; of no consequence once the session is open. */
+    private void fail(String reason) {
+        if (failure == null) {
+            failure = reason;
+        }
+    }
+
+    private void died(ControlMessage.Death death) {
+        update(() -> {
+            deaths.add(death);
+            fail("rank " + death.rank() + " died: " + death.reason());
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.peerDied(death.rank(), death.reason());
+        }
+    }
+
+    private @Nullable Events events() {
+        lock.lock();
+        try {
+            return events;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lost(String reason) {
+        connection.close();
+        boolean expected;
+        lock.lock();
+        try {
+            expected = closed || serverLeft;
+        } finally {
+            lock.unlock();
+        }
+        if (expected) {
+            return;
+        }
+        int serverRank = welcome.serverRank();
+        if (serverRank >= 0 && serverRank != membership.rank()) {
+            died(new ControlMessage.Death(serverRank, "its process ended or cannot be reached: " + reason));
+        }
+        String what = (serverRank >= 0 ? "rank " + serverRank : "the launcher") + " is gone: " + reason;
+        update(() -> {
+            newsLost = what;
+            fail(what);
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.newsLost(what);
+        }
+    }
+
+    @Override
+    public void abort(String reason) {
+        finish(new ControlMessage.Abort(membership.rank(), reason));
+    }
+
+    @Override
+    public void close() {
+        finish(new ControlMessage.Bye());
+    }
+
+    private void finish(ControlMessage last) {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        connection.trySend(last);
+        awaitHangUp();
+        connection.close();
+    }
+
+    /** The server hangs up when it has noted the leave: then this process may join again, or end. */
+    private void awaitHangUp() {
+        if (Thread.currentThread() == reader) {
+            return;
+        }
+        try {
+            reader.join(HANG_UP_MS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigList;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueType;
+import io.madeleine.api.ConfigurationException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Reads values of a configuration; what is wrong becomes a {@link ConfigurationException} that names key, place and what
+ * is accepted.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param config the whole, resolved configuration
+ */
+record ConfigReader(Config config) {
+    /** The word for "find out yourself". */
+    static final String AUTO = "auto";
+
+    /** A text. */
+    String text(String path) {
+        return read(path, "a text", () -> config.getString(path));
+    }
+
+    /** A text that is not blank. */
+    String name(String path) {
+        String name = text(path);
+        if (!name.matches("[A-Za-z0-9._-]{1,64}")) {
+            throw wrong(path, "a name of 1 to 64 letters, digits, dots, dashes and underscores");
+        }
+        return name;
+    }
+
+    /** A truth value. */
+    boolean flag(String path) {
+        return read(path, "true or false", () -> config.getBoolean(path));
+    }
+
+    /** A whole number within bounds. */
+    int number(String path, int minimum, int maximum) {
+        String expected = "a whole number from " + minimum + " to " + maximum;
+        int number = read(path, expected, () -> config.getInt(path));
+        if (number < minimum || number > maximum) {
+            throw wrong(path, expected);
+        }
+        return number;
+    }
+
+    /** A whole number within bounds, or {@code automatic} for the word "auto". */
+    int numberOrAuto(String path, int minimum, int maximum, int automatic) {
+        if (text(path).equals(AUTO)) {
+            return automatic;
+        }
+        String expected = "auto or a whole number from " + minimum + " to " + maximum;
+        int number = read(path, expected, () -> config.getInt(path));
+        if (number < minimum || number > maximum) {
+            throw wrong(path, expected);
+        }
+        return number;
+    }
+
+    /** A duration of at least the given one. */
+    long durationNs(String path, long minimumNs) {
+        String expected = "a duration with its unit, such as 50us, 200ms or 30s, of "
+                + (minimumNs == 0 ? "0 or more" : minimumNs + "ns or more");
+        long ns = read(path, expected, () -> config.getDuration(path).toNanos());
+        if (ns < minimumNs) {
+            throw wrong(path, expected);
+        }
+        return ns;
+    }
+
+    /** One of the constants of an enum, in lower case. */
+    <E extends Enum<E>> E choice(String path, Class<E> type) {
+        String written = text(path);
+        List<String> accepted = Stream.of(type.getEnumConstants())
+                .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+                .toList();
+        int index = accepted.indexOf(written.toLowerCase(Locale.ROOT));
+        if (index < 0) {
+            throw wrong(path, Suggestions.anyOf(accepted) + Suggestions.didYouMean(written, accepted));
+        }
+        return type.getEnumConstants()[index];
+    }
+
+    /** A list of texts; one text with commas is one too. */
+    List<String> texts(String path) {
+        if (config.hasPath(path) && config.getValue(path).valueType() == ConfigValueType.STRING) {
+            return Arrays.stream(config.getString(path).split(","))
+                    .map(String::strip)
+                    .filter(entry -> !entry.isEmpty())
+                    .toList();
+        }
+        ConfigList list = read(path, "a list of texts, [a, b]", () -> config.getList(path));
+        List<String> texts = new ArrayList<>();
+        for (ConfigValue value : list) {
+            if (value.valueType() != ConfigValueType.STRING) {
+                throw wrong(path, "a list of texts, [a, b]");
+            }
+            texts.add((String) value.unwrapped());
+        }
+        return texts;
+    }
+
+    /** Where the value comes from, such as "conf/x.conf: 12". */
+    String origin(String path) {
+        return config.hasPathOrNull(path) ? config.getValue(path).origin().description() : "not set";
+    }
+
+    /** A wrong value: key, value, place, and what is accepted. */
+    ConfigurationException wrong(String path, String expected) {
+        String value = path.endsWith("secret")
+                ? "(hidden)"
+                : config.hasPath(path) ? config.getValue(path).render(ConfigRenderOptions.concise()) : "null";
+        return new ConfigurationException(path + " = " + value + " (" + origin(path) + "): expected " + expected);
+    }
+
+    private <T> T read(String path, String expected, Supplier<T> reading) {
+        try {
+            return reading.get();
+        } catch (ConfigException.Missing _) {
+            throw new ConfigurationException(path + " is missing: expected " + expected);
+        } catch (ConfigException | ArithmeticException _) {
+            throw config.hasPathOrNull(path)
+                    ? wrong(path, expected)
+                    : new ConfigurationException(path + " is missing: expected " + expected);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigMemorySize;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueFactory;
+import io.madeleine.api.ConfigurationException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Gathers a configuration from its sources; {@code reference.conf} of this module says which goes before which.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param explicit what the caller of {@code Session.open} gives, in the form of keys
+ * @param file the file the caller names
+ * @param surroundings environment and system properties
+ */
+record ConfigSources(Config explicit, Optional<Path> file, Surroundings surroundings) {
+    private static final String ROOT = "madeleine";
+    private static final String REFERENCE = "reference.conf";
+    private static final String CONF_OPTION = "--conf";
+
+    /** From arguments {@code key=value}, {@code --conf=FILE} or {@code --conf FILE}. */
+    static ConfigSources ofArguments(List<String> arguments, Surroundings surroundings) {
+        Config settings = ConfigFactory.empty();
+        Optional<Path> file = Optional.empty();
+        for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
+            String argument = rest.next();
+            int equals = argument.indexOf('=');
+            if (argument.equals(CONF_OPTION) && rest.hasNext()) {
+                file = Optional.of(Path.of(rest.next()));
+            } else if (argument.startsWith(CONF_OPTION + "=")) {
+                file = Optional.of(Path.of(argument.substring(equals + 1)));
+            } else if (equals > 0 && !argument.startsWith("-")) {
+                settings = with(settings, argument.substring(0, equals), argument.substring(equals + 1), "argument");
+            } else {
+                throw new ConfigurationException(
+                        "argument \"" + argument + "\": expected key=value, such as wait.mode=spin, or --conf=FILE");
+            }
+        }
+        return new ConfigSources(settings, file, surroundings);
+    }
+
+    /** From settings by key. */
+    static ConfigSources ofSettings(Map<String, ?> settings, Surroundings surroundings) {
+        Config config = ConfigFactory.empty();
+        for (Map.Entry<String, ?> setting : settings.entrySet()) {
+            config = with(config, setting.getKey(), setting.getValue(), "setting of Session.open");
+        }
+        return new ConfigSources(config, Optional.empty(), surroundings);
+    }
+
+    /** From a Config. What it has from a reference.conf is left out: defaults must not count more than files. */
+    static ConfigSources ofConfig(Config settings, Surroundings surroundings) {
+        Config explicit = settings;
+        if (settings.isResolved()) {
+            for (Map.Entry<String, ConfigValue> setting : settings.entrySet()) {
+                if (REFERENCE.equals(setting.getValue().origin().resource())) {
+                    explicit = explicit.withoutPath(setting.getKey());
+                }
+            }
+        }
+        return new ConfigSources(explicit, Optional.empty(), surroundings);
+    }
+
+    /** Everything merged and resolved, all keys known. */
+    Config load() {
+        Config reference = reference();
+        try {
+            Config all = aboveEnvironment()
+                    .withFallback(launcherSettings())
+                    .withFallback(fromFile())
+                    .withFallback(reference)
+                    .resolve();
+            KnownKeys.check(all, reference);
+            return all;
+        } catch (ConfigException e) {
+            throw new ConfigurationException("the configuration cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    /** Whether the caller or the system properties name the session's hosts. */
+    boolean namesHosts() {
+        Config above = aboveEnvironment();
+        return above.hasPath("madeleine.session.hosts")
+                && !new ConfigReader(above).texts("madeleine.session.hosts").isEmpty();
+    }
+
+    /** The defaults of all modules on the class path. */
+    private static Config reference() {
+        try {
+            return ConfigFactory.parseResources(ConfigSources.class.getClassLoader(), REFERENCE);
+        } catch (ConfigException e) {
+            throw new ConfigurationException("a reference.conf cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private Config aboveEnvironment() {
+        return explicit.withFallback(systemProperties());
+    }
+
+    private Config systemProperties() {
+        Config config = ConfigFactory.empty();
+        for (String name : surroundings.properties().stringPropertyNames()) {
+            if (name.startsWith(ROOT + ".")) {
+                config = with(config, name, surroundings.properties().getProperty(name), "system property");
+            }
+        }
+        return config;
+    }
+
+    private Config launcherSettings() {
+        Config config = ConfigFactory.empty();
+        String lines = surroundings.variable(Surroundings.SETTINGS).orElse("");
+        for (String line : lines.lines().toList()) {
+            int equals = line.indexOf('=');
+            if (equals <= 0) {
+                throw new ConfigurationException(
+                        Surroundings.SETTINGS + " of the environment holds \"" + line + "\": expected key=value");
+            }
+            config = with(config, line.substring(0, equals), line.substring(equals + 1), "setting of the launcher");
+        }
+        return config;
+    }
+
+    private Config fromFile() {
+        Optional<Path> path =
+                file.or(() -> surroundings.variable(Surroundings.CONF).map(Path::of));
+        if (path.isEmpty()) {
+            return ConfigFactory.empty();
+        }
+        String givenBy = file.isPresent() ? "" : ", named by " + Surroundings.CONF + " of the environment,";
+        if (!Files.isReadable(path.get()) || Files.isDirectory(path.get())) {
+            throw new ConfigurationException("configuration file " + path.get() + givenBy
+                    + " cannot be read: expected a readable HOCON file, looked in "
+                    + Path.of("").toAbsolutePath());
+        }
+        Config config = ConfigFactory.parseFile(path.get().toFile());
+        for (String key : config.root().keySet()) {
+            if (!key.equals(ROOT) && Suggestions.nearest(key, List.of(ROOT)).isPresent()) {
+                throw new ConfigurationException("unknown key " + key + " ("
+                        + config.root().get(key).origin().description() + "); did you mean " + ROOT + "?");
+            }
+        }
+        return config;
+    }
+
+    private static Config with(Config config, String key, Object value, String source) {
+        String path = key.equals(ROOT) || key.startsWith(ROOT + ".") ? key : ROOT + "." + key;
+        try {
+            ConfigUtil.splitPath(path);
+        } catch (ConfigException e) {
+            throw new ConfigurationException(source + " \"" + key + "\": expected a key such as wait.mode", e);
+        }
+        return config.withValue(path, valueOf(value, source + " " + key));
+    }
+
+    /** Texts stay texts unless they are written as a list, object or quoted text; numbers are made of them on demand. */
+    private static ConfigValue valueOf(Object value, String origin) {
+        return switch (value) {
+            case String text
+            when text.startsWith("[") || text.startsWith("{") || text.startsWith("\"") -> parsed(text, origin);
+            case Boolean _, Number _, Map<?, ?> _, Iterable<?> _, ConfigValue _, Duration _, ConfigMemorySize _ ->
+                ConfigValueFactory.fromAnyRef(value, origin);
+            default -> ConfigValueFactory.fromAnyRef(value.toString(), origin);
+        };
+    }
+
+    private static ConfigValue parsed(String text, String origin) {
+        try {
+            return ConfigFactory.parseString("value = " + text)
+                    .getValue("value")
+                    .withOrigin(com.typesafe.config.ConfigOriginFactory.newSimple(origin));
+        } catch (ConfigException e) {
+            throw new ConfigurationException(origin + " = " + text + ": expected a list, object or text", e);
+        }
+    }
+}

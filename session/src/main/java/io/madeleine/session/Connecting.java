@@ -1,0 +1,130 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.switching.SelectionTable;
+import io.madeleine.switching.SwitchedChannel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+
+/**
+ * Makes the connections of a session, all at once.
+ *
+ * <p>Threading: confined to caller; used once.
+ */
+final class Connecting {
+    private final Membership membership;
+    private final List<Card> cards;
+    private final Map<String, Adapter> adapters;
+    private final ProgressEngine engine;
+    private final Resources resources;
+    private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
+    private final Waitable news = new Waitable();
+
+    /** A connection that is wanted, and its making. */
+    private record Wanted(Route route, SelectionTable table, CompletableFuture<ProtocolConnection> future) {}
+
+    /** A connection that was made. */
+    record Made(Route route, SelectionTable table, ProtocolConnection connection) {
+        void attachTo(SwitchedChannel channel) {
+            channel.attach(route.rank(), route.network(), connection, table);
+        }
+    }
+
+    Connecting(
+            Membership membership,
+            List<Card> cards,
+            Map<String, Adapter> adapters,
+            ProgressEngine engine,
+            Resources resources) {
+        this.membership = membership;
+        this.cards = cards;
+        this.adapters = adapters;
+        this.engine = engine;
+        this.resources = resources;
+    }
+
+    /** Connects along all routes. */
+    List<Made> connect(List<Route> routes, PeerFailures failures, long deadlineNs) {
+        List<Wanted> wanted = new ArrayList<>();
+        failures.forwardTo((_, _) -> engine.signal(news));
+        for (Route route : routes) {
+            wanted.add(begin(route, deadlineNs));
+        }
+        boolean inTime = engine.await(
+                news,
+                () -> failures.first().isPresent()
+                        || wanted.stream().allMatch(one -> one.future.isDone())
+                        || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
+                deadlineNs);
+        List<Made> made = new ArrayList<>();
+        for (Wanted one : wanted) {
+            if (one.future.isCompletedExceptionally() || (one.future.isDone() && inTime)) {
+                made.add(finish(one));
+            }
+        }
+        if (made.size() < wanted.size()) {
+            throw new SessionException(membership + ": " + failures.first().orElseGet(() -> late(wanted)));
+        }
+        return made;
+    }
+
+    private Wanted begin(Route route, long deadlineNs) {
+        int self = membership.rank();
+        Card lower = cards.get(Math.min(self, route.rank()));
+        Card higher = cards.get(Math.max(self, route.rank()));
+        SelectionTable table =
+                SelectionTable.agree(route.channel(), lower.modules(route.network()), higher.modules(route.network()));
+        ConnectionRequest request = new ConnectionRequest(
+                cards.get(route.rank()).identity(),
+                route.peerAddress(),
+                self < route.rank(),
+                table.modules(),
+                table.digest(),
+                deadlineNs);
+        CompletableFuture<ProtocolConnection> future = protocolChannel(route).connect(request);
+        future.whenComplete((_, _) -> engine.signal(news));
+        return new Wanted(route, table, future);
+    }
+
+    private ProtocolChannel protocolChannel(Route route) {
+        String adapterKey = route.network() + "/" + route.adapter();
+        Adapter adapter = adapters.get(adapterKey);
+        if (adapter == null) {
+            throw new IllegalStateException("no adapter " + adapterKey);
+        }
+        return protocolChannels.computeIfAbsent(
+                adapterKey + " " + route.channel(), _ -> resources.add(adapter.openChannel(route.channel())));
+    }
+
+    private Made finish(Wanted one) {
+        try {
+            return new Made(one.route, one.table, one.future.join());
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new SessionException(
+                    membership + ": channel " + one.route.channel() + " could not connect to rank " + one.route.rank()
+                            + " over " + one.route.network() + ": " + cause.getMessage(),
+                    cause);
+        }
+    }
+
+    private static String late(List<Wanted> wanted) {
+        return "not connected within madeleine.session.open-timeout: "
+                + wanted.stream()
+                        .filter(one -> !one.future.isDone())
+                        .map(one -> "channel " + one.route.channel() + " to rank " + one.route.rank() + " over "
+                                + one.route.network())
+                        .collect(Collectors.joining(", "));
+    }
+}

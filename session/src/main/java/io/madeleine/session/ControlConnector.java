@@ -1,0 +1,79 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+
+/**
+ * Makes control connections.
+ *
+ * <p>Threading: stateless.
+ */
+final class ControlConnector {
+    private static final int ATTEMPT_MS = 5_000;
+    private static final long FIRST_PAUSE_MS = 5;
+    private static final long LONGEST_PAUSE_MS = 50;
+
+    private ControlConnector() {}
+
+    /** Tries until the deadline, since the server may start later; gives up at once if it is the wrong one. */
+    static ControlConnection connect(HostAddress server, Membership membership, long deadlineNs) {
+        byte[] key = Secrets.controlKey(membership.secret());
+        for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+            try {
+                return attempt(server, key, deadlineNs);
+            } catch (ControlConnection.HandshakeException e) {
+                throw new SessionException(membership + ": " + server + " cannot be joined: " + e.getMessage(), e);
+            } catch (IOException e) {
+                if (deadlineNs - System.nanoTime() <= pauseMs * 1_000_000) {
+                    throw new SessionException(
+                            membership + ": " + who(membership) + " cannot be reached at " + server
+                                    + " within madeleine.session.open-timeout: " + reason(e),
+                            e);
+                }
+            }
+            pause(pauseMs, membership);
+        }
+    }
+
+    private static ControlConnection attempt(HostAddress server, byte[] key, long deadlineNs) throws IOException {
+        int timeoutMs = Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, ATTEMPT_MS);
+        Socket socket = new Socket();
+        try {
+            InetSocketAddress address = server.resolve();
+            if (address.isUnresolved()) {
+                throw new IOException("no address is known for the host name " + server.host());
+            }
+            socket.connect(address, timeoutMs);
+            if (address.equals(socket.getLocalSocketAddress())) {
+                // The system may choose the very port as the caller's, and then the two are connected.
+                throw new ConnectException("nobody listens there yet");
+            }
+            return ControlConnection.connect(socket, key, timeoutMs);
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static String reason(IOException e) {
+        return e instanceof EOFException ? "it closes the connection at once" : String.valueOf(e.getMessage());
+    }
+
+    private static String who(Membership membership) {
+        return membership.contact() instanceof Membership.Contact.Launcher ? "the launcher" : "rank 0";
+    }
+
+    private static void pause(long pauseMs, Membership membership) {
+        try {
+            Thread.sleep(pauseMs);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException(membership + ": interrupted while joining", e);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.madeleine.session;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * What processes and bootstrap server say to each other: one frame each, a type byte and its fields. Texts and values
+ * carry their length and are bounded.
+ *
+ * <p>Threading: immutable.
+ */
+sealed interface ControlMessage {
+    /** The largest value of a {@link Put}. */
+    int MAX_VALUE_BYTES = 64 << 10;
+
+    /** The largest frame: a value with its key. */
+    int MAX_FRAME_BYTES = MAX_VALUE_BYTES + 1024;
+
+    /** The largest text, in UTF-8 bytes; longer ones are cut when they are sent. */
+    int MAX_TEXT_BYTES = 900;
+
+    /** To the server, first: which session the process joins, and as what. */
+    record Hello(String session, int rank, int size, String host, long pid) implements ControlMessage {}
+
+    /** To a process: it has joined. {@code serverRank} is the rank whose process runs the server, or -1. */
+    record Welcome(String sessionId, int serverRank, String serverHost) implements ControlMessage {}
+
+    /** To a process: it may not join. */
+    record Refused(String reason) implements ControlMessage {}
+
+    /** To the server: this process's part of an exchange. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared, and nobody else has the array
+    record Put(String key, byte[] value) implements ControlMessage {}
+
+    /** To a process: another's part of an exchange; empty parts are not sent. */
+    @SuppressWarnings("ArrayRecordComponent") // as above
+    record Value(String key, int rank, byte[] value) implements ControlMessage {}
+
+    /** To a process: all parts of an exchange were sent. */
+    record Complete(String key) implements ControlMessage {}
+
+    /** To the server: who is missing in an exchange? */
+    record Who(String key) implements ControlMessage {}
+
+    /** To a process: the answer, in words. */
+    record Missing(String key, String who) implements ControlMessage {}
+
+    /** Both ways: still there. */
+    record Beat() implements ControlMessage {}
+
+    /** To the server: this process leaves of its own will. */
+    record Bye() implements ControlMessage {}
+
+    /** To a process: another left of its own will. */
+    record Left(int rank) implements ControlMessage {}
+
+    /** To a process: another is dead. */
+    record Death(int rank, String reason) implements ControlMessage {}
+
+    /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
+    record Abort(int rank, String reason) implements ControlMessage {}
+
+    /** The frame's content. */
+    default byte[] encode() {
+        try {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            writeTo(new DataOutputStream(bytes));
+            return bytes.toByteArray();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void writeTo(DataOutputStream out) throws IOException {
+        switch (this) {
+            case Hello hello -> {
+                out.writeByte(1);
+                writeText(out, hello.session);
+                out.writeInt(hello.rank);
+                out.writeInt(hello.size);
+                writeText(out, hello.host);
+                out.writeLong(hello.pid);
+            }
+            case Welcome welcome -> {
+                out.writeByte(2);
+                writeText(out, welcome.sessionId);
+                out.writeInt(welcome.serverRank);
+                writeText(out, welcome.serverHost);
+            }
+            case Refused(String reason) -> {
+                out.writeByte(3);
+                writeText(out, reason);
+            }
+            case Put(String key, byte[] value) -> {
+                out.writeByte(4);
+                writeText(out, key);
+                writeValue(out, value);
+            }
+            case Value(String key, int rank, byte[] value) -> {
+                out.writeByte(5);
+                writeText(out, key);
+                out.writeInt(rank);
+                writeValue(out, value);
+            }
+            case Complete(String key) -> {
+                out.writeByte(6);
+                writeText(out, key);
+            }
+            case Who(String key) -> {
+                out.writeByte(7);
+                writeText(out, key);
+            }
+            case Missing(String key, String who) -> {
+                out.writeByte(8);
+                writeText(out, key);
+                writeText(out, who);
+            }
+            case Beat() -> out.writeByte(9);
+            case Bye() -> out.writeByte(10);
+            case Left(int rank) -> {
+                out.writeByte(11);
+                out.writeInt(rank);
+            }
+            case Death(int rank, String reason) -> {
+                out.writeByte(12);
+                out.writeInt(rank);
+                writeText(out, reason);
+            }
+            case Abort(int rank, String reason) -> {
+                out.writeByte(13);
+                out.writeInt(rank);
+                writeText(out, reason);
+            }
+        }
+    }
+
+    /**
+     * Reads a frame's content.
+     *
+     * @throws IOException if it is not one
+     */
+    static ControlMessage decode(byte[] frame) throws IOException {
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(frame));
+        byte type = in.readByte();
+        ControlMessage message = switch (type) {
+            case 1 -> new Hello(readText(in), in.readInt(), in.readInt(), readText(in), in.readLong());
+            case 2 -> new Welcome(readText(in), in.readInt(), readText(in));
+            case 3 -> new Refused(readText(in));
+            case 4 -> new Put(readText(in), readValue(in));
+            case 5 -> new Value(readText(in), in.readInt(), readValue(in));
+            case 6 -> new Complete(readText(in));
+            case 7 -> new Who(readText(in));
+            case 8 -> new Missing(readText(in), readText(in));
+            case 9 -> new Beat();
+            case 10 -> new Bye();
+            case 11 -> new Left(in.readInt());
+            case 12 -> new Death(in.readInt(), readText(in));
+            case 13 -> new Abort(in.readInt(), readText(in));
+            default -> throw new IOException("unknown control message of type " + type);
+        };
+        if (in.available() > 0) {
+            throw new IOException(in.available() + " bytes too many in a control message of type " + type);
+        }
+        return message;
+    }
+
+    private static void writeText(DataOutputStream out, String text) throws IOException {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        if (utf8.length > MAX_TEXT_BYTES) {
+            // a character cut in two shows as a replacement character: fine at the end of a long reason
+            utf8 = Arrays.copyOf(utf8, MAX_TEXT_BYTES);
+        }
+        out.writeShort(utf8.length);
+        out.write(utf8);
+    }
+
+    private static String readText(DataInputStream in) throws IOException {
+        return new String(readBytes(in, in.readUnsignedShort(), MAX_TEXT_BYTES), StandardCharsets.UTF_8);
+    }
+
+    private static void writeValue(DataOutputStream out, byte[] value) throws IOException {
+        if (value.length > MAX_VALUE_BYTES) {
+            throw new IOException(
+                    "a value of " + value.length + " bytes, at most " + MAX_VALUE_BYTES + " can be exchanged");
+        }
+        out.writeInt(value.length);
+        out.write(value);
+    }
+
+    private static byte[] readValue(DataInputStream in) throws IOException {
+        return readBytes(in, in.readInt(), MAX_VALUE_BYTES);
+    }
+
+    private static byte[] readBytes(DataInputStream in, int length, int maximum) throws IOException {
+        if (length < 0 || length > maximum || length > in.available()) {
+            throw new IOException("a field of " + length + " bytes in a control message, expected 0 to "
+                    + Math.min(maximum, in.available()));
+        }
+        return in.readNBytes(length);
+    }
+}

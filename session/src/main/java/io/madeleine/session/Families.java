@@ -1,0 +1,192 @@
+package io.madeleine.session;
+
+import com.google.inject.CreationException;
+import com.google.inject.Guice;
+import com.google.inject.Injector;
+import com.google.inject.Key;
+import com.google.inject.Module;
+import com.google.inject.Provider;
+import com.google.inject.ProvisionException;
+import com.google.inject.TypeLiteral;
+import com.google.inject.spi.Message;
+import com.typesafe.config.Config;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The families of networks of one session: the modules named by {@code guice-module} are loaded by name and wired in one
+ * injector. A family that cannot be loaded or used is off with its reason, and the rest works.
+ *
+ * <p>Threading: immutable.
+ */
+final class Families {
+    private static final Key<Map<String, Provider<ProtocolModule>>> MODULES = Key.get(new TypeLiteral<>() {});
+
+    private final Map<String, Family> byName;
+
+    private Families(Map<String, Family> byName) {
+        this.byName = byName;
+    }
+
+    /** Wires what the configuration enables. */
+    static Families wire(SessionConfig config) {
+        keepGuiceFromDefiningHiddenClasses();
+        Map<String, Family> families = new LinkedHashMap<>();
+        Map<String, Module> guiceModules = new LinkedHashMap<>();
+        for (FamilyConfig family : config.families()) {
+            if (!family.enabled()) {
+                families.put(
+                        family.name(),
+                        Family.off(
+                                family.name(),
+                                "disabled by madeleine.tm." + family.name() + ".enabled (" + family.enabledOrigin()
+                                        + ")"));
+            } else if (family.guiceModule().isEmpty()) {
+                families.put(
+                        family.name(),
+                        Family.off(
+                                family.name(),
+                                "no module of this family is on the class path:"
+                                        + " add the artifact io.madeleine:madeleine-tm-" + family.name()));
+            } else {
+                load(family, config.root(), guiceModules, families);
+            }
+        }
+        provide(guiceModules, families);
+        return new Families(families);
+    }
+
+    /**
+     * Guice defines classes by way of sun.misc.Unsafe unless told otherwise before it loads, which the JVM warns about.
+     */
+    private static void keepGuiceFromDefiningHiddenClasses() {
+        if (System.getProperty("guice_bytecode_gen_option") == null) {
+            System.getProperties().putIfAbsent("guice_custom_class_loading", "CHILD");
+        }
+    }
+
+    private static void load(
+            FamilyConfig family, Config root, Map<String, Module> guiceModules, Map<String, Family> families) {
+        String className = family.guiceModule().orElseThrow();
+        try {
+            Constructor<?> constructor = classNamed(className).getConstructor(Config.class);
+            guiceModules.put(family.name(), (Module) constructor.newInstance(root));
+            families.put(
+                    family.name(), Family.off(family.name(), className + " binds no protocol module of this name"));
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof ConfigurationException wrong) {
+                throw wrong;
+            }
+            families.put(family.name(), Family.off(family.name(), className + " failed: " + e.getCause()));
+        } catch (ClassNotFoundException _) {
+            families.put(
+                    family.name(),
+                    Family.off(
+                            family.name(),
+                            className + ", named by madeleine.tm." + family.name()
+                                    + ".guice-module, is not on the class path"));
+        } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
+            families.put(
+                    family.name(),
+                    Family.off(
+                            family.name(),
+                            className
+                                    + " cannot be used as a Guice module with a public constructor that takes a Config: "
+                                    + e));
+        }
+    }
+
+    /** From where Madeleine is, or else from where the calling thread's classes are. */
+    private static Class<?> classNamed(String className) throws ClassNotFoundException {
+        try {
+            return Class.forName(className, true, Families.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            ClassLoader context = Thread.currentThread().getContextClassLoader();
+            if (context == null) {
+                throw e;
+            }
+            return Class.forName(className, true, context);
+        }
+    }
+
+    private static void provide(Map<String, Module> guiceModules, Map<String, Family> families) {
+        if (guiceModules.isEmpty()) {
+            return;
+        }
+        Map<String, Provider<ProtocolModule>> providers;
+        try {
+            Injector injector = Guice.createInjector(guiceModules.values());
+            providers = injector.getInstance(MODULES);
+        } catch (CreationException e) {
+            throw configurationError(e.getErrorMessages())
+                    .orElseThrow(
+                            () -> new SessionException("the network modules cannot be wired: " + e.getMessage(), e));
+        }
+        providers.forEach((name, provider) -> families.put(name, provide(name, provider)));
+    }
+
+    private static Family provide(String name, Provider<ProtocolModule> provider) {
+        try {
+            ProtocolModule module = provider.get();
+            return new Family(name, Optional.of(module), module.availability());
+        } catch (ProvisionException e) {
+            Optional<ConfigurationException> wrong = configurationError(e.getErrorMessages());
+            if (wrong.isPresent()) {
+                throw wrong.get();
+            }
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            return Family.off(name, "its module failed: " + cause);
+        }
+    }
+
+    private static Optional<ConfigurationException> configurationError(Collection<Message> messages) {
+        return messages.stream()
+                .map(Message::getCause)
+                .filter(ConfigurationException.class::isInstance)
+                .map(ConfigurationException.class::cast)
+                .findFirst();
+    }
+
+    /** All families, ordered by name. */
+    Collection<Family> all() {
+        return byName.values();
+    }
+
+    /** The family of that name. */
+    Optional<Family> family(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
+    /** The protocol module of a network that is on; empty if it is not. */
+    Optional<ProtocolModule> module(String network) {
+        return Optional.ofNullable(byName.get(network))
+                .filter(family -> family.availability().on())
+                .flatMap(Family::module);
+    }
+
+    /** Whether a network can be used, and why or why not. */
+    Availability availability(String network) {
+        Family family = byName.get(network);
+        return family == null ? Availability.off("no such network is configured") : family.availability();
+    }
+
+    /** One line: which networks are on and off. */
+    String summary() {
+        List<String> parts = new ArrayList<>();
+        byName.values()
+                .forEach(family ->
+                        parts.add(family.name() + " " + (family.availability().on() ? "on" : "off") + " ("
+                                + family.availability().reason() + ")"));
+        return parts.isEmpty() ? "none" : String.join("; ", parts);
+    }
+}

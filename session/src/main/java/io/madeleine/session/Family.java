@@ -1,0 +1,21 @@
+package io.madeleine.session;
+
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.util.Optional;
+
+/**
+ * A family of networks in this process.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param name its name
+ * @param module its protocol module; empty if it is disabled or could not be loaded
+ * @param availability whether it can be used, and why or why not
+ */
+record Family(String name, Optional<ProtocolModule> module, Availability availability) {
+    /** A family that cannot be used. */
+    static Family off(String name, String reason) {
+        return new Family(name, Optional.empty(), Availability.off(reason));
+    }
+}

@@ -1,0 +1,113 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import java.io.File;
+import java.lang.module.ModuleFinder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The arguments of {@code java} for a program that uses Madeleine without naming its files: Madeleine is on the module
+ * path, whatever the program is (a main class on a class path, a jar, a source file, a module), so that native access can
+ * be granted module by module.
+ *
+ * <p>Threading: stateless.
+ */
+public final class JavaArguments {
+    /** The system property that names Madeleine's module path, where it is not that of this JVM. */
+    public static final String MODULE_PATH = "mad.module-path";
+
+    private static final String ROOT_MODULE = "io.madeleine";
+
+    /** Options whose value is the next argument. */
+    private static final Set<String> WITH_VALUE = Set.of(
+            "-cp",
+            "-classpath",
+            "--class-path",
+            "-p",
+            "--module-path",
+            "--upgrade-module-path",
+            "--add-modules",
+            "--limit-modules",
+            "--enable-native-access",
+            "--illegal-native-access",
+            "--add-reads",
+            "--add-exports",
+            "--add-opens",
+            "--source");
+
+    /** Options that end with the program they name. */
+    private static final Set<String> PROGRAM = Set.of("-jar", "-m", "--module");
+
+    private JavaArguments() {}
+
+    /**
+     * The given arguments, unchanged and in their order, behind what makes Madeleine available; only a module path of
+     * their own is joined with Madeleine's.
+     *
+     * @param given options, main class or the like, arguments of the program
+     * @param nativeModules the modules that are granted native access
+     * @throws SessionException if this JVM does not know where Madeleine's modules are
+     */
+    public static List<String> withMadeleine(List<String> given, List<String> nativeModules) {
+        String own = Optional.ofNullable(System.getProperty(MODULE_PATH))
+                .or(() -> Optional.ofNullable(System.getProperty("jdk.module.path")))
+                .filter(path -> !path.isBlank())
+                .orElseThrow(() -> new SessionException("where Madeleine's modules are is not known: expected this"
+                        + " JVM to have them on its module path, or the system property " + MODULE_PATH));
+        return withMadeleine(given, nativeModules, own);
+    }
+
+    static List<String> withMadeleine(List<String> given, List<String> nativeModules, String ownPath) {
+        List<String> arguments = new ArrayList<>(given);
+        String path = takeModulePath(arguments)
+                .map(theirs -> theirs + File.pathSeparator + ownPath)
+                .orElse(ownPath);
+        List<String> modules = new ArrayList<>();
+        modules.add(ROOT_MODULE);
+        if (!nativeModules.isEmpty()) {
+            modules.addAll(all(ownPath)); // native libraries come in modules that nobody requires
+        }
+        List<String> all = new ArrayList<>(List.of("--module-path", path, "--add-modules", String.join(",", modules)));
+        if (!nativeModules.isEmpty()) {
+            all.add("--enable-native-access=" + String.join(",", nativeModules));
+        }
+        all.addAll(arguments);
+        return all;
+    }
+
+    /** The names of all modules on a path. */
+    private static List<String> all(String path) {
+        Path[] entries = Stream.of(path.split(File.pathSeparator)).map(Path::of).toArray(Path[]::new);
+        return ModuleFinder.of(entries).findAll().stream()
+                .map(module -> module.descriptor().name())
+                .sorted()
+                .toList();
+    }
+
+    /** Removes the module path from the options and answers it; the last one counts, as it does for java. */
+    private static Optional<String> takeModulePath(List<String> arguments) {
+        Optional<String> found = Optional.empty();
+        int i = 0;
+        while (i < arguments.size()) {
+            String argument = arguments.get(i);
+            if (!argument.startsWith("-") || PROGRAM.contains(argument)) {
+                break;
+            }
+            if (argument.startsWith("--module-path=")) {
+                found = Optional.of(argument.substring(argument.indexOf('=') + 1));
+                arguments.remove(i);
+            } else if ((argument.equals("-p") || argument.equals("--module-path")) && i + 1 < arguments.size()) {
+                found = Optional.of(arguments.get(i + 1));
+                arguments.subList(i, i + 2).clear();
+            } else {
+                i += WITH_VALUE.contains(argument) ? 2 : 1;
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,89 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigValue;
+import io.madeleine.api.ConfigurationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Refuses unknown keys: known is what a {@code reference.conf} names. Two places are open: channels have any names, and
+ * the keys of a family are checked by the family itself.
+ *
+ * <p>Threading: stateless.
+ */
+final class KnownKeys {
+    private static final String CHANNELS = "madeleine.channels";
+    private static final String FAMILIES = "madeleine.tm";
+
+    private KnownKeys() {}
+
+    /** Checks everything under {@code madeleine}. */
+    static void check(Config actual, Config reference) {
+        checkObject("madeleine", actual.getObject("madeleine"), reference.getObject("madeleine"), reference);
+    }
+
+    private static void checkObject(String path, ConfigObject actual, ConfigObject known, Config reference) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(actual).entrySet()) {
+            String key = entry.getKey();
+            ConfigValue value = entry.getValue();
+            ConfigValue expected = known.get(key);
+            String here = path + "." + key;
+            if (expected == null) {
+                throw unknown(here, key, value, known.keySet());
+            }
+            switch (here) {
+                case CHANNELS -> checkChannels(object(here, value), reference);
+                case FAMILIES -> checkFamilies(object(here, value), object(here, expected), actual);
+                default -> {
+                    if (expected instanceof ConfigObject inner) {
+                        checkObject(here, object(here, value), inner, reference);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void checkChannels(ConfigObject channels, Config reference) {
+        ConfigObject pattern = reference.getObject(CHANNELS + ".default");
+        channels.forEach((name, value) -> {
+            String here = CHANNELS + "." + name;
+            checkObject(here, object(here, value), pattern, reference);
+        });
+    }
+
+    /** A family is one of a module on the class path, one that "auto" may prefer, or one with a module of its own. */
+    private static void checkFamilies(ConfigObject families, ConfigObject known, ConfigObject madeleine) {
+        Set<String> names = new TreeSet<>(known.keySet());
+        if (madeleine.get("networks") instanceof List<?> networks) {
+            networks.forEach(name -> names.add(((ConfigValue) name).unwrapped().toString()));
+        }
+        families.forEach((name, value) -> {
+            String here = FAMILIES + "." + name;
+            ConfigObject family = object(here, value);
+            if (!names.contains(name) && !family.containsKey("guice-module")) {
+                throw unknown(here, name, family, names);
+            }
+        });
+    }
+
+    private static ConfigObject object(String path, ConfigValue value) {
+        if (value instanceof ConfigObject object) {
+            return object;
+        }
+        throw new ConfigurationException(path + " = " + value.unwrapped() + " ("
+                + value.origin().description() + "): expected an object, {...}");
+    }
+
+    private static ConfigurationException unknown(String path, String key, ConfigValue value, Set<String> known) {
+        List<String> accepted = new ArrayList<>(new TreeSet<>(known));
+        return new ConfigurationException(
+                "unknown key " + path + " (" + value.origin().description() + "): expected one of "
+                        + String.join(", ", accepted) + Suggestions.didYouMean(key, accepted));
+    }
+}

@@ -1,0 +1,258 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Starts the processes of a session on this machine, keeps a control connection to each, passes their output on, and
+ * leaves nobody behind: not when one of them fails, nor on a signal, nor when the launcher itself is killed.
+ *
+ * <p>A process learns its rank and how to find the others from environment variables, {@code MADELEINE_LAUNCHER}, {@code
+ * MADELEINE_RANK}, {@code MADELEINE_SIZE} and {@code MADELEINE_SECRET}; configuration goes the same way. Nothing is on a
+ * command line, where others could read it.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class Launcher implements AutoCloseable {
+    private static final long OUTPUT_TIMEOUT_MS = 2_000;
+    private static final int SIGNAL_BASE = 128;
+
+    private final LaunchPlan plan;
+    private final PrintStream errors;
+    private final BootstrapServer server;
+    private final OrphanGuard guard;
+    private final Leftovers leftovers;
+    private final List<Process> processes = new ArrayList<>();
+    private final List<OutputPump> pumps = new ArrayList<>();
+    private final BlockingQueue<Integer> ended = new LinkedBlockingQueue<>();
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Launcher(LaunchPlan plan, SessionConfig config, PrintStream errors) {
+        this.plan = plan;
+        this.errors = errors;
+        this.leftovers = new Leftovers(config);
+        String secret = config.membership().secret();
+        try {
+            this.server = new BootstrapServer(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    new BootstrapServer.Settings(
+                            plan.processes(), secret, -1, config.timeouts().peerNs()));
+        } catch (IOException e) {
+            throw new SessionException("the launcher cannot listen on the loopback interface: " + e.getMessage(), e);
+        }
+        this.guard = new OrphanGuard(plan.conduct().grace().toMillis());
+    }
+
+    /**
+     * Runs a plan to its end with this process's output: what {@code mad run} does. Stops the processes if this one is
+     * asked to end.
+     *
+     * @return the exit code of the first process that failed, or 0
+     */
+    public static int run(LaunchPlan plan) {
+        Launcher launcher = start(plan, System.out, System.err);
+        try {
+            Thread hook = Thread.ofPlatform().name("madeleine-stop").unstarted(launcher::close);
+            Runtime.getRuntime().addShutdownHook(hook);
+            int code = launcher.await();
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException _) {
+                // this process is ending already, and the hook is at work
+            }
+            return code;
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return SIGNAL_BASE + 2;
+        } finally {
+            launcher.close();
+        }
+    }
+
+    /**
+     * Starts the processes.
+     *
+     * @param out where their standard output goes
+     * @param errors where their standard error goes, and the launcher's own words
+     * @throws io.madeleine.api.ConfigurationException if the configuration is wrong; nothing is started then
+     * @throws SessionException if a process cannot be started; the others are stopped then
+     */
+    public static Launcher start(LaunchPlan plan, PrintStream out, PrintStream errors) {
+        Map<String, String> given = new HashMap<>(configurationVariables(plan));
+        given.put(Surroundings.LAUNCHER, "127.0.0.1:1");
+        given.put(Surroundings.RANK, "0");
+        given.put(Surroundings.SIZE, Integer.toString(plan.processes()));
+        given.put(Surroundings.SECRET, Secrets.generate());
+        SessionConfig config =
+                SessionConfig.from(ConfigSources.ofArguments(List.of(), new Surroundings(given, new Properties())));
+        Launcher launcher = new Launcher(plan, config, errors);
+        try {
+            launcher.startAll(out, config.membership().secret());
+        } catch (RuntimeException e) {
+            launcher.close();
+            throw e;
+        }
+        return launcher;
+    }
+
+    private static Map<String, String> configurationVariables(LaunchPlan plan) {
+        Map<String, String> variables = new HashMap<>();
+        String inherited = plan.environment().getOrDefault(Surroundings.CONF, System.getenv(Surroundings.CONF));
+        plan.configuration()
+                .map(file -> file.toAbsolutePath().toString())
+                .or(() -> Optional.ofNullable(inherited))
+                .ifPresent(file -> variables.put(Surroundings.CONF, file));
+        if (!plan.settings().isEmpty()) {
+            variables.put(Surroundings.SETTINGS, String.join("\n", plan.settings()));
+        }
+        return variables;
+    }
+
+    private void startAll(PrintStream out, String secret) {
+        ReentrantLock terminal = new ReentrantLock();
+        for (int rank = 0; rank < plan.processes(); rank++) {
+            Process process = start(rank, secret);
+            guard.started(process.pid());
+            processes.add(process);
+            String prefix = plan.conduct().prefix() ? "[" + rank + "] " : "";
+            pumps.add(new OutputPump(process.getInputStream(), out, terminal, prefix));
+            pumps.add(new OutputPump(process.getErrorStream(), errors, terminal, prefix));
+            int number = rank;
+            process.onExit().thenRun(() -> ended.add(number));
+        }
+    }
+
+    private Process start(int rank, String secret) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(plan.javaArguments());
+        ProcessBuilder builder = new ProcessBuilder(command);
+        Map<String, String> environment = builder.environment();
+        environment.putAll(plan.environment());
+        environment.keySet().removeIf(name -> name.equals(Surroundings.SETTINGS));
+        environment.putAll(configurationVariables(plan));
+        InetSocketAddress contact = server.address();
+        environment.put(
+                Surroundings.LAUNCHER,
+                new HostAddress(contact.getAddress().getHostAddress(), contact.getPort()).toString());
+        environment.put(Surroundings.RANK, Integer.toString(rank));
+        environment.put(Surroundings.SIZE, Integer.toString(plan.processes()));
+        environment.put(Surroundings.SECRET, secret);
+        boolean input = rank == 0 && plan.conduct().input();
+        try {
+            Process process = builder.redirectInput(input ? Redirect.INHERIT : Redirect.PIPE)
+                    .start();
+            if (!input) {
+                process.getOutputStream().close();
+            }
+            return process;
+        } catch (IOException e) {
+            throw new SessionException("rank " + rank + " cannot be started: " + e.getMessage(), e);
+        }
+    }
+
+    /** The numbers of the processes, by rank. */
+    public List<Long> pids() {
+        return processes.stream().map(Process::pid).toList();
+    }
+
+    /**
+     * Waits until all processes have ended.
+     *
+     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N
+     */
+    public int await() throws InterruptedException {
+        int failure = 0;
+        for (int left = plan.processes(); left > 0; left--) {
+            int rank = ended.take();
+            Process process = processes.get(rank);
+            int code = process.exitValue();
+            guard.ended(process.pid());
+            server.processEnded(rank, "its process ended " + describe(code));
+            if (code == 0 || stopping.get()) {
+                continue;
+            }
+            leftovers.expect();
+            failure = failure == 0 ? code : failure;
+            if (plan.conduct().onFailure() == OnFailure.STOP && left > 1) {
+                errors.println("mad run: rank " + rank + " (process " + process.pid() + ") ended " + describe(code)
+                        + "; stopping the others");
+                Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
+                stopping.set(true);
+            }
+        }
+        for (OutputPump pump : pumps) {
+            pump.await(OUTPUT_TIMEOUT_MS);
+        }
+        return failure;
+    }
+
+    private static String describe(int code) {
+        return code > SIGNAL_BASE ? "by signal " + (code - SIGNAL_BASE) : "with exit code " + code;
+    }
+
+    /** Asks all processes to end, kills those that do not in time, and waits for that. Idempotent. */
+    public void stop() {
+        stopping.set(true);
+        processes.forEach(Process::destroy);
+        long deadlineNs = System.nanoTime() + plan.conduct().grace().toNanos();
+        boolean interrupted = false;
+        for (Process process : processes) {
+            try {
+                long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+                if (!interrupted && process.waitFor(leftNs, TimeUnit.NANOSECONDS)) {
+                    continue;
+                }
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+            leftovers.expect();
+            process.destroyForcibly().onExit().join();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** {@linkplain #stop() Stops} what still runs and removes what dead processes left behind. Idempotent. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        if (processes.stream().anyMatch(Process::isAlive)) {
+            leftovers.expect();
+            stop();
+        }
+        try {
+            for (OutputPump pump : pumps) {
+                pump.await(OUTPUT_TIMEOUT_MS);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        if (server.hasLostProcess()) {
+            leftovers.expect(); // also if its exit code was 0
+        }
+        server.close();
+        guard.close();
+        leftovers.remove();
+    }
+}

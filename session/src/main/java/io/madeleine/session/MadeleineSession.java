@@ -1,0 +1,184 @@
+package io.madeleine.session;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.Session;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.switching.SwitchedChannel;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * An open session: channels by name over one progress engine, and everything that has to be closed.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class MadeleineSession implements Session, Bootstrap.Events {
+    private static final Logger LOGGER = System.getLogger(MadeleineSession.class.getName());
+    private static final long DRAIN_STEP_NS = 1_000_000;
+
+    private final Membership membership;
+    private final long closeTimeoutNs;
+    private final ProgressEngine engine;
+    private final Resources resources;
+    private final PeerFailures failures;
+    private final SessionArena arena = new SessionArena();
+    private final Map<String, SwitchedChannel> channels = new TreeMap<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    /** A session without channels yet. Ownership: the resources are the session's from now on. */
+    MadeleineSession(SessionConfig config, ProgressEngine engine, Resources resources, PeerFailures failures) {
+        this.membership = config.membership();
+        this.closeTimeoutNs = config.timeouts().closeNs();
+        this.engine = engine;
+        this.resources = resources;
+        this.failures = failures;
+    }
+
+    /** Adds a channel; only before the session is handed out. */
+    void addChannel(String name, SwitchedChannel channel) {
+        channels.put(name, channel);
+        channel.onConnectionLost((reason, rank) -> failures.suspect(rank, "channel " + name + ": " + reason));
+    }
+
+    @Override
+    public int rank() {
+        return membership.rank();
+    }
+
+    @Override
+    public int size() {
+        return membership.size();
+    }
+
+    @Override
+    public Set<String> channelNames() {
+        return Collections.unmodifiableSet(channels.keySet());
+    }
+
+    @Override
+    public Channel channel(String name) {
+        Channel channel = channels.get(name);
+        if (channel == null) {
+            throw new ConfigurationException("session " + membership.name() + " has no channel \"" + name
+                    + "\": madeleine.channels names " + String.join(", ", channels.keySet())
+                    + Suggestions.didYouMean(name, channels.keySet()));
+        }
+        return channel;
+    }
+
+    @Override
+    public int progress() {
+        return engine.progress();
+    }
+
+    @Override
+    public MemorySegment allocate(long bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException(bytes + " bytes: expected at least 1");
+        }
+        if (closing.get()) {
+            throw new SessionException("the session is closed");
+        }
+        return arena.allocate(bytes);
+    }
+
+    @Override
+    public Arena arena() {
+        return arena;
+    }
+
+    @Override
+    public void onPeerFailure(PeerFailureListener listener) {
+        failures.listen(listener);
+    }
+
+    @Override
+    public void peerDied(int rank, String reason) {
+        failures.report(rank, reason);
+    }
+
+    @Override
+    public void peerLeft(int rank) {
+        failures.left(rank);
+    }
+
+    /** Ends the waits for a dead peer on all channels. */
+    void endWaitsFor(int rank, String reason) {
+        channels.values().forEach(channel -> channel.peerLost(rank, false, reason));
+    }
+
+    @Override
+    public void newsLost(String reason) {
+        if (!closing.get()) {
+            LOGGER.log(
+                    Level.WARNING,
+                    membership + ": " + reason + "; the session goes on, and learns of deaths from its networks only");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closing.compareAndSet(false, true)) {
+            return;
+        }
+        List<Exception> problems = new ArrayList<>();
+        try {
+            drain();
+            engine.close();
+        } catch (IllegalStateException e) {
+            closing.set(false); // called from where the session cannot be closed: the engine says so
+            throw e;
+        } catch (RuntimeException e) {
+            problems.add(e);
+        }
+        problems.addAll(resources.closeAll());
+        try {
+            arena.closeForGood();
+        } catch (IllegalStateException e) {
+            problems.add(e);
+        }
+        if (!problems.isEmpty()) {
+            SessionException failure = new SessionException(
+                    membership + ": closing met problems; the first: "
+                            + problems.getFirst().getMessage(),
+                    problems.getFirst());
+            problems.stream().skip(1).forEach(failure::addSuppressed);
+            throw failure;
+        }
+    }
+
+    /** Sends what was promised, as far as that is possible in time. */
+    private void drain() {
+        Waitable nothing = new Waitable();
+        long deadlineNs = System.nanoTime() + closeTimeoutNs;
+        while (!channels.values().stream().allMatch(SwitchedChannel::isDrained)) {
+            long nowNs = System.nanoTime();
+            if (deadlineNs - nowNs <= 0) {
+                LOGGER.log(
+                        Level.WARNING,
+                        membership + ": not everything that endPackingAsync promised could be sent"
+                                + " within madeleine.session.close-timeout");
+                break;
+            }
+            engine.await(nothing, () -> false, Math.min(deadlineNs, nowNs + DRAIN_STEP_NS));
+        }
+        channels.values().forEach(SwitchedChannel::finish);
+    }
+
+    @Override
+    public String toString() {
+        return membership.toString();
+    }
+}

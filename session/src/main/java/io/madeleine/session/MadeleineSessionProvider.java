@@ -1,0 +1,34 @@
+package io.madeleine.session;
+
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.Session;
+import io.madeleine.api.spi.SessionProvider;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The implementation that {@link Session#open} finds.
+ *
+ * <p>Threading: stateless.
+ */
+public final class MadeleineSessionProvider implements SessionProvider {
+    /** For {@link java.util.ServiceLoader}. */
+    public MadeleineSessionProvider() {}
+
+    @Override
+    public Session open(List<String> arguments) {
+        return Sessions.open(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()));
+    }
+
+    @Override
+    public Session open(Path file) {
+        return Sessions.open(new ConfigSources(ConfigFactory.empty(), Optional.of(file), Surroundings.ofThisProcess()));
+    }
+
+    @Override
+    public Session open(Map<String, ?> settings) {
+        return Sessions.open(ConfigSources.ofSettings(settings, Surroundings.ofThisProcess()));
+    }
+}

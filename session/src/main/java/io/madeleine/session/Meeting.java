@@ -1,0 +1,65 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/**
+ * Joins a session the way its configuration says.
+ *
+ * <p>Threading: stateless.
+ */
+final class Meeting {
+    private Meeting() {}
+
+    /** Joins; rank 0 of a static list also runs the server where the others meet. */
+    static Bootstrap join(SessionConfig config, long deadlineNs) {
+        Membership membership = config.membership();
+        long peerTimeoutNs = config.timeouts().peerNs();
+        return switch (membership.contact()) {
+            case Membership.Contact.Alone() -> new SoloBootstrap();
+            case Membership.Contact.Launcher(HostAddress address) ->
+                BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+            case Membership.Contact.StaticHosts hosts -> {
+                HostAddress first = hosts.hosts().getFirst();
+                yield membership.rank() == 0
+                        ? serveAndJoin(membership, hosts.hosts(), peerTimeoutNs, deadlineNs)
+                        : BootstrapClient.join(membership, first, peerTimeoutNs, deadlineNs);
+            }
+        };
+    }
+
+    private static Bootstrap serveAndJoin(
+            Membership membership, List<HostAddress> hosts, long peerTimeoutNs, long deadlineNs) {
+        HostAddress address = hosts.getFirst();
+        BootstrapServer server;
+        try {
+            server = new BootstrapServer(
+                    listenAt(address, hosts),
+                    new BootstrapServer.Settings(membership.size(), membership.secret(), 0, peerTimeoutNs));
+        } catch (IOException e) {
+            throw new SessionException(
+                    membership + ": rank 0 cannot listen at " + address + ": " + e.getMessage()
+                            + ": expected a free port and an address of this machine as first entry of madeleine.session.hosts",
+                    e);
+        }
+        server.serveOnly(membership.name());
+        try {
+            // the server goes on after this process has left, until the others have too
+            return BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+        } catch (RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Many systems know their own name as a loopback address, where other machines would not find the server: then it
+     * listens everywhere. Who comes has to know the secret.
+     */
+    private static InetSocketAddress listenAt(HostAddress address, List<HostAddress> hosts) {
+        boolean amongMachines = !hosts.stream().allMatch(HostAddress::isLoopback);
+        return amongMachines && address.isLoopback() ? new InetSocketAddress(address.port()) : address.resolve();
+    }
+}

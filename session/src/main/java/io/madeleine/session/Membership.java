@@ -1,0 +1,153 @@
+package io.madeleine.session;
+
+import io.madeleine.api.ConfigurationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Who this process is in its session and how it finds the others.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param name the session's name
+ * @param rank this process's rank
+ * @param size the number of processes
+ * @param contact how the others are found
+ * @param secret what proves membership; empty where none is needed
+ */
+record Membership(String name, int rank, int size, Contact contact, String secret) {
+    private static final int MAX_SIZE = 1 << 16;
+    private static final String HOSTS = "madeleine.session.hosts";
+    private static final String RANK = "madeleine.session.rank";
+    private static final String SIZE = "madeleine.session.size";
+    private static final String SECRET = "madeleine.session.secret";
+    private static final String LAUNCHER = "madeleine.session.launcher";
+
+    /** How the processes of a session find each other. */
+    sealed interface Contact {
+        /** Nobody to find. */
+        record Alone() implements Contact {}
+
+        /** A launcher listens. */
+        record Launcher(HostAddress address) implements Contact {}
+
+        /** Rank 0 listens. */
+        record StaticHosts(List<HostAddress> hosts) implements Contact {}
+    }
+
+    /** Decides from configuration and environment. */
+    static Membership from(ConfigReader reader, ConfigSources sources) {
+        String launcher = reader.text(LAUNCHER);
+        Optional<String> environmentLauncher = launcher.equals(ConfigReader.AUTO) && !sources.namesHosts()
+                ? sources.surroundings().variable(Surroundings.LAUNCHER)
+                : Optional.empty();
+        if (environmentLauncher.isPresent()) {
+            return launched(reader, environmentLauncher.get(), Surroundings.LAUNCHER, sources.surroundings());
+        }
+        if (!launcher.equals(ConfigReader.AUTO) && !launcher.equals("none")) {
+            return launched(reader, launcher, LAUNCHER, sources.surroundings());
+        }
+        List<HostAddress> hosts = hosts(reader);
+        return hosts.isEmpty() ? alone(reader) : staticHosts(reader, hosts);
+    }
+
+    /** A process alone. */
+    static Membership alone(String name) {
+        return new Membership(name, 0, 1, new Contact.Alone(), "");
+    }
+
+    private static Membership alone(ConfigReader reader) {
+        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, 1);
+        if (size != 1) {
+            throw reader.wrong(
+                    SIZE, "1 or auto for a process alone; processes find each other with \"mad run\" or " + HOSTS);
+        }
+        int rank = reader.numberOrAuto(RANK, 0, 0, 0);
+        return new Membership(reader.name("madeleine.session.name"), rank, 1, new Contact.Alone(), reader.text(SECRET));
+    }
+
+    private static Membership launched(ConfigReader reader, String launcher, String source, Surroundings given) {
+        HostAddress address = HostAddress.parse(launcher)
+                .filter(parsed -> parsed.port() != 0)
+                .orElseThrow(() -> new ConfigurationException(source + " = " + launcher + ": expected host:port"));
+        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, variable(given, Surroundings.SIZE, MAX_SIZE));
+        int rank = reader.numberOrAuto(RANK, 0, MAX_SIZE, variable(given, Surroundings.RANK, MAX_SIZE));
+        String secret = reader.text(SECRET).isEmpty()
+                ? given.variable(Surroundings.SECRET).orElse("")
+                : reader.text(SECRET);
+        if (size < 1 || rank < 0 || rank >= size) {
+            throw new ConfigurationException(
+                    "rank " + rank + " of " + size + " processes: expected a rank from 0 to size-1, from "
+                            + RANK + " and " + SIZE + " or " + Surroundings.RANK + " and " + Surroundings.SIZE
+                            + " of the environment");
+        }
+        if (secret.isEmpty()) {
+            throw new ConfigurationException(SECRET + " is empty: expected the launcher's secret, here or in "
+                    + Surroundings.SECRET + " of the environment");
+        }
+        return new Membership(reader.name("madeleine.session.name"), rank, size, new Contact.Launcher(address), secret);
+    }
+
+    private static int variable(Surroundings given, String name, int maximum) {
+        Optional<String> written = given.variable(name);
+        if (written.isEmpty()) {
+            return -1;
+        }
+        try {
+            int number = Integer.parseInt(written.get().strip());
+            if (number >= 0 && number <= maximum) {
+                return number;
+            }
+        } catch (NumberFormatException _) {
+            // reported below
+        }
+        throw new ConfigurationException(
+                name + " = " + written.get() + " (environment): expected a whole number from 0 to " + maximum);
+    }
+
+    private static List<HostAddress> hosts(ConfigReader reader) {
+        List<HostAddress> hosts = new ArrayList<>();
+        for (String entry : reader.texts(HOSTS)) {
+            hosts.add(HostAddress.parse(entry)
+                    .orElseThrow(() -> reader.wrong(HOSTS, "entries host or host:port, found \"" + entry + "\"")));
+        }
+        if (!hosts.isEmpty() && hosts.getFirst().port() == 0) {
+            throw reader.wrong(HOSTS, "a port in the first entry, " + hosts.getFirst() + ":PORT, where rank 0 listens");
+        }
+        return List.copyOf(hosts);
+    }
+
+    private static Membership staticHosts(ConfigReader reader, List<HostAddress> hosts) {
+        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, hosts.size());
+        if (size != hosts.size()) {
+            throw reader.wrong(SIZE, "auto or " + hosts.size() + ", the length of " + HOSTS);
+        }
+        int rank = reader.numberOrAuto(RANK, 0, size - 1, -1);
+        if (rank < 0) {
+            int[] here =
+                    IntStream.range(0, size).filter(i -> hosts.get(i).isLocal()).toArray();
+            if (here.length != 1) {
+                throw reader.wrong(
+                        RANK,
+                        "a rank from 0 to " + (size - 1) + ", since " + here.length + " entries of " + HOSTS
+                                + " name this machine");
+            }
+            rank = here[0];
+        }
+        String secret = reader.text(SECRET);
+        if (secret.isEmpty() && !hosts.stream().allMatch(HostAddress::isLoopback)) {
+            throw new ConfigurationException(SECRET + " is empty (" + reader.origin(SECRET)
+                    + "): expected the same secret text in every process, since " + HOSTS
+                    + " names addresses that others can reach too");
+        }
+        return new Membership(
+                reader.name("madeleine.session.name"), rank, size, new Contact.StaticHosts(hosts), secret);
+    }
+
+    @Override
+    public String toString() {
+        return "session " + name + ", rank " + rank + " of " + size + ", " + contact;
+    }
+}

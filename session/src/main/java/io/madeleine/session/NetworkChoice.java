@@ -1,0 +1,179 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.Adapter;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.StringJoiner;
+
+/**
+ * Decides over which network each channel reaches each peer, the same way at both ends: of the networks that the lower
+ * rank prefers, the first that both have and over which each says it reaches the other.
+ *
+ * <p>Since reach is not always mutual, processes tell each other what they reach before they decide: one bit for each
+ * candidate, for each peer and channel.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class NetworkChoice {
+    private static final int MAX_CANDIDATES = Long.SIZE;
+
+    private final int self;
+    private final List<Card> cards;
+    private final List<ChannelConfig> channels;
+    private final Map<String, Adapter> adapters;
+    private final Map<String, String> reasons = new HashMap<>();
+
+    /**
+     * What a decision is made from.
+     *
+     * @param self this process's rank
+     * @param cards the cards of all, by rank
+     * @param adapters this process's open adapters by {@code network/adapter}
+     */
+    NetworkChoice(int self, List<Card> cards, Map<String, Adapter> adapters) {
+        this.self = self;
+        this.cards = cards;
+        this.channels = cards.get(self).channels();
+        this.adapters = adapters;
+        for (int rank = 0; rank < cards.size(); rank++) {
+            checkChannels(rank);
+        }
+    }
+
+    private void checkChannels(int rank) {
+        Card peer = cards.get(rank);
+        for (ChannelConfig channel : channels) {
+            Optional<ChannelConfig> there = peer.channel(channel.name());
+            if (there.isEmpty()) {
+                throw new SessionException("channel " + channel.name() + " is not configured in rank " + rank
+                        + ": madeleine.channels needs the same names in all processes");
+            }
+            if (!there.get().network().equals(channel.network())) {
+                throw new SessionException("channel " + channel.name() + ": madeleine.channels." + channel.name()
+                        + ".network is " + channel.network() + " in rank " + self + " and "
+                        + there.get().network() + " in rank " + rank);
+            }
+        }
+        if (peer.channels().size() != channels.size()) {
+            throw new SessionException(
+                    "rank " + rank + " has " + peer.channels().size() + " channels, rank " + self + " "
+                            + channels.size() + ": madeleine.channels needs the same names in all processes");
+        }
+    }
+
+    /** Where this process reaches its peers, to be told to all. */
+    byte[] reach() {
+        ByteBuffer reach = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
+        for (int rank = 0; rank < cards.size(); rank++) {
+            for (ChannelConfig channel : channels) {
+                reach.putLong(rank == self ? 0 : reach(rank, channel));
+            }
+        }
+        return reach.array();
+    }
+
+    private long reach(int rank, ChannelConfig channel) {
+        long mask = 0;
+        List<String> candidates = candidates(rank, channel);
+        for (int i = 0; i < candidates.size(); i++) {
+            Optional<String> obstacle = obstacle(rank, channel, candidates.get(i));
+            if (obstacle.isEmpty()) {
+                mask |= 1L << i;
+            } else {
+                reasons.put(key(rank, channel, candidates.get(i)), obstacle.get());
+            }
+        }
+        return mask;
+    }
+
+    private static String key(int rank, ChannelConfig channel, String network) {
+        return rank + " " + channel.name() + " " + network;
+    }
+
+    private List<String> candidates(int rank, ChannelConfig channel) {
+        if (!channel.automatic()) {
+            return List.of(channel.network());
+        }
+        List<String> preference = cards.get(Math.min(self, rank)).preference();
+        return preference.subList(0, Math.min(preference.size(), MAX_CANDIDATES));
+    }
+
+    /** Why the peer cannot be reached over the network; empty if it can. */
+    private Optional<String> obstacle(int rank, ChannelConfig channel, String network) {
+        Optional<Card.AdapterCard> here = cards.get(self).adapter(network, channel);
+        if (here.isEmpty()) {
+            return Optional.of("rank " + self + " has not opened it");
+        }
+        ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
+        Optional<Card.AdapterCard> there = cards.get(rank).adapter(network, channelThere);
+        if (there.isEmpty()) {
+            return Optional.of("rank " + rank + " has not opened it");
+        }
+        Adapter adapter = adapters.get(network + "/" + here.get().adapter());
+        return adapter == null
+                ? Optional.of("the adapter is closed")
+                : adapter.unreachable(there.get().address());
+    }
+
+    /**
+     * The network of each channel to each peer.
+     *
+     * @param reaches what {@link #reach} said in each process
+     */
+    List<Route> decide(List<byte[]> reaches) {
+        List<Route> routes = new ArrayList<>();
+        for (int rank = 0; rank < cards.size(); rank++) {
+            for (int index = 0; rank != self && index < channels.size(); index++) {
+                ChannelConfig channel = channels.get(index);
+                long here = mask(reaches.get(self), rank, index);
+                long there = mask(reaches.get(rank), self, index);
+                if ((here & there) == 0) {
+                    throw noNetwork(rank, channel, here, there);
+                }
+                String network = candidates(rank, channel).get(Long.numberOfTrailingZeros(here & there));
+                routes.add(route(rank, channel, network));
+            }
+        }
+        return routes;
+    }
+
+    private Route route(int rank, ChannelConfig channel, String network) {
+        ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
+        return new Route(
+                rank,
+                channel.name(),
+                network,
+                cards.get(self).adapter(network, channel).orElseThrow().adapter(),
+                cards.get(rank).adapter(network, channelThere).orElseThrow().address());
+    }
+
+    private long mask(byte[] reach, int rank, int channelIndex) {
+        int offset = (rank * channels.size() + channelIndex) * Long.BYTES;
+        if (reach.length != cards.size() * channels.size() * Long.BYTES) {
+            throw new SessionException("rank " + rank + " told its reach in " + reach.length + " bytes, expected "
+                    + cards.size() * channels.size() * Long.BYTES);
+        }
+        return ByteBuffer.wrap(reach).getLong(offset);
+    }
+
+    private SessionException noNetwork(int rank, ChannelConfig channel, long here, long there) {
+        StringJoiner why = new StringJoiner("; ");
+        List<String> candidates = candidates(rank, channel);
+        for (int i = 0; i < candidates.size(); i++) {
+            String network = candidates.get(i);
+            if ((here >> i & 1) == 0) {
+                why.add(network + ": " + reasons.getOrDefault(key(rank, channel, network), "not reachable"));
+            } else if ((there >> i & 1) == 0) {
+                why.add(network + ": rank " + rank + " cannot reach rank " + self + " over it");
+            }
+        }
+        return new SessionException("channel " + channel.name() + ": rank " + self + " and rank " + rank
+                + " share no network (" + why + "); see madeleine.channels." + channel.name()
+                + ".network and madeleine.tm.*.enabled");
+    }
+}

@@ -1,0 +1,9 @@
+package io.madeleine.session;
+
+/** What a launcher does when one of its processes fails. */
+public enum OnFailure {
+    /** Stops the others. The default. */
+    STOP,
+    /** Lets the others go on. */
+    CONTINUE
+}

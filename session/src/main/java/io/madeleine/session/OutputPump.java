@@ -1,0 +1,82 @@
+package io.madeleine.session;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Passes a process's output on, whole lines at a time, so that lines of different processes never mix.
+ *
+ * <p>Threading: one daemon thread each; those that share a terminal share a lock.
+ */
+final class OutputPump {
+    /** A line longer than this is passed on in parts. */
+    private static final int LONGEST_LINE_BYTES = 64 << 10;
+
+    private final InputStream from;
+    private final PrintStream to;
+    private final ReentrantLock terminal;
+    private final byte[] prefix;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
+    private final Thread thread;
+
+    OutputPump(InputStream from, PrintStream to, ReentrantLock terminal, String prefix) {
+        this.from = from;
+        this.to = to;
+        this.terminal = terminal;
+        this.prefix = prefix.getBytes(StandardCharsets.UTF_8);
+        this.thread = Thread.ofPlatform().daemon().name("madeleine-output").start(this::pump);
+    }
+
+    /** Waits for the end of the output, no longer than the given time: a grandchild may keep it open. */
+    void await(long timeoutMs) throws InterruptedException {
+        thread.join(timeoutMs);
+    }
+
+    private void pump() {
+        byte[] buffer = new byte[8192];
+        try (from) {
+            for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+                for (int i = 0; i < count; i++) {
+                    take(buffer[i]);
+                }
+                flush();
+            }
+        } catch (IOException _) {
+            // the process is gone
+        }
+        if (line.size() > 0) {
+            take((byte) '\n');
+            flush();
+        }
+    }
+
+    private void take(byte next) {
+        if (line.size() == 0) {
+            line.writeBytes(prefix);
+        }
+        line.write(next);
+        if (next == '\n' || line.size() >= LONGEST_LINE_BYTES) {
+            whole.writeBytes(line.toByteArray());
+            line.reset();
+        }
+    }
+
+    private void flush() {
+        if (whole.size() == 0) {
+            return;
+        }
+        terminal.lock();
+        try {
+            to.writeBytes(whole.toByteArray());
+            to.flush();
+        } finally {
+            terminal.unlock();
+            whole.reset();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.madeleine.session;
+
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Session.PeerFailureListener;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who of the peers is dead, and who wants to know. The first reason seen counts; each listener hears of each peer once.
+ *
+ * <p>Threading: thread-safe. The session itself is told at once, by the thread that brings the news; the user's
+ * listeners by a thread of their own.
+ */
+final class PeerFailures implements AutoCloseable {
+    private static final Logger LOGGER = System.getLogger(PeerFailures.class.getName());
+
+    private static final long DOUBT_MS = 300;
+
+    /** How long a close waits for the listeners to hear what is known. */
+    private static final long TELL_MS = 1_000;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Integer, String> dead = new LinkedHashMap<>();
+    private final List<PeerFailureListener> listeners = new ArrayList<>();
+    private final Set<Integer> left = new HashSet<>();
+    private final ScheduledThreadPoolExecutor executor;
+    private Sink sink = (_, _) -> {};
+    private volatile @Nullable Thread teller;
+
+    /** The session's own interest. */
+    @FunctionalInterface
+    interface Sink {
+        /** A peer is dead. */
+        void peerDied(int rank, String reason);
+    }
+
+    PeerFailures(String sessionName) {
+        executor = new ScheduledThreadPoolExecutor(
+                1,
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("madeleine-events-" + sessionName)
+                        .factory());
+        executor.setKeepAliveTime(1, TimeUnit.SECONDS);
+        executor.allowCoreThreadTimeOut(true);
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** Notes a death, unless it is known. */
+    void report(int rank, String reason) {
+        Sink receiver;
+        lock.lock();
+        try {
+            if (dead.putIfAbsent(rank, reason) != null) {
+                return;
+            }
+            receiver = sink;
+            listeners.forEach(listener -> tell(listener, rank, reason));
+        } finally {
+            lock.unlock();
+        }
+        receiver.peerDied(rank, reason);
+    }
+
+    /**
+     * A connection to the peer was lost. That is a death unless the news comes soon that the peer left: a connection
+     * can break faster than news travel. Returns at once, whatever locks the caller holds.
+     */
+    void suspect(int rank, String reason) {
+        try {
+            executor.schedule(() -> reportUnlessLeft(rank, reason), DOUBT_MS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException _) {
+            // the session is closed, which is why connections end
+        }
+    }
+
+    private void reportUnlessLeft(int rank, String reason) {
+        boolean hasLeft;
+        lock.lock();
+        try {
+            hasLeft = left.contains(rank);
+        } finally {
+            lock.unlock();
+        }
+        if (!hasLeft) {
+            report(rank, reason);
+        }
+    }
+
+    /** The peer left of its own will. */
+    void left(int rank) {
+        lock.lock();
+        try {
+            left.add(rank);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Sets the session's own interest and tells it what is known. */
+    void forwardTo(Sink receiver) {
+        Map<Integer, String> known;
+        lock.lock();
+        try {
+            sink = receiver;
+            known = new LinkedHashMap<>(dead);
+        } finally {
+            lock.unlock();
+        }
+        known.forEach(receiver::peerDied);
+    }
+
+    /** Adds a listener and tells it what is known. */
+    void listen(PeerFailureListener listener) {
+        lock.lock();
+        try {
+            listeners.add(listener);
+            dead.forEach((rank, reason) -> tell(listener, rank, reason));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The first death, in words. */
+    Optional<String> first() {
+        lock.lock();
+        try {
+            return dead.entrySet().stream()
+                    .findFirst()
+                    .map(death -> "rank " + death.getKey() + " died: " + death.getValue());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void tell(PeerFailureListener listener, int rank, String reason) {
+        execute(() -> {
+            teller = Thread.currentThread();
+            try {
+                listener.peerFailed(rank, new PeerFailedException(rank, "rank " + rank + " is gone: " + reason));
+            } catch (RuntimeException e) {
+                LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
+            }
+        });
+    }
+
+    private void execute(Runnable news) {
+        try {
+            executor.execute(news);
+        } catch (RejectedExecutionException _) {
+            // the session is closed: nobody is told any more
+        }
+    }
+
+    /** Lets listeners hear what is known, and drops what is only suspected. */
+    @Override
+    public void close() {
+        executor.shutdown();
+        if (teller != Thread.currentThread()) {
+            try {
+                boolean _ = executor.awaitTermination(TELL_MS, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

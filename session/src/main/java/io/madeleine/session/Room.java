@@ -1,0 +1,255 @@
+package io.madeleine.session;
+
+import io.madeleine.session.BootstrapServer.Settings;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.StringJoiner;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session as its bootstrap server sees it: who is there, and the exchanges under way.
+ *
+ * <p>Threading: thread-safe; messages of one process are handled by its connection's thread.
+ */
+final class Room {
+    private static final int SIGNS_PER_TIMEOUT = 3;
+
+    private final String sessionId;
+    private final Settings settings;
+    private final House house;
+    private final String host = HostKey.ofThisNetwork();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final @Nullable Member[] members;
+    private final Map<String, byte[][]> exchanges = new HashMap<>();
+    private @Nullable ControlMessage failure;
+
+    /** A process of the session, as long as it is there and after. */
+    private static final class Member {
+        final ControlConnection connection;
+        final long pid;
+        final boolean remote;
+        boolean present = true;
+
+        Member(ControlConnection connection, long pid, boolean remote) {
+            this.connection = connection;
+            this.pid = pid;
+            this.remote = remote;
+        }
+    }
+
+    /** What a room and its server have to tell each other. */
+    interface House {
+        /** A process is lost. */
+        void processLost();
+
+        /** Why somebody was not let in, to be told to those who wait for him; empty if nobody was turned away. */
+        String turnedAway();
+    }
+
+    /** A room where nobody is yet. */
+    Room(String sessionId, Settings settings, House house) {
+        this.sessionId = sessionId;
+        this.settings = settings;
+        this.house = house;
+        this.members = new Member[settings.size()];
+    }
+
+    /** Lets a process in; the caller has checked that it may. */
+    void admit(ControlConnection connection, ControlMessage.Hello hello) {
+        lock.lock();
+        try {
+            members[hello.rank()] =
+                    new Member(connection, hello.pid(), !hello.host().equals(host));
+            connection.trySend(new ControlMessage.Welcome(sessionId, settings.serverRank(), host));
+            if (failure != null) {
+                connection.trySend(failure); // the session cannot open any more: no need to wait for the timeout
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the rank is or was here. */
+    boolean knows(int rank) {
+        return member(rank).isPresent();
+    }
+
+    /** Whether the rank is here now. */
+    boolean isPresent(int rank) {
+        return member(rank).filter(member -> member.present).isPresent();
+    }
+
+    /** The process of the rank. */
+    long pidOf(int rank) {
+        return member(rank).map(member -> member.pid).orElse(-1L);
+    }
+
+    /** Whether everybody came. */
+    boolean isFull() {
+        return count(false) == members.length;
+    }
+
+    /** Whether nobody is here any more. */
+    boolean isOver() {
+        return count(true) == 0;
+    }
+
+    private int count(boolean present) {
+        lock.lock();
+        try {
+            return (int) Arrays.stream(members)
+                    .filter(member -> member != null && (member.present || !present))
+                    .count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<Member> member(int rank) {
+        lock.lock();
+        try {
+            return Optional.ofNullable(members[rank]);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Handles what the process says until it leaves or is lost. */
+    void serve(int rank, ControlConnection connection) {
+        long signNs = System.nanoTime();
+        long beatNs = signNs;
+        long beatEveryNs = settings.peerTimeoutNs() / SIGNS_PER_TIMEOUT;
+        try {
+            connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
+            while (true) {
+                Optional<ControlMessage> message = connection.receive();
+                long nowNs = System.nanoTime();
+                if (message.isPresent()) {
+                    signNs = nowNs;
+                    if (!handle(rank, connection, message.get())) {
+                        return;
+                    }
+                } else if (isRemote(rank) && nowNs - signNs > settings.peerTimeoutNs()) {
+                    lost(
+                            rank,
+                            "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
+                    return;
+                }
+                if (nowNs - beatNs >= beatEveryNs) {
+                    beatNs = nowNs;
+                    connection.trySend(new ControlMessage.Beat());
+                }
+            }
+        } catch (EOFException _) {
+            lost(rank, "its process ended (it closed its control connection without leaving the session)");
+        } catch (IOException e) {
+            lost(rank, "its control connection was lost: " + e.getMessage());
+        }
+    }
+
+    private boolean isRemote(int rank) {
+        return member(rank).filter(member -> member.remote).isPresent();
+    }
+
+    private boolean handle(int rank, ControlConnection connection, ControlMessage message) throws IOException {
+        switch (message) {
+            case ControlMessage.Put put -> put(rank, put);
+            case ControlMessage.Who(String key) -> connection.send(new ControlMessage.Missing(key, missing(key)));
+            case ControlMessage.Beat() -> {}
+            case ControlMessage.Bye() -> {
+                gone(rank, new ControlMessage.Left(rank));
+                return false;
+            }
+            case ControlMessage.Abort(int _, String reason) -> {
+                gone(rank, new ControlMessage.Abort(rank, reason));
+                return false;
+            }
+            default -> throw new IOException("it said what only a server says: " + message);
+        }
+        return true;
+    }
+
+    private void put(int rank, ControlMessage.Put put) throws IOException {
+        lock.lock();
+        try {
+            byte[][] values = exchanges.computeIfAbsent(put.key(), _ -> new byte[members.length][]);
+            if (values[rank] != null) {
+                throw new IOException("it took part in exchange " + put.key() + " twice");
+            }
+            values[rank] = put.value();
+            if (Arrays.stream(values).anyMatch(value -> value == null)) {
+                return;
+            }
+            exchanges.remove(put.key());
+            for (int i = 0; i < values.length; i++) {
+                if (values[i].length > 0) {
+                    broadcast(new ControlMessage.Value(put.key(), i, values[i]), -1);
+                }
+            }
+            broadcast(new ControlMessage.Complete(put.key()), -1);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Who has not joined, and who has joined but not taken part in the exchange. */
+    private String missing(String key) {
+        lock.lock();
+        try {
+            byte[][] values = exchanges.getOrDefault(key, new byte[members.length][]);
+            StringJoiner who = new StringJoiner(", ");
+            for (int rank = 0; rank < members.length; rank++) {
+                Member member = members[rank];
+                if (member == null) {
+                    who.add("rank " + rank + " has not joined");
+                } else if (!member.present) {
+                    who.add("rank " + rank + " is gone");
+                } else if (values[rank] == null) {
+                    who.add("rank " + rank + " (process " + member.pid + ") is not that far");
+                }
+            }
+            return isFull() ? who.toString() : who + house.turnedAway();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The process is lost, if it is not gone already. */
+    void lost(int rank, String reason) {
+        gone(rank, new ControlMessage.Death(rank, reason));
+    }
+
+    private void gone(int rank, ControlMessage notice) {
+        lock.lock();
+        try {
+            Member member = members[rank];
+            if (member == null || !member.present) {
+                return;
+            }
+            member.present = false;
+            if (notice instanceof ControlMessage.Death) {
+                house.processLost();
+            }
+            if (!isFull()) {
+                failure = notice;
+            }
+            broadcast(notice, rank);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void broadcast(ControlMessage message, int except) {
+        for (int rank = 0; rank < members.length; rank++) {
+            Member member = members[rank];
+            if (member != null && member.present && rank != except) {
+                member.connection.trySend(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigUtil;
+import io.madeleine.pmm.WaitMode;
+import io.madeleine.pmm.WaitPolicy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * The configuration of a session, validated.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param membership who this process is and how it finds the others
+ * @param timeouts the bounds of waits
+ * @param waiting how threads wait
+ * @param channels the channels, ordered by name
+ * @param networks what "auto" prefers, best first
+ * @param families the families of networks, ordered by name
+ * @param selfDescribed whether blocks carry their description
+ * @param root the whole configuration, which the families read
+ */
+record SessionConfig(
+        Membership membership,
+        Timeouts timeouts,
+        WaitPolicy waiting,
+        List<ChannelConfig> channels,
+        List<String> networks,
+        List<FamilyConfig> families,
+        boolean selfDescribed,
+        Config root) {
+    private static final long MILLISECOND_NS = 1_000_000;
+
+    /** Reads and checks everything. */
+    static SessionConfig from(ConfigSources sources) {
+        ConfigReader reader = new ConfigReader(sources.load());
+        return from(reader, Membership.from(reader, sources));
+    }
+
+    /** Reads and checks all but who the process is, which another process may have to know. */
+    static SessionConfig ofAnyProcess(ConfigSources sources) {
+        ConfigReader reader = new ConfigReader(sources.load());
+        return from(reader, Membership.alone(reader.name("madeleine.session.name")));
+    }
+
+    private static SessionConfig from(ConfigReader reader, Membership membership) {
+        return new SessionConfig(
+                membership,
+                new Timeouts(
+                        reader.durationNs("madeleine.session.open-timeout", MILLISECOND_NS),
+                        reader.durationNs("madeleine.session.close-timeout", 0),
+                        reader.durationNs("madeleine.peer-timeout", 100 * MILLISECOND_NS)),
+                new WaitPolicy(
+                        reader.choice("madeleine.wait.mode", WaitMode.class),
+                        reader.durationNs("madeleine.wait.spin", 0),
+                        reader.number("madeleine.wait.yields", 0, 1_000_000)),
+                channels(reader),
+                reader.texts("madeleine.networks"),
+                families(reader),
+                reader.flag("madeleine.debug.self-described"),
+                reader.config());
+    }
+
+    private static List<ChannelConfig> channels(ConfigReader reader) {
+        List<ChannelConfig> channels = new ArrayList<>();
+        ConfigObject configured = reader.config().getObject("madeleine.channels");
+        for (String name : new TreeSet<>(configured.keySet())) {
+            ConfigReader channel = new ConfigReader(reader.config());
+            String path = ConfigUtil.joinPath("madeleine", "channels", name);
+            if (!name.matches("[A-Za-z0-9._-]{1,64}")) {
+                throw channel.wrong(path, "a channel name of 1 to 64 letters, digits, dots, dashes and underscores");
+            }
+            String network = optional(channel, path + ".network");
+            String adapter = optional(channel, path + ".adapter");
+            if (network.equals(ConfigReader.AUTO) && !adapter.equals(ConfigReader.AUTO)) {
+                throw channel.wrong(
+                        path + ".adapter", "auto, since " + path + ".network is auto; or name the network too");
+            }
+            channels.add(new ChannelConfig(name, network, adapter));
+        }
+        return List.copyOf(channels);
+    }
+
+    private static String optional(ConfigReader reader, String path) {
+        return reader.config().hasPath(path) ? reader.name(path) : ConfigReader.AUTO;
+    }
+
+    private static List<FamilyConfig> families(ConfigReader reader) {
+        List<FamilyConfig> families = new ArrayList<>();
+        for (String name :
+                new TreeSet<>(reader.config().getObject("madeleine.tm").keySet())) {
+            String path = ConfigUtil.joinPath("madeleine", "tm", name);
+            boolean enabled = !reader.config().hasPath(path + ".enabled") || reader.flag(path + ".enabled");
+            Optional<String> module = reader.config().hasPath(path + ".guice-module")
+                    ? Optional.of(reader.text(path + ".guice-module"))
+                    : Optional.empty();
+            families.add(new FamilyConfig(name, enabled, module, reader.origin(path + ".enabled")));
+        }
+        return List.copyOf(families);
+    }
+}

@@ -1,0 +1,114 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.switching.SelectionTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a session with this configuration would have in this process: networks, transmission modules, channels. Nothing
+ * is opened to find out.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param protocols the families of networks, those that "auto" prefers first
+ * @param channels the channels as configured, ordered by name
+ * @param waiting how threads wait
+ */
+public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels, WaitPolicy waiting) {
+    /**
+     * A family of networks.
+     *
+     * @param name its name
+     * @param availability whether it can be used, and why or why not
+     * @param adapters its adapters, the default one first; empty if it is off
+     * @param modules its transmission modules in the order of selection; empty if it could not be loaded
+     * @param nativeModules the Java modules that need native access for it
+     */
+    public record Protocol(
+            String name,
+            Availability availability,
+            List<String> adapters,
+            List<TransmissionCapabilities> modules,
+            List<String> nativeModules) {
+        /** Whether it can be used. */
+        public boolean on() {
+            return availability.on();
+        }
+
+        /** Which transmission module takes which block, between two processes configured alike; empty without modules. */
+        public Optional<SelectionTable> selection() {
+            return modules.isEmpty() ? Optional.empty() : Optional.of(SelectionTable.of(modules));
+        }
+    }
+
+    /**
+     * Describes a session opened with these arguments; see {@link io.madeleine.api.Session#open(String...)}.
+     *
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
+     */
+    public static SessionInfo of(List<String> arguments) {
+        return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
+    }
+
+    /** Describes a session opened with these settings; see {@link Sessions#open(Config)}. */
+    public static SessionInfo of(Config settings) {
+        return of(SessionConfig.ofAnyProcess(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess())));
+    }
+
+    static SessionInfo of(SessionConfig config) {
+        List<Protocol> preferred = new ArrayList<>();
+        List<Protocol> others = new ArrayList<>();
+        Families families = Families.wire(config);
+        config.networks()
+                .forEach(network ->
+                        families.family(network).map(SessionInfo::describe).ifPresent(preferred::add));
+        for (Family family : families.all()) {
+            if (!config.networks().contains(family.name())) {
+                others.add(describe(family));
+            }
+        }
+        preferred.addAll(others);
+        return new SessionInfo(List.copyOf(preferred), config.channels(), config.waiting());
+    }
+
+    private static Protocol describe(Family family) {
+        List<String> adapters = family.availability().on()
+                ? family.module().map(ProtocolModule::adapterNames).orElse(List.of())
+                : List.of();
+        return new Protocol(
+                family.name(),
+                family.availability(),
+                List.copyOf(adapters),
+                family.module().map(ProtocolModule::transmissionModules).orElse(List.of()),
+                family.module().map(ProtocolModule::nativeModules).orElse(List.of()));
+    }
+
+    /** The Java modules that need native access for what this configuration enables. */
+    public List<String> nativeModules() {
+        return protocols.stream()
+                .flatMap(protocol -> protocol.nativeModules().stream())
+                .distinct()
+                .toList();
+    }
+
+    /** The family of that name. */
+    public Optional<Protocol> protocol(String name) {
+        return protocols.stream()
+                .filter(protocol -> protocol.name().equals(name))
+                .findFirst();
+    }
+
+    /** The network that a channel would take to a process configured alike; empty if there is none. */
+    public Optional<Protocol> protocolOf(ChannelConfig channel) {
+        return protocols.stream()
+                .filter(Protocol::on)
+                .filter(protocol -> channel.automatic() || protocol.name().equals(channel.network()))
+                .findFirst();
+    }
+}

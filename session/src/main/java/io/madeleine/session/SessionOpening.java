@@ -1,0 +1,238 @@
+package io.madeleine.session;
+
+import com.typesafe.config.ConfigUtil;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.switching.SwitchSettings;
+import io.madeleine.switching.SwitchedChannel;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Opens one session, together with its other processes: meet, open adapters, exchange cards, choose networks, connect,
+ * meet again. If anything fails, the others are told and everything is closed again.
+ *
+ * <p>Threading: confined to caller; used once.
+ */
+final class SessionOpening {
+    private static final Logger LOGGER = System.getLogger(SessionOpening.class.getName());
+
+    private final SessionConfig config;
+    private final Membership membership;
+    private final long deadlineNs;
+    private final Resources resources = new Resources();
+    private final Map<String, Adapter> adapters = new LinkedHashMap<>();
+    private final Map<String, String> notOpened = new TreeMap<>();
+
+    SessionOpening(SessionConfig config) {
+        this.config = config;
+        this.membership = config.membership();
+        this.deadlineNs = System.nanoTime() + config.timeouts().openNs();
+    }
+
+    MadeleineSession open() {
+        Optional<Bootstrap> bootstrap = Optional.empty();
+        try {
+            Families families = Families.wire(config);
+            LOGGER.log(Level.DEBUG, () -> membership + "; networks: " + families.summary());
+            checkNamedNetworks(families);
+            bootstrap = Optional.of(Meeting.join(config, deadlineNs));
+            return open(families, bootstrap.get());
+        } catch (RuntimeException | Error e) {
+            bootstrap.ifPresent(meeting -> meeting.abort(e.getMessage() == null ? e.toString() : e.getMessage()));
+            resources.closeAll().forEach(e::addSuppressed);
+            if (e instanceof RuntimeException unexpected && !(e instanceof MadeleineException)) {
+                throw new SessionException(membership + ": opening failed: " + e, unexpected);
+            }
+            throw e;
+        }
+    }
+
+    /** A network that a channel names has to be there; one that "auto" may prefer need not. */
+    private void checkNamedNetworks(Families families) {
+        ConfigReader reader = new ConfigReader(config.root());
+        for (ChannelConfig channel : config.channels()) {
+            if (channel.automatic()) {
+                continue;
+            }
+            String path = ConfigUtil.joinPath("madeleine", "channels", channel.name()) + ".";
+            Optional<ProtocolModule> module = families.module(channel.network());
+            if (module.isEmpty()) {
+                throw reader.wrong(
+                        path + "network",
+                        "auto or a network that is on; this one is off: "
+                                + families.availability(channel.network()).reason() + "; networks: "
+                                + families.summary());
+            }
+            List<String> names = module.get().adapterNames();
+            if (!channel.adapter().equals(ConfigReader.AUTO) && !names.contains(channel.adapter())) {
+                throw reader.wrong(
+                        path + "adapter",
+                        "auto or an adapter of " + channel.network() + ", " + Suggestions.anyOf(names)
+                                + Suggestions.didYouMean(channel.adapter(), names));
+            }
+        }
+    }
+
+    private MadeleineSession open(Families families, Bootstrap bootstrap) {
+        Reactor reactor = resources.add(reactor(families));
+        // identity: the rank would do inside one session, but names in SPI and on the wire must outlive ranks
+        ProcessIdentity self =
+                new ProcessIdentity(ByteBuffer.wrap(Secrets.nonce()).getLong(), 0);
+        ProcessContext context = new ProcessContext(
+                bootstrap.sessionId(),
+                self,
+                Secrets.memberKey(membership.secret(), bootstrap.sessionId()),
+                reactor,
+                System.getLogger("io.madeleine." + membership.name()));
+        if (membership.size() > 1) {
+            openAdapters(families, context);
+        }
+        List<Card> cards = exchangeCards(families, bootstrap, self);
+        ProgressEngine engine =
+                new ProgressEngine(membership.name() + "-" + membership.rank(), reactor, waiting(cards));
+        resources.add(engine);
+        adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
+
+        PeerFailures failures = resources.add(new PeerFailures(membership.name()));
+        MadeleineSession session = new MadeleineSession(config, engine, resources, failures);
+        bootstrap.listen(session);
+        List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
+                .connect(routes(cards, bootstrap), failures, deadlineNs);
+        openChannels(session, engine, connections);
+        bootstrap.exchange("open", new byte[0], deadlineNs);
+        failures.forwardTo(session::endWaitsFor);
+        // last added, first closed: the others hear of the leave before connections go away
+        resources.add(bootstrap);
+        return session;
+    }
+
+    private void openChannels(MadeleineSession session, ProgressEngine engine, List<Connecting.Made> connections) {
+        Map<String, SwitchedChannel> channels = new TreeMap<>();
+        for (ChannelConfig channel : config.channels()) {
+            SwitchedChannel opened =
+                    new SwitchedChannel(session, channel.name(), engine, new SwitchSettings(config.selfDescribed()));
+            channels.put(channel.name(), opened);
+            resources.add(opened::close);
+            session.addChannel(channel.name(), opened);
+        }
+        for (Connecting.Made made : connections) {
+            SwitchedChannel channel = channels.get(made.route().channel());
+            if (channel != null) {
+                made.attachTo(channel);
+            }
+        }
+    }
+
+    private static Reactor reactor(Families families) {
+        for (Family family : families.all()) {
+            Optional<Reactor> offered = family.availability().on()
+                    ? family.module().flatMap(ProtocolModule::offerReactor)
+                    : Optional.empty();
+            if (offered.isPresent()) {
+                return offered.get();
+            }
+        }
+        return new SelectorReactor();
+    }
+
+    /** Opens the adapters that some channel can use: the default ones for "auto", and those that are named. */
+    private void openAdapters(Families families, ProcessContext context) {
+        for (ChannelConfig channel : config.channels()) {
+            for (String network : channel.automatic() ? config.networks() : List.of(channel.network())) {
+                Optional<ProtocolModule> module = families.module(network);
+                if (module.isEmpty()) {
+                    continue;
+                }
+                String name = channel.adapter().equals(ConfigReader.AUTO)
+                        ? module.get().adapterNames().getFirst()
+                        : channel.adapter();
+                openAdapter(module.get(), name, context, channel);
+            }
+        }
+    }
+
+    private void openAdapter(ProtocolModule module, String name, ProcessContext context, ChannelConfig channel) {
+        String key = module.name() + "/" + name;
+        if (adapters.containsKey(key) || (channel.automatic() && notOpened.containsKey(key))) {
+            return;
+        }
+        try {
+            adapters.put(key, resources.add(module.openAdapter(name, context)));
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (MadeleineException e) {
+            if (!channel.automatic()) {
+                throw e;
+            }
+            notOpened.put(key, String.valueOf(e.getMessage()));
+            LOGGER.log(Level.WARNING, () -> membership + ": " + key + " is not used: " + e.getMessage());
+        }
+    }
+
+    private List<Card> exchangeCards(Families families, Bootstrap bootstrap, ProcessIdentity self) {
+        List<Card.AdapterCard> adapterCards = new ArrayList<>();
+        Map<String, Card.NetworkCard> networkCards = new LinkedHashMap<>();
+        adapters.forEach((key, adapter) -> {
+            String network = key.substring(0, key.indexOf('/'));
+            adapterCards.add(new Card.AdapterCard(network, adapter.name(), adapter.address()));
+            networkCards.computeIfAbsent(
+                    network,
+                    _ -> new Card.NetworkCard(
+                            network, families.module(network).orElseThrow().transmissionModules()));
+        });
+        Card own = new Card(
+                self,
+                HostKey.ofThisHost(),
+                config.networks(),
+                config.channels(),
+                adapterCards,
+                List.copyOf(networkCards.values()));
+        try {
+            List<Card> cards = new ArrayList<>();
+            for (byte[] card : bootstrap.exchange("cards", own.encode(), deadlineNs)) {
+                cards.add(Card.decode(card));
+            }
+            return cards;
+        } catch (IOException e) {
+            throw new SessionException(membership + ": the processes' cards cannot be exchanged: " + e.getMessage(), e);
+        }
+    }
+
+    /** Spinning while the peer waits for a processor only delays it. */
+    private WaitPolicy waiting(List<Card> cards) {
+        WaitPolicy configured = config.waiting();
+        String host = HostKey.ofThisHost();
+        long processes = cards.stream().filter(card -> card.host().equals(host)).count();
+        return processes > Runtime.getRuntime().availableProcessors()
+                ? new WaitPolicy(configured.mode(), 0, configured.yieldRounds())
+                : configured;
+    }
+
+    private List<Route> routes(List<Card> cards, Bootstrap bootstrap) {
+        if (membership.size() == 1) {
+            return List.of();
+        }
+        NetworkChoice choice = new NetworkChoice(membership.rank(), cards, adapters);
+        List<Route> routes = choice.decide(bootstrap.exchange("reach", choice.reach(), deadlineNs));
+        routes.forEach(route -> LOGGER.log(Level.DEBUG, () -> membership + ": " + route));
+        return routes;
+    }
+}

@@ -1,0 +1,28 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import io.madeleine.api.Session;
+
+/**
+ * Opens sessions from a Typesafe Config; all other ways are in {@link Session}.
+ *
+ * <p>Threading: stateless.
+ */
+public final class Sessions {
+    private Sessions() {}
+
+    /**
+     * Opens a session from settings under {@code madeleine}, such as {@code ConfigFactory.load()} of the program. They
+     * count like arguments: more than system properties, the launcher's settings, configuration files and defaults.
+     *
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
+     * @throws io.madeleine.api.SessionException if the processes could not all be reached in time
+     */
+    public static Session open(Config settings) {
+        return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()));
+    }
+
+    static Session open(ConfigSources sources) {
+        return new SessionOpening(SessionConfig.from(sources)).open();
+    }
+}

@@ -1,0 +1,32 @@
+package io.madeleine.session;
+
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * The bootstrap of a process alone.
+ *
+ * <p>Threading: immutable.
+ */
+final class SoloBootstrap implements Bootstrap {
+    private final String sessionId = HexFormat.of().formatHex(Secrets.nonce(), 0, 8) + "-solo";
+
+    @Override
+    public String sessionId() {
+        return sessionId;
+    }
+
+    @Override
+    public void listen(Events events) {}
+
+    @Override
+    public List<byte[]> exchange(String key, byte[] value, long deadlineNs) {
+        return List.of(value);
+    }
+
+    @Override
+    public void abort(String reason) {}
+
+    @Override
+    public void close() {}
+}

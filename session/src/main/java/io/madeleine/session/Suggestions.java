@@ -1,0 +1,55 @@
+package io.madeleine.session;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * Near misses: what a reader of an error message probably meant.
+ *
+ * <p>Threading: stateless.
+ */
+final class Suggestions {
+    private Suggestions() {}
+
+    /** "; did you mean X?", or nothing if no candidate is near. */
+    static String didYouMean(String written, Collection<String> candidates) {
+        return nearest(written, candidates)
+                .map(candidate -> "; did you mean " + candidate + "?")
+                .orElse("");
+    }
+
+    /** The candidate that differs by few edits: at most two, and at most a third of the word. */
+    static Optional<String> nearest(String written, Collection<String> candidates) {
+        int allowed = Math.clamp(written.length() / 3, 1, 2);
+        return candidates.stream()
+                .filter(candidate -> distance(written, candidate) <= allowed)
+                .min(Comparator.comparingInt(candidate -> distance(written, candidate)));
+    }
+
+    /** "a, b or c". */
+    static String anyOf(Collection<String> values) {
+        String list = values.stream().collect(Collectors.joining(", "));
+        int last = list.lastIndexOf(", ");
+        return last < 0 ? list : list.substring(0, last) + " or " + list.substring(last + 2);
+    }
+
+    /** Insertions, deletions, replacements and swaps of neighbours from one word to the other. */
+    static int distance(String a, String b) {
+        int[][] edits = new int[a.length() + 1][b.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            for (int j = 0; j <= b.length(); j++) {
+                edits[i][j] = i == 0 || j == 0 ? i + j : cheapest(a, b, i, j, edits);
+            }
+        }
+        return edits[a.length()][b.length()];
+    }
+
+    private static int cheapest(String a, String b, int i, int j, int[][] edits) {
+        int replace = edits[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        int best = Math.min(replace, 1 + Math.min(edits[i - 1][j], edits[i][j - 1]));
+        boolean swapped = i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
+        return swapped ? Math.min(best, edits[i - 2][j - 2] + 1) : best;
+    }
+}

@@ -1,0 +1,12 @@
+package io.madeleine.session;
+
+/**
+ * The bounds of a session's waits.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param openNs until all processes are connected
+ * @param closeNs until what was promised is sent
+ * @param peerNs without a sign of a process on another host
+ */
+record Timeouts(long openNs, long closeNs, long peerNs) {}

@@ -1,0 +1,15 @@
+/** Opens sessions: reads the configuration, wires the modules, finds the other processes, and launches local ones. */
+module io.madeleine.session {
+    requires static org.jspecify;
+    requires transitive io.madeleine.switching;
+    requires com.google.guice;
+    // what Guice, an automatic module, needs and cannot ask for
+    requires jakarta.inject;
+    requires com.google.common;
+    requires transitive typesafe.config;
+
+    exports io.madeleine.session;
+
+    provides io.madeleine.api.spi.SessionProvider with
+            io.madeleine.session.MadeleineSessionProvider;
+}

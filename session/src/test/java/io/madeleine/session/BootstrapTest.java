@@ -1,0 +1,473 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.SessionException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BootstrapTest {
+    private static final String SECRET = "open sesame";
+    private static final long PEER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable one : opened.reversed()) {
+            one.close();
+        }
+    }
+
+    private BootstrapServer server(int size) throws IOException {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(size, SECRET, -1, PEER_TIMEOUT_NS));
+        opened.add(server);
+        return server;
+    }
+
+    private static Membership member(BootstrapServer server, String name, int rank, int size, String secret) {
+        return new Membership(name, rank, size, new Membership.Contact.Launcher(at(server)), secret);
+    }
+
+    private static HostAddress at(BootstrapServer server) {
+        return new HostAddress("127.0.0.1", server.address().getPort());
+    }
+
+    private BootstrapClient join(BootstrapServer server, int rank, int size) {
+        return join(server, member(server, "s", rank, size, SECRET));
+    }
+
+    private BootstrapClient join(BootstrapServer server, Membership member) {
+        BootstrapClient client = BootstrapClient.join(member, at(server), PEER_TIMEOUT_NS, in(5));
+        opened.add(client);
+        return client;
+    }
+
+    private static long in(double seconds) {
+        return System.nanoTime() + (long) (seconds * 1e9);
+    }
+
+    private static String messageOf(Runnable failing) {
+        return assertThrows(SessionException.class, failing::run).getMessage();
+    }
+
+    @Test
+    void shouldGiveEveryProcessTheValuesOfAll() throws Exception {
+        int size = 8;
+        BootstrapServer server = server(size);
+        List<Callable<List<byte[]>>> processes = new ArrayList<>();
+        Set<String> ids = new HashSet<>();
+        for (int i = 0; i < size; i++) {
+            int rank = i;
+            processes.add(() -> {
+                BootstrapClient client = join(server, rank, size);
+                synchronized (ids) {
+                    ids.add(client.sessionId());
+                }
+                client.exchange("first", new byte[] {(byte) rank}, in(5));
+                client.exchange("barrier", new byte[0], in(5));
+                return client.exchange("second", new byte[rank * 1000], in(5));
+            });
+        }
+        for (List<byte[]> values : TestSessions.all(processes)) {
+            for (int rank = 0; rank < size; rank++) {
+                assertEquals(rank * 1000, values.get(rank).length);
+            }
+        }
+        assertEquals(1, ids.size());
+    }
+
+    @Test
+    void shouldExchangeTheLargestValues() throws Exception {
+        BootstrapServer server = server(3);
+        byte[] value = new byte[ControlMessage.MAX_VALUE_BYTES];
+        new Random(1).nextBytes(value);
+        List<Callable<List<byte[]>>> processes = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            int rank = i;
+            processes.add(() -> join(server, rank, 3).exchange("large", value, in(5)));
+        }
+        for (List<byte[]> values : TestSessions.all(processes)) {
+            values.forEach(received -> assertArrayEquals(value, received));
+        }
+    }
+
+    @Test
+    void shouldServeSessionsOfDifferentNamesApart() throws Exception {
+        BootstrapServer server = server(1);
+        BootstrapClient a = join(server, member(server, "a", 0, 1, SECRET));
+        BootstrapClient b = join(server, member(server, "b", 0, 1, SECRET));
+        assertNotEquals(a.sessionId(), b.sessionId());
+    }
+
+    @Test
+    void shouldServeANameAgainAfterItsProcessesLeft() throws Exception {
+        BootstrapServer server = server(2);
+        String before = "";
+        for (int round = 0; round < 20; round++) {
+            List<Callable<String>> processes = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                int rank = i;
+                processes.add(() -> {
+                    try (BootstrapClient client = join(server, rank, 2)) {
+                        client.exchange("open", new byte[0], in(5));
+                        return client.sessionId();
+                    }
+                });
+            }
+            List<String> ids = TestSessions.all(processes);
+            assertEquals(ids.get(0), ids.get(1));
+            assertNotEquals(before, ids.get(0));
+            before = ids.get(0);
+        }
+    }
+
+    @Test
+    void shouldRefuseAWrongSecretAndNameTheKey() throws Exception {
+        BootstrapServer server = server(1);
+        String message = messageOf(() -> join(server, member(server, "s", 0, 1, "guessed")));
+        assertTrue(message.contains("madeleine.session.secret"), message);
+    }
+
+    @Test
+    void shouldNotBelieveAServerThatDoesNotKnowTheSecret() throws Exception {
+        BootstrapServer impostor = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(1, "guessed", -1, PEER_TIMEOUT_NS));
+        opened.add(impostor);
+        String message = messageOf(() -> join(impostor, member(impostor, "s", 0, 1, SECRET)));
+        assertTrue(message.contains("madeleine.session.secret"), message);
+    }
+
+    @Test
+    void shouldRefuseARankThatIsThereAlready() throws Exception {
+        BootstrapServer server = server(2);
+        join(server, 0, 2);
+        String message = messageOf(() -> join(server, 0, 2));
+        assertTrue(message.contains("rank 0 is in session s already"), message);
+    }
+
+    @Test
+    void shouldRefuseAnotherNameWhereOneSessionMeets() throws Exception {
+        BootstrapServer server = server(2);
+        server.serveOnly("s");
+        join(server, 0, 2);
+        String message = messageOf(() -> join(server, member(server, "t", 1, 2, SECRET)));
+        assertTrue(message.contains("madeleine.session.name"), message);
+    }
+
+    @Test
+    void shouldRefuseAnotherSize() throws Exception {
+        BootstrapServer server = server(2);
+        String message = messageOf(() -> join(server, 0, 3));
+        assertTrue(message.contains("madeleine.session.size"), message);
+    }
+
+    @Test
+    void shouldNameWhoIsMissingAtTheDeadline() throws Exception {
+        BootstrapServer server = server(3);
+        BootstrapClient zero = join(server, 0, 3);
+        join(server, 1, 3);
+        String message = messageOf(() -> zero.exchange("cards", new byte[1], in(0.2)));
+        assertTrue(message.contains("rank 2 has not joined"), message);
+        assertTrue(message.contains("rank 1 (process " + ProcessHandle.current().pid() + ") is not that far"), message);
+        assertTrue(message.contains("madeleine.session.open-timeout"), message);
+    }
+
+    @Test
+    void shouldSayThatNobodyListens() throws Exception {
+        BootstrapServer server = server(1);
+        Membership member = member(server, "s", 0, 1, SECRET);
+        HostAddress address = at(server);
+        server.close();
+        awaitRefusal(server.address());
+        String message = messageOf(() -> BootstrapClient.join(member, address, PEER_TIMEOUT_NS, in(0.3)));
+        assertTrue(message.contains("the launcher cannot be reached at " + address), message);
+    }
+
+    /** A socket that another thread accepts from may listen for a moment longer than its close takes. */
+    private static void awaitRefusal(InetSocketAddress address) throws Exception {
+        long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < 5_000_000_000L) {
+            try (Socket socket = new Socket()) {
+                socket.connect(address, 1_000);
+                Thread.sleep(5);
+            } catch (ConnectException _) {
+                return;
+            }
+        }
+        throw new AssertionError(address + " goes on listening");
+    }
+
+    /** What a client hears. */
+    private static final class Heard implements Bootstrap.Events {
+        final BlockingQueue<String> news = new LinkedBlockingQueue<>();
+        final BlockingQueue<Integer> left = new LinkedBlockingQueue<>();
+
+        @Override
+        public void peerDied(int rank, String reason) {
+            news.add("death of " + rank + ": " + reason);
+        }
+
+        @Override
+        public void newsLost(String reason) {
+            news.add("lost: " + reason);
+        }
+
+        @Override
+        public void peerLeft(int rank) {
+            left.add(rank);
+        }
+
+        String next() throws InterruptedException {
+            String next = news.poll(5, TimeUnit.SECONDS);
+            assertTrue(next != null, "nothing was heard for 5 s");
+            return next;
+        }
+    }
+
+    /** Speaks the protocol by hand, so that it can misbehave. */
+    private ControlConnection stranger(BootstrapServer server, int rank, int size) throws IOException {
+        Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+        ControlConnection connection = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+        opened.add(connection);
+        connection.send(new ControlMessage.Hello("s", rank, size, HostKey.ofThisNetwork(), 1));
+        assertEquals(
+                ControlMessage.Welcome.class, connection.receive().orElseThrow().getClass());
+        return connection;
+    }
+
+    @Test
+    void shouldTellADeathWhenAControlConnectionEndsWithoutFarewell() throws Exception {
+        BootstrapServer server = server(2);
+        Heard heard = new Heard();
+        join(server, 0, 2).listen(heard);
+        ControlConnection other = stranger(server, 1, 2);
+        long beforeNs = System.nanoTime();
+        other.close();
+        String news = heard.next();
+        assertTrue(news.startsWith("death of 1: its process ended"), news);
+        assertTrue(System.nanoTime() - beforeNs < TimeUnit.SECONDS.toNanos(2), "within milliseconds, in practice");
+    }
+
+    @Test
+    void shouldTellALateListenerOfADeathBefore() throws Exception {
+        BootstrapServer server = server(2);
+        BootstrapClient client = join(server, 0, 2);
+        stranger(server, 1, 2).close();
+        assertTrue(messageOf(() -> client.exchange("cards", new byte[0], in(5))).contains("rank 1 died"));
+        Heard heard = new Heard();
+        client.listen(heard);
+        assertTrue(heard.next().startsWith("death of 1"));
+    }
+
+    @Test
+    void shouldTellNoDeathAfterAFarewell() throws Exception {
+        BootstrapServer server = server(3);
+        Heard heard = new Heard();
+        join(server, 0, 3).listen(heard);
+        join(server, 1, 3).close();
+        stranger(server, 2, 3).close();
+        assertTrue(heard.next().startsWith("death of 2"), "only that of the one who did not say goodbye");
+        assertEquals(1, heard.left.poll(5, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldSayThatTheLauncherIsGone() throws Exception {
+        BootstrapServer server = server(1);
+        Heard heard = new Heard();
+        join(server, 0, 1).listen(heard);
+        server.close();
+        String news = heard.next();
+        assertTrue(news.startsWith("lost: the launcher is gone"), news);
+    }
+
+    @Test
+    void shouldReportTheDeathOfTheRankThatServes() throws Exception {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(2, SECRET, 0, PEER_TIMEOUT_NS));
+        opened.add(server);
+        stranger(server, 0, 2);
+        Heard heard = new Heard();
+        join(server, 1, 2).listen(heard);
+        server.close();
+        String news = heard.next();
+        assertTrue(news.startsWith("death of 0"), news);
+    }
+
+    @Test
+    void shouldFailAtOnceWhenAnotherGivesUp() throws Exception {
+        BootstrapServer server = server(2);
+        BootstrapClient zero = join(server, 0, 2);
+        join(server, 1, 2).abort("no shared memory");
+        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(5)));
+        assertTrue(message.contains("rank 1 could not open the session: no shared memory"), message);
+    }
+
+    @Test
+    void shouldTellALateComerThatTheSessionFailed() throws Exception {
+        BootstrapServer server = server(3);
+        join(server, 0, 3);
+        join(server, 1, 3).abort("no shared memory");
+        String message = messageOf(() -> join(server, 2, 3).exchange("cards", new byte[0], in(5)));
+        assertTrue(message.contains("no shared memory"), message);
+    }
+
+    @Test
+    void shouldSurviveGarbageOnItsPort() throws Exception {
+        BootstrapServer server = server(1);
+        Random random = new Random(42);
+        for (int i = 0; i < 50; i++) {
+            try (Socket socket = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort())) {
+                byte[] garbage = new byte[random.nextInt(300)];
+                random.nextBytes(garbage);
+                socket.getOutputStream().write(garbage);
+            } catch (IOException _) {
+                // the server may close before all is written
+            }
+        }
+        assertArrayEquals(
+                new byte[] {7},
+                join(server, 0, 1).exchange("still", new byte[] {7}, in(5)).getFirst());
+    }
+
+    @Test
+    void shouldCloseTheConnectionOnAnOversizedFrame() throws Exception {
+        for (int length : new int[] {ControlMessage.MAX_FRAME_BYTES + 1, -1, 0, Integer.MAX_VALUE}) {
+            BootstrapServer server = server(2);
+            Heard heard = new Heard();
+            join(server, 0, 2).listen(heard);
+            RawMember raw = new RawMember(server);
+            raw.socket
+                    .getOutputStream()
+                    .write(ByteBuffer.allocate(4).putInt(length).array());
+            assertTrue(heard.next().startsWith("death of 1: its control connection was lost: a control message of"));
+            raw.socket.close();
+        }
+    }
+
+    @Test
+    void shouldSurviveRandomFramesOfAMember() throws Exception {
+        Random random = new Random(4711);
+        for (int i = 0; i < 10_000; i++) {
+            byte[] frame = new byte[1 + random.nextInt(60)];
+            random.nextBytes(frame);
+            frame[0] = (byte) (1 + random.nextInt(14));
+            try {
+                ControlMessage.decode(frame);
+            } catch (IOException _) {
+                // refused, which is right; anything else would fail the test
+            }
+        }
+        BootstrapServer server = server(2);
+        Heard heard = new Heard();
+        join(server, 0, 2).listen(heard);
+        RawMember raw = new RawMember(server);
+        raw.socket.getOutputStream().write(new byte[] {0, 0, 0, 2, 99, 99});
+        assertTrue(heard.next().contains("unknown control message of type 99"));
+        raw.socket.close();
+    }
+
+    /** A member after its handshake, with its bare socket. */
+    private static final class RawMember {
+        final Socket socket;
+
+        RawMember(BootstrapServer server) throws IOException {
+            socket = new Socket(
+                    InetAddress.getLoopbackAddress(), server.address().getPort());
+            ControlConnection connection = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+            connection.send(new ControlMessage.Hello("s", 1, 2, HostKey.ofThisNetwork(), 1));
+            connection.receive();
+        }
+    }
+
+    @Test
+    void shouldDeclareASilentProcessOfAnotherHostDead() throws Exception {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(2, SECRET, -1, TimeUnit.MILLISECONDS.toNanos(400)));
+        opened.add(server);
+        Heard heard = new Heard();
+        Membership zero = member(server, "s", 0, 2, SECRET);
+        BootstrapClient client = BootstrapClient.join(zero, at(server), TimeUnit.MILLISECONDS.toNanos(400), in(5));
+        opened.add(client);
+        client.listen(heard);
+        Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+        ControlConnection silent = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+        opened.add(silent);
+        silent.send(new ControlMessage.Hello("s", 1, 2, "another host", 1));
+        String news = heard.next();
+        assertTrue(news.contains("death of 1: it gave no sign for") && news.contains("madeleine.peer-timeout"), news);
+    }
+
+    @Test
+    void shouldNeverDeclareASilentProcessOfItsOwnHostDead() throws Exception {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(2, SECRET, -1, TimeUnit.MILLISECONDS.toNanos(300)));
+        opened.add(server);
+        Heard heard = new Heard();
+        join(server, 0, 2).listen(heard);
+        stranger(server, 1, 2);
+        assertEquals(null, heard.news.poll(1200, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void shouldWaitForAServerThatStartsLater() throws Exception {
+        int port = TestSessions.freePort();
+        HostAddress address = new HostAddress("127.0.0.1", port);
+        Membership member = new Membership("s", 0, 1, new Membership.Contact.Launcher(address), SECRET);
+        CompletableFuture<BootstrapClient> joining =
+                CompletableFuture.supplyAsync(() -> BootstrapClient.join(member, address, PEER_TIMEOUT_NS, in(10)));
+        Thread.sleep(300);
+        opened.add(new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                new BootstrapServer.Settings(1, SECRET, -1, PEER_TIMEOUT_NS)));
+        opened.add(joining.get(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldTellNothingToWhoDoesNotKnowTheSecret() throws Exception {
+        BootstrapServer server = server(1);
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            byte[] greeting =
+                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(1).array();
+            socket.getOutputStream().write(greeting);
+            InputStream in = socket.getInputStream();
+            in.readNBytes(40);
+            assertEquals(2, in.read(), "the verdict");
+            assertArrayEquals(new byte[32], in.readNBytes(32), "no proof for strangers");
+            assertEquals(-1, in.read());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.BufferMode;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class CardTest {
+    private static final TransmissionCapabilities SHORT = new TransmissionCapabilities(
+            "x/short", BufferMode.STATIC, LinkMode.BUFFER, AggregationMode.ASYMMETRIC, 512, 1024, "small ones");
+    private static final TransmissionCapabilities LONG = new TransmissionCapabilities(
+            "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
+    private static final Card CARD = new Card(
+            new ProcessIdentity(-5, 3),
+            "host",
+            List.of("x", "y"),
+            List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
+            List.of(new Card.AdapterCard("x", "x0", "address of x0"), new Card.AdapterCard("x", "x1", "address of x1")),
+            List.of(new Card.NetworkCard("x", List.of(SHORT, LONG))));
+
+    @Test
+    void shouldComeBackAsItWas() throws IOException {
+        assertEquals(CARD, Card.decode(CARD.encode()));
+    }
+
+    @Test
+    void shouldAnswerForNetworksAndChannels() {
+        ChannelConfig a = CARD.channel("a").orElseThrow();
+        assertEquals("x0", CARD.adapter("x", a).orElseThrow().adapter());
+        assertEquals(
+                "x1",
+                CARD.adapter("x", CARD.channel("b").orElseThrow()).orElseThrow().adapter());
+        assertTrue(CARD.adapter("y", a).isEmpty());
+        assertEquals(List.of(SHORT, LONG), CARD.modules("x"));
+        assertEquals(List.of(), CARD.modules("y"));
+        assertTrue(CARD.channel("c").isEmpty());
+    }
+
+    @Test
+    void shouldRefuseWhatIsCutOrGarbled() throws IOException {
+        byte[] good = CARD.encode();
+        for (int length = 0; length < good.length; length++) {
+            byte[] cut = Arrays.copyOf(good, length);
+            assertThrows(IOException.class, () -> Card.decode(cut));
+        }
+        Random random = new Random(7);
+        int refused = 0;
+        for (int i = 0; i < 20_000; i++) {
+            byte[] garbled = good.clone();
+            garbled[random.nextInt(garbled.length)] = (byte) random.nextInt();
+            try {
+                Card.decode(garbled);
+            } catch (IOException _) {
+                refused++; // any other exception fails the test
+            }
+        }
+        assertTrue(refused > 1000, "" + refused);
+    }
+
+    @Test
+    void shouldRefuseToBeLargerThanAnExchangeCarries() {
+        List<Card.AdapterCard> many = Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000)));
+        Card large = new Card(CARD.identity(), CARD.host(), List.of(), List.of(), many, List.of());
+        assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
+    }
+}

@@ -1,0 +1,70 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class JavaArgumentsTest {
+    private static final String CORE = "/core";
+
+    private static List<String> java(String... given) {
+        return JavaArguments.withMadeleine(List.of(given), List.of(), CORE);
+    }
+
+    private static List<String> expected(String modulePath, String... rest) {
+        return java.util.stream.Stream.concat(
+                        java.util.stream.Stream.of("--module-path", modulePath, "--add-modules", "io.madeleine"),
+                        java.util.stream.Stream.of(rest))
+                .toList();
+    }
+
+    @Test
+    void shouldLeaveAllElseUnchangedAndInOrder() {
+        assertEquals(
+                expected(CORE, "-Xmx1g", "-cp", "a:b", "Main", "-p", "x", "--module-path=y"),
+                java("-Xmx1g", "-cp", "a:b", "Main", "-p", "x", "--module-path=y"));
+        assertEquals(expected(CORE, "-jar", "-p", "x"), java("-jar", "-p", "x"));
+        assertEquals(expected(CORE), java());
+    }
+
+    @Test
+    void shouldJoinAModulePathOfTheProgramWithItsOwn() {
+        String joined = "mods" + File.pathSeparator + CORE;
+        assertEquals(expected(joined, "-m", "app/Main", "-p", "x"), java("-p", "mods", "-m", "app/Main", "-p", "x"));
+        assertEquals(expected(joined, "Main"), java("--module-path=mods", "Main"));
+        assertEquals(expected(joined, "-ea", "Main"), java("-p", "other", "-ea", "--module-path", "mods", "Main"));
+    }
+
+    @Test
+    void shouldNotTakeTheValueOfAnOptionForOneOrForTheProgram() {
+        assertEquals(expected(CORE, "-cp", "-p", "Main", "-p", "x"), java("-cp", "-p", "Main", "-p", "x"));
+        assertEquals(
+                expected("m" + File.pathSeparator + CORE, "--add-modules", "a", "Main"),
+                java("--add-modules", "a", "-p", "m", "Main"));
+    }
+
+    @Test
+    void shouldGrantNativeAccessToTheNamedModulesAloneAndResolveThoseThatHoldLibraries(@TempDir Path core)
+            throws IOException {
+        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(core.resolve("lib-x.jar")))) {
+            jar.putNextEntry(new ZipEntry("lib/x.so"));
+        }
+        assertEquals(
+                List.of(
+                        "--module-path",
+                        core.toString(),
+                        "--add-modules",
+                        "io.madeleine,lib.x",
+                        "--enable-native-access=a,b",
+                        "Main"),
+                JavaArguments.withMadeleine(List.of("Main"), List.of("a", "b"), core.toString()));
+    }
+}

@@ -1,0 +1,279 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.Session;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class LauncherIT {
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
+
+    private Path program(String name, String body) throws IOException {
+        return Files.writeString(directory.resolve(name + ".java"), body);
+    }
+
+    /** Runs a program from its source, which needs no class path of ours. */
+    private LaunchPlan source(int processes, String name, String main, String... arguments) throws IOException {
+        Path file = program(
+                name,
+                "public class " + name + " { public static void main(String[] args) throws Exception { " + main
+                        + " } }");
+        List<String> java = new ArrayList<>(List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", file.toString()));
+        java.addAll(List.of(arguments));
+        return LaunchPlan.of(processes, java);
+    }
+
+    private int run(LaunchPlan plan) throws InterruptedException {
+        try (Launcher launcher = start(plan)) {
+            return launcher.await();
+        }
+    }
+
+    private Launcher start(LaunchPlan plan) {
+        return Launcher.start(plan, new PrintStream(out, true), new PrintStream(errors, true));
+    }
+
+    private List<String> output() {
+        return out.toString(StandardCharsets.UTF_8).lines().sorted().toList();
+    }
+
+    private static LaunchPlan.Conduct conduct(OnFailure onFailure, boolean prefix) {
+        return new LaunchPlan.Conduct(onFailure, prefix, false, Duration.ofSeconds(2));
+    }
+
+    private static void awaitEnd(Stream<ProcessHandle> processes) throws InterruptedException {
+        for (ProcessHandle process : processes.toList()) {
+            for (int i = 0; i < 300 && process.isAlive(); i++) {
+                Thread.sleep(50);
+            }
+            assertFalse(process.isAlive(), "process " + process.pid() + " is left behind");
+        }
+    }
+
+    @Test
+    void shouldPassRanksArgumentsAndEnvironmentAndPrefixTheOutput() throws Exception {
+        int code = run(source(
+                        2,
+                        "Hello",
+                        "System.out.println(System.getenv(\"MADELEINE_RANK\") + \" of \" + System.getenv(\"MADELEINE_SIZE\")"
+                                + " + \" \" + args[0] + System.getenv(\"EXTRA\")); System.err.print(\"no newline\");",
+                        "a b")
+                .withEnvironment(Map.of("EXTRA", "!")));
+        assertEquals(0, code);
+        assertEquals(List.of("[0] 0 of 2 a b!", "[1] 1 of 2 a b!"), output());
+        assertEquals(
+                List.of("[0] no newline", "[1] no newline"),
+                errors.toString(StandardCharsets.UTF_8).lines().sorted().toList());
+    }
+
+    @Test
+    void shouldNeverMixLines() throws Exception {
+        int code = run(source(
+                        3,
+                        "Chatter",
+                        "for (int i = 0; i < 2000; i++) { System.out.println((System.getenv(\"MADELEINE_RANK\")).repeat(100)); }")
+                .withConduct(conduct(OnFailure.STOP, false)));
+        assertEquals(0, code);
+        List<String> lines = output();
+        assertEquals(6000, lines.size());
+        lines.forEach(line -> assertEquals(1, line.chars().distinct().count(), line));
+        lines.forEach(line -> assertEquals(100, line.length()));
+    }
+
+    @Test
+    void shouldStopTheOthersAndKeepTheExitCode() throws Exception {
+        LaunchPlan plan = source(
+                        3,
+                        "Fail",
+                        "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) System.exit(7); Thread.sleep(600_000);")
+                .withConduct(conduct(OnFailure.STOP, true));
+        try (Launcher launcher = start(plan)) {
+            assertEquals(7, launcher.await());
+            awaitEnd(launcher.pids().stream().flatMap(pid -> ProcessHandle.of(pid).stream()));
+        }
+        String words = errors.toString(StandardCharsets.UTF_8);
+        assertTrue(words.contains("rank 1") && words.contains("exit code 7"), words);
+    }
+
+    @Test
+    void shouldKillWhatDoesNotEndInTime() throws Exception {
+        LaunchPlan plan = source(
+                        2,
+                        "Stubborn",
+                        "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) { Thread.sleep(1500); System.exit(1); }"
+                                + " Runtime.getRuntime().addShutdownHook(new Thread(() -> {"
+                                + " try { Thread.sleep(600_000); } catch (InterruptedException e) { } }));"
+                                + " Thread.sleep(600_000);")
+                .withConduct(new LaunchPlan.Conduct(OnFailure.STOP, true, false, Duration.ofMillis(300)));
+        assertEquals(1, run(plan));
+    }
+
+    @Test
+    void shouldLetTheOthersGoOnWhenToldSo() throws Exception {
+        int code = run(source(
+                        2,
+                        "GoOn",
+                        "if (System.getenv(\"MADELEINE_RANK\").equals(\"1\")) System.exit(7);"
+                                + " Thread.sleep(1500); System.out.println(\"done\");")
+                .withConduct(conduct(OnFailure.CONTINUE, true)));
+        assertEquals(7, code);
+        assertEquals(List.of("[0] done"), output());
+    }
+
+    @Test
+    void shouldStopItsProcessesWhenItIsClosed() throws Exception {
+        Launcher launcher = start(source(2, "Sleep", "Thread.sleep(600_000);"));
+        List<ProcessHandle> processes = launcher.pids().stream()
+                .flatMap(pid -> ProcessHandle.of(pid).stream())
+                .toList();
+        launcher.close();
+        awaitEnd(processes.stream());
+    }
+
+    @Test
+    void shouldCheckTheConfigurationBeforeItStartsAnything() throws Exception {
+        LaunchPlan plan = source(1, "Never", "System.out.println(1);").withSettings(List.of("wait.mode=spinn"));
+        ConfigurationException wrong = assertThrows(ConfigurationException.class, () -> start(plan));
+        assertTrue(wrong.getMessage().contains("did you mean spin?"), wrong.getMessage());
+    }
+
+    @Test
+    void shouldLetProgramsOpenTheirSession() throws Exception {
+        Path file = Files.writeString(directory.resolve("x.conf"), "madeleine.channels.extra { }");
+        int code = run(LaunchPlan.of(2, java(SessionProgram.class, "plain"))
+                .withConfiguration(file)
+                .withSettings(settings()));
+        assertEquals("", errors.toString(StandardCharsets.UTF_8));
+        assertEquals(List.of("[0] rank 0 of 2 [default, extra]", "[1] rank 1 of 2 [default, extra]"), output());
+        assertEquals(0, code);
+    }
+
+    /** The loop network does not reach other processes; the session is opened without connecting. */
+    private static List<String> settings() {
+        return List.of("tm.loop.guice-module=" + LoopGuiceModule.class.getName(), "networks=loop");
+    }
+
+    @Test
+    void shouldTellSurvivorsOfAKilledProcess() throws Exception {
+        LaunchPlan plan = LaunchPlan.of(2, java(SessionProgram.class, "killed"))
+                .withSettings(settings())
+                .withConduct(conduct(OnFailure.CONTINUE, true));
+        assertEquals(128 + 9, run(plan));
+        String heard = String.join("\n", output());
+        assertTrue(heard.contains("[0] heard of 1: rank 1 is gone: its process ended"), heard + errors);
+    }
+
+    @Test
+    void shouldLeaveNobodyBehindWhenTheLauncherItselfIsKilled() throws Exception {
+        Path sleeper = program(
+                "Orphan",
+                "public class Orphan { public static void main(String[] args) throws Exception {"
+                        + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }");
+        Process launcher = launcherOf(sleeper);
+        List<ProcessHandle> orphans = children(launcher);
+        launcher.destroyForcibly().waitFor();
+        awaitEnd(orphans.stream());
+    }
+
+    @Test
+    void shouldPassASignalOn() throws Exception {
+        Path sleeper = program(
+                "Signalled",
+                "public class Signalled { public static void main(String[] args) throws Exception {"
+                        + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }");
+        Process launcher = launcherOf(sleeper);
+        List<ProcessHandle> children = children(launcher);
+        launcher.destroy();
+        assertEquals(128 + 15, launcher.waitFor());
+        awaitEnd(children.stream());
+    }
+
+    private static Process launcherOf(Path program) throws IOException {
+        List<String> command = new ArrayList<>(List.of(javaExecutable()));
+        command.addAll(java(LaunchProgram.class, program.toString()));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    /** The two processes of a launcher, which print their numbers. */
+    private static List<ProcessHandle> children(Process launcher) throws IOException {
+        List<ProcessHandle> children = new ArrayList<>();
+        BufferedReader reader = launcher.inputReader();
+        while (children.size() < 2) {
+            String line = reader.readLine();
+            assertTrue(line != null && line.contains("pid "), "expected a process number, found " + line);
+            long pid = Long.parseLong(line.substring(line.indexOf("pid ") + 4));
+            children.add(ProcessHandle.of(pid).orElseThrow());
+        }
+        return children;
+    }
+
+    private static String javaExecutable() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    private static List<String> java(Class<?> main, String... arguments) {
+        List<String> java = new ArrayList<>(
+                List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
+        java.addAll(List.of(arguments));
+        return java;
+    }
+
+    /** A launcher in a process of its own. */
+    static final class LaunchProgram {
+        public static void main(String[] args) {
+            System.exit(Launcher.run(LaunchPlan.of(2, List.of("-XX:TieredStopAtLevel=1", args[0]))));
+        }
+    }
+
+    /** A program with a session. */
+    static final class SessionProgram {
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open()) {
+                if (args[0].equals("plain")) {
+                    System.out.println(
+                            "rank " + session.rank() + " of " + session.size() + " " + session.channelNames());
+                    return;
+                }
+                if (session.rank() == 1) {
+                    new ProcessBuilder(
+                                    "kill",
+                                    "-KILL",
+                                    "" + ProcessHandle.current().pid())
+                            .start();
+                    Thread.sleep(60_000);
+                }
+                Thread main = Thread.currentThread();
+                session.onPeerFailure((rank, cause) -> {
+                    System.out.println("heard of " + rank + ": " + cause.getMessage());
+                    main.interrupt();
+                });
+                Thread.sleep(60_000);
+            } catch (InterruptedException _) {
+                // heard
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PeerFailuresTest {
+    private final PeerFailures failures = new PeerFailures("test");
+    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+
+    @AfterEach
+    void close() {
+        failures.close();
+    }
+
+    private void hear(String who) {
+        failures.listen((rank, cause) -> heard.add(who + " " + rank + " " + cause.rank() + " " + cause.getMessage()));
+    }
+
+    private String next() throws InterruptedException {
+        return heard.poll(5, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldTellEachListenerOnceOfEachPeerAlsoLateOnes() throws Exception {
+        hear("a");
+        failures.report(1, "it fell");
+        failures.report(1, "it fell again");
+        assertEquals("a 1 1 rank 1 is gone: it fell", next());
+        hear("b");
+        assertEquals("b 1 1 rank 1 is gone: it fell", next());
+        failures.suspect(2, "it too");
+        assertEquals("a 2 2 rank 2 is gone: it too", next());
+        assertEquals("b 2 2 rank 2 is gone: it too", next());
+        assertEquals(0, heard.size());
+    }
+
+    @Test
+    void shouldNotTakeALeaveForADeath() throws Exception {
+        hear("a");
+        failures.suspect(1, "the connection was reset");
+        failures.left(1);
+        failures.suspect(1, "another connection was reset");
+        assertEquals(null, heard.poll(1, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldTellWhatIsKnownBeforeItCloses() {
+        failures.listen((_, _) -> {
+            try {
+                Thread.sleep(50);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        hear("a");
+        failures.report(1, "it fell");
+        failures.suspect(2, "it may have fallen");
+        failures.close();
+        assertEquals("a 1 1 rank 1 is gone: it fell", heard.poll());
+        assertEquals(null, heard.poll());
+    }
+
+    @Test
+    void shouldLetAListenerClose() {
+        failures.listen((_, _) -> failures.close());
+        hear("a");
+        long startNs = System.nanoTime();
+        failures.report(1, "it fell");
+        failures.close();
+        assertEquals("a 1 1 rank 1 is gone: it fell", heard.poll());
+        assertTrue(System.nanoTime() - startNs < 900_000_000L, "it waited for itself");
+    }
+
+    @Test
+    void shouldGoOnAfterAListenerThatFails() throws Exception {
+        failures.listen((_, _) -> {
+            throw new IllegalStateException("on purpose");
+        });
+        hear("a");
+        failures.report(3, "it fell");
+        assertEquals("a 3 3 rank 3 is gone: it fell", next());
+    }
+
+    @Test
+    void shouldForwardAtOnceAndWhatWasBefore() {
+        failures.report(1, "first");
+        failures.forwardTo((rank, reason) -> heard.add(rank + " " + reason));
+        assertEquals("1 first", heard.poll());
+        failures.report(2, "second");
+        assertEquals("2 second", heard.poll());
+        assertEquals("rank 1 died: first", failures.first().orElseThrow());
+    }
+
+    @Test
+    void shouldBeSilentAfterTheClose() {
+        hear("a");
+        failures.close();
+        failures.report(1, "too late");
+        assertEquals(null, heard.poll());
+    }
+}

@@ -1,0 +1,73 @@
+package io.madeleine.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class SessionInfoTest {
+    private static SessionInfo info(Map<String, ?> settings) {
+        return SessionInfo.of(TestSessions.config(settings));
+    }
+
+    @Test
+    void shouldDescribeWhatIsOnAndOpenNothing() {
+        SessionInfo info = info(TestSessions.loop());
+        SessionInfo.Protocol loop = info.protocol("loop").orElseThrow();
+        assertTrue(loop.on());
+        assertEquals("queues of this JVM", loop.availability().reason());
+        assertEquals(List.of("loop0", "loop1"), loop.adapters());
+        assertEquals("loop/stream", loop.modules().getFirst().id());
+        assertEquals(loop, info.protocolOf(info.channels().getFirst()).orElseThrow());
+        assertTrue(loop.selection()
+                .orElseThrow()
+                .explain(10, SendMode.CHEAPER, ReceiveMode.EXPRESS)
+                .contains("loop/stream"));
+        assertEquals(0, LoopProtocol.OPEN_ADAPTERS.get());
+    }
+
+    @Test
+    void shouldSayWhyAFamilyIsOff() {
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tm.loop.available", false);
+        settings.put("tm.absent.guice-module", "no.such.Module");
+        settings.put("tm.strange.guice-module", "java.lang.String");
+        settings.put("tm.tcp.enabled", false);
+        settings.put("tm.via.enabled", true);
+        settings.put("networks", List.of("via", "tcp", "loop"));
+        SessionInfo info = info(settings);
+        assertEquals(
+                List.of("via", "tcp", "loop", "absent", "strange"),
+                info.protocols().stream().map(SessionInfo.Protocol::name).toList());
+        assertOff(info, "loop", "told so by tm.loop.available");
+        assertOff(info, "absent", "no.such.Module");
+        assertOff(info, "strange", "public constructor that takes a Config");
+        assertOff(info, "tcp", "disabled by madeleine.tm.tcp.enabled (setting of Session.open tm.tcp.enabled)");
+        assertOff(info, "via", "io.madeleine:madeleine-tm-via");
+        assertFalse(info.protocolOf(info.channels().getFirst()).isPresent());
+    }
+
+    private static void assertOff(SessionInfo info, String name, String reason) {
+        SessionInfo.Protocol protocol = info.protocol(name).orElseThrow();
+        assertFalse(protocol.on());
+        assertTrue(
+                protocol.availability().reason().contains(reason),
+                protocol.availability().reason());
+        assertEquals(List.of(), protocol.adapters());
+    }
+
+    @Test
+    void shouldPassTheConfigurationErrorsOfFamiliesOn() {
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tm.loop.wrong", 1);
+        ConfigurationException wrong = assertThrows(ConfigurationException.class, () -> info(settings));
+        assertEquals("madeleine.tm.loop.wrong is wrong", wrong.getMessage());
+    }
+}

@@ -1,0 +1,108 @@
+package io.madeleine.session;
+
+import io.madeleine.api.Session;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Opens the ranks of a session as threads of this JVM, over the loop network. */
+final class TestSessions {
+    private TestSessions() {}
+
+    static ConfigSources sources(Map<String, ?> settings) {
+        return ConfigSources.ofSettings(settings, new Surroundings(Map.of(), new Properties()));
+    }
+
+    static SessionConfig config(Map<String, ?> settings) {
+        return SessionConfig.from(sources(settings));
+    }
+
+    /** Settings of one of {@code size} processes that meet at a port of the loopback interface. */
+    static Map<String, Object> settings(int rank, int size, int port) {
+        List<String> hosts = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            hosts.add("127.0.0.1" + (i == 0 ? ":" + port : ""));
+        }
+        Map<String, Object> settings = new HashMap<>(loop());
+        settings.put("session.hosts", hosts);
+        settings.put("session.rank", rank);
+        return settings;
+    }
+
+    static Map<String, Object> loop() {
+        return new HashMap<>(Map.of(
+                "tm.loop.guice-module",
+                LoopGuiceModule.class.getName(),
+                "networks",
+                List.of("loop"),
+                "session.open-timeout",
+                "20s"));
+    }
+
+    static Session open(Map<String, ?> settings) {
+        return Sessions.open(sources(settings));
+    }
+
+    /** Opens all ranks at once; the settings by rank. */
+    static List<Session> openAll(List<? extends Map<String, ?>> settings) throws Exception {
+        List<Callable<Session>> openings = new ArrayList<>();
+        for (Map<String, ?> one : settings) {
+            openings.add(() -> open(one));
+        }
+        return all(openings);
+    }
+
+    static List<Session> openAll(int size) throws Exception {
+        int port = freePort();
+        List<Map<String, Object>> settings = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+            settings.add(settings(rank, size, port));
+        }
+        return openAll(settings);
+    }
+
+    /** Runs everything at once and returns the results in order; throws the first exception. */
+    static <T> List<T> all(List<? extends Callable<T>> work) throws Exception {
+        try (ExecutorService executor =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory())) {
+            List<Future<T>> futures = new ArrayList<>();
+            for (Callable<T> one : work) {
+                futures.add(executor.submit(one));
+            }
+            List<T> results = new ArrayList<>();
+            for (Future<T> future : futures) {
+                results.add(future.get());
+            }
+            return results;
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
+    }
+
+    static void closeAll(List<Session> sessions) throws Exception {
+        List<Callable<Boolean>> closings = new ArrayList<>();
+        for (Session session : sessions) {
+            closings.add(() -> {
+                session.close();
+                return true;
+            });
+        }
+        all(closings);
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+}
