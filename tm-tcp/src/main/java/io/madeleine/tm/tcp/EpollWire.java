@@ -1,0 +1,143 @@
+package io.madeleine.tm.tcp;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import io.madeleine.pmm.spi.Reactor;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.EpollIoEvent;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.NotYetConnectedException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The socket's descriptor, read and written directly through Netty's native library, and watched by its epoll handler.
+ *
+ * <p>The native library does not keep memory segments alive, so user memory is copied.
+ */
+final class EpollWire implements Wire, EpollIoHandle {
+    /** Watches for nothing. Netty cannot change a registration once it was NONE; this tells of an error once at most. */
+    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLET;
+
+    private final Socket socket;
+    private final LeaderEventLoop loop;
+    private Reactor.@Nullable ReadyHandler handler;
+    private @Nullable IoRegistration registration;
+    private boolean closed;
+
+    EpollWire(FileDescriptor socket, LeaderEventLoop loop) {
+        this.socket = (Socket) socket;
+        this.loop = loop;
+    }
+
+    @Override
+    public boolean reachesUserMemory() {
+        return false;
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        int read = socket.recv(target, target.position(), target.limit());
+        if (read > 0) {
+            target.position(target.position() + read);
+        }
+        return read;
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        int written = socket.send(source, source.position(), source.limit());
+        source.position(source.position() + written);
+        return written;
+    }
+
+    @Override
+    public void register(Reactor.ReadyHandler receiverOfEvents) throws IOException {
+        handler = receiverOfEvents;
+        try {
+            registration = loop.registerNow(this);
+        } catch (Exception e) {
+            throw new IOException("cannot watch the socket: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public synchronized void interest(int operations) {
+        IoRegistration made = registration;
+        if (made != null && !closed) {
+            made.submit(
+                    switch (operations) {
+                        case 0 -> NOTHING;
+                        case OP_READ -> EpollIoOps.EPOLLIN;
+                        case OP_WRITE -> EpollIoOps.EPOLLOUT;
+                        default -> EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLOUT);
+                    });
+        }
+    }
+
+    @Override
+    public void handle(IoRegistration made, IoEvent event) {
+        Reactor.ReadyHandler receiver = handler;
+        if (receiver == null) {
+            return;
+        }
+        EpollIoOps ops = ((EpollIoEvent) event).ops();
+        // an error or a hang-up shows when reading
+        int ready = ops.equals(EpollIoOps.EPOLLOUT)
+                ? OP_WRITE
+                : ops.contains(EpollIoOps.EPOLLOUT) ? OP_READ | OP_WRITE : OP_READ;
+        try {
+            receiver.onReady(ready);
+        } catch (RuntimeException | Error e) {
+            loop.failed(e);
+        }
+    }
+
+    @Override
+    public FileDescriptor fd() {
+        return socket;
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+        try {
+            socket.shutdown(false, true);
+        } catch (NotYetConnectedException e) {
+            throw new IOException("the connection was reset", e);
+        }
+    }
+
+    /** The descriptor's number may be used again once it is closed, so the loop has to forget it before. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        if (loop.inEventLoop() || loop.isShutdown()) {
+            forgetAndClose();
+        } else {
+            loop.execute(this::forgetAndClose);
+        }
+    }
+
+    private void forgetAndClose() {
+        IoRegistration made = registration;
+        if (made != null && !loop.isShutdown()) {
+            made.cancel();
+        }
+        try {
+            socket.close();
+        } catch (IOException _) {
+            // there is nothing left that could be lost
+        }
+    }
+}

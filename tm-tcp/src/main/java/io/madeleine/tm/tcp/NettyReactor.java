@@ -1,0 +1,101 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.spi.Reactor;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import java.nio.channels.SelectableChannel;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The reactor of a session that uses TCP: it sleeps in Netty's I/O handler, where the connections' sockets are
+ * registered, and takes other modules' channels in as well.
+ *
+ * <p>Threading: as {@link Reactor} says. A thread that is not the leader may poll, too; one at a time does.
+ */
+final class NettyReactor implements Reactor {
+    /** Something in another thread does not end a wait here. */
+    private static final long AWAIT_NS = 2_000_000;
+
+    private final LeaderEventLoop loop;
+    private final TcpIo io;
+    private final ForwardingSelector forwarding;
+    private final Optional<EventLoopGroup> ownThread;
+    private final EventLoop channels;
+
+    NettyReactor(TcpIo io) {
+        this.io = io;
+        this.loop = new LeaderEventLoop(io.handlerFactory(), io != TcpIo.EPOLL);
+        this.ownThread = io.ownThread();
+        this.channels = ownThread.map(EventLoopGroup::next).orElse(loop);
+        this.forwarding = new ForwardingSelector(loop);
+    }
+
+    LeaderEventLoop loop() {
+        return loop;
+    }
+
+    /** Where Netty's channels are registered: the leader's loop, or one with a thread of its own. */
+    EventLoop channels() {
+        return channels;
+    }
+
+    /** Whether this thread runs the loop as leader, so that upcalls may be made. */
+    boolean isLedHere() {
+        return loop.inEventLoop();
+    }
+
+    /** Waits for something in {@link #channels()}; runs the leader's loop meanwhile. Returns whether it has come. */
+    boolean await(BooleanSupplier done, long timeoutNs) {
+        long startNs = System.nanoTime();
+        while (!done.getAsBoolean()) {
+            long leftNs = timeoutNs - (System.nanoTime() - startNs);
+            if (leftNs <= 0 || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            loop.runBlocking(Math.min(leftNs, AWAIT_NS));
+        }
+        return true;
+    }
+
+    TcpIo io() {
+        return io;
+    }
+
+    @Override
+    public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
+        if (io == TcpIo.EPOLL) {
+            return forwarding.register(channel, operations, handler);
+        }
+        WatchedChannel watched = new WatchedChannel(loop, channel, operations, handler);
+        watched.register();
+        return watched;
+    }
+
+    @Override
+    public int poll() {
+        return loop.runNow();
+    }
+
+    @Override
+    public int sleep(long timeoutNs) {
+        return loop.runBlocking(timeoutNs);
+    }
+
+    @Override
+    public void wakeUp() {
+        loop.wakeUp();
+    }
+
+    private static void shutDown(EventLoopGroup thread) {
+        thread.shutdownGracefully(20, 1000, TimeUnit.MILLISECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+        forwarding.close();
+        ownThread.ifPresent(NettyReactor::shutDown);
+        loop.close();
+    }
+}

@@ -1,0 +1,250 @@
+package io.madeleine.tm.tcp;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import io.madeleine.pmm.spi.Reactor;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketChannelConfig;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A channel that stays in Netty's pipeline, for io_uring, where only the ring's own thread reads and writes: bytes are
+ * copied in and out of Netty's buffers, bounded in both directions, and handed over between the threads.
+ *
+ * <p>Threading: the ring's thread adds to what has arrived, and the reader takes from it.
+ */
+final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
+    private static final int MAX_BYTES = 256 * 1024;
+
+    private final SocketChannel channel;
+    private final Queue<ByteBuf> arrived = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger arrivedBytes = new AtomicInteger();
+    private final AtomicInteger unsentBytes = new AtomicInteger();
+    private final Queue<ByteBuf> toSend = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean sendRequested = new AtomicBoolean();
+    private volatile boolean paused;
+    private volatile boolean ended;
+    private volatile boolean shutdownWanted;
+    private volatile @Nullable IOException failure;
+    private Reactor.@Nullable ReadyHandler handler;
+
+    PipelineWire(Channel channel) {
+        this.channel = (SocketChannel) channel;
+    }
+
+    @Override
+    public boolean reachesUserMemory() {
+        return false;
+    }
+
+    @Override
+    public void register(Reactor.ReadyHandler receiverOfEvents) {
+        handler = receiverOfEvents;
+        SocketChannelConfig config = channel.config();
+        config.setAllowHalfClosure(true);
+        config.setAllocator(ByteBufAllocator.DEFAULT);
+        config.setRecvByteBufAllocator(new AdaptiveRecvByteBufAllocator());
+        config.setAutoRead(true);
+    }
+
+    /** Bytes come as long as there is room for them, and each event ends a sleep. */
+    @Override
+    public void interest(int operations) {}
+
+    private void ready(int operations) {
+        Reactor.ReadyHandler receiver = handler;
+        if (receiver != null) {
+            receiver.onReady(operations);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf bytes = (ByteBuf) message;
+        int count = bytes.readableBytes();
+        arrived.add(bytes);
+        if (arrivedBytes.addAndGet(count) > MAX_BYTES && !paused) {
+            paused = true;
+            channel.config().setAutoRead(false);
+            resume(); // the reader may have taken all before it could see the pause
+        }
+        ready(OP_READ);
+    }
+
+    /** In the ring's thread: lets bytes come again if there is room. */
+    private void resume() {
+        if (paused && arrivedBytes.get() < MAX_BYTES / 2) {
+            paused = false;
+            channel.config().setAutoRead(true);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            ended = true;
+            ready(OP_READ);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        ended = true;
+        ready(OP_READ);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        fail(cause);
+    }
+
+    private void fail(Throwable cause) {
+        if (failure == null) {
+            failure = cause instanceof IOException e ? e : new IOException(cause);
+        }
+        ready(OP_READ | OP_WRITE);
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        IOException broken = failure;
+        boolean last = ended;
+        int read = 0;
+        ByteBuf front;
+        while (target.hasRemaining() && (front = arrived.peek()) != null) {
+            read += take(front, target);
+            if (!front.isReadable()) {
+                arrived.remove();
+                front.release();
+            }
+        }
+        if (read > 0) {
+            if (arrivedBytes.addAndGet(-read) < MAX_BYTES / 2 && paused) {
+                inLoop(this::resume);
+            }
+            return read;
+        }
+        if (broken != null) {
+            throw broken;
+        }
+        return last && target.hasRemaining() ? -1 : 0;
+    }
+
+    private static int take(ByteBuf source, ByteBuffer target) {
+        int count = Math.min(source.readableBytes(), target.remaining());
+        int limit = target.limit();
+        source.readBytes(target.limit(target.position() + count));
+        target.limit(limit);
+        return count;
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        IOException broken = failure;
+        if (broken != null) {
+            throw broken;
+        }
+        int count = Math.min(source.remaining(), MAX_BYTES - unsentBytes.get());
+        if (count <= 0) {
+            return 0;
+        }
+        ByteBuf bytes = channel.alloc().directBuffer(count);
+        int limit = source.limit();
+        bytes.writeBytes(source.limit(source.position() + count));
+        source.limit(limit);
+        unsentBytes.addAndGet(count);
+        toSend.add(bytes);
+        if (sendRequested.compareAndSet(false, true)) {
+            inLoop(this::sendAll);
+        }
+        return count;
+    }
+
+    private void inLoop(Runnable task) {
+        try {
+            channel.eventLoop().execute(task);
+        } catch (RejectedExecutionException _) {
+            failure = new ClosedChannelException(); // the thread has ended, and closed the channel before
+        }
+    }
+
+    /** In the ring's thread: what several calls brought leaves in one operation. */
+    private void sendAll() {
+        sendRequested.set(false);
+        for (ByteBuf bytes; (bytes = toSend.poll()) != null; ) {
+            int count = bytes.readableBytes();
+            channel.write(bytes).addListener(sent -> sent(count, sent.cause()));
+        }
+        channel.flush();
+    }
+
+    private void sent(int count, @Nullable Throwable cause) {
+        int left = unsentBytes.addAndGet(-count);
+        if (cause != null) {
+            fail(cause);
+        } else if (left == 0 && shutdownWanted) {
+            channel.shutdownOutput();
+        }
+        ready(OP_WRITE);
+    }
+
+    @Override
+    public boolean hasArrived() {
+        return arrivedBytes.get() > 0 || ended || failure != null;
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return unsentBytes.get() < MAX_BYTES;
+    }
+
+    @Override
+    public boolean hasUnsent() {
+        return unsentBytes.get() > 0 && failure == null;
+    }
+
+    @Override
+    public void shutdownOutput() {
+        if (!shutdownWanted) {
+            shutdownWanted = true;
+            inLoop(() -> {
+                if (unsentBytes.get() == 0) {
+                    channel.shutdownOutput();
+                }
+            });
+        }
+    }
+
+    @Override
+    public void close() {
+        inLoop(this::closeAndDrop);
+    }
+
+    private void closeAndDrop() {
+        channel.close();
+        drop(arrived);
+        drop(toSend);
+    }
+
+    private static void drop(Queue<ByteBuf> queue) {
+        for (ByteBuf bytes; (bytes = queue.poll()) != null; ) {
+            bytes.release();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * The receiving half of a stream. One read brings a header and the small payload behind it into a buffer (Nemesis,
+ * section 3.5); of a large payload, the rest is read into user memory where that is native.
+ *
+ * <p>Threading: confined to whoever holds the receive lock.
+ */
+final class StreamReceiver {
+    /** Stands where a header could, after the last packet; as a header it would be invalid. */
+    static final long FAREWELL = 0x4D41_444C_2042_5945L; // "MADL BYE"
+
+    /** The end of a large payload is not read in place, so that what is behind it comes in the same read. */
+    private static final int END_BYTES = 128;
+
+    /** After so many reads in one call, others get their turn. */
+    private static final int MAX_READS = 16;
+
+    private final Wire wire;
+    private final int inPlaceFromBytes;
+    private final ByteBuffer buffer;
+    private final MemorySegment memory;
+    private final SegmentViews views = new SegmentViews();
+
+    /** What has been read and not been taken. */
+    private int head;
+
+    private int tail;
+
+    private long front;
+    private long leftBytes;
+    private boolean ended;
+    private boolean farewell;
+
+    StreamReceiver(Wire wire, TcpConfig.StreamConfig config) {
+        this.wire = wire;
+        this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
+        this.buffer = ByteBuffer.allocateDirect(config.inboundBufferBytes());
+        this.memory = MemorySegment.ofBuffer(buffer);
+    }
+
+    /** Takes bytes that came together with the end of the handshake; before any read. */
+    void prepend(ByteBuffer bytes) {
+        int count = bytes.remaining();
+        buffer.clear().put(bytes);
+        tail = count;
+    }
+
+    /** The header in front, or 0. Nothing is read while a packet is in front. */
+    long front() throws IOException, BrokenStreamException {
+        if (front == 0 && (tail - head >= Long.BYTES || (fill() && tail - head >= Long.BYTES))) {
+            parse();
+        }
+        return front;
+    }
+
+    private void parse() throws BrokenStreamException {
+        long header = memory.get(Blocks.LONG, head);
+        head += Long.BYTES;
+        if (header == FAREWELL) {
+            drop();
+            farewell = true;
+        } else if (PacketHeader.isValid(header)) {
+            front = header;
+            leftBytes = PacketHeader.payloadBytes(header);
+        } else {
+            drop();
+            throw new BrokenStreamException("it sent 0x" + Long.toHexString(header)
+                    + " where the header of a packet has to be, which does not belong to the protocol");
+        }
+    }
+
+    /** Moves payload into the group; at most {@code maxBytes}. */
+    long receive(BufferGroup group, long maxBytes) throws IOException {
+        long wanted = Math.min(Math.min(maxBytes, leftBytes), group.remainingBytes());
+        long moved = takeBuffered(group, wanted);
+        for (int reads = 0; moved < wanted && reads < MAX_READS; reads++) {
+            long before = moved;
+            if (goesInPlace(group, wanted - moved)) {
+                moved += readInPlace(group, wanted - moved);
+            } else {
+                fill();
+            }
+            moved += takeBuffered(group, wanted - moved);
+            if (moved == before) {
+                break;
+            }
+        }
+        return moved;
+    }
+
+    private long takeBuffered(BufferGroup group, long maxBytes) {
+        long before = group.remainingBytes();
+        try {
+            group.fillFrom(memory, head, Math.min(maxBytes, tail - head));
+        } finally {
+            long moved = before - group.remainingBytes(); // also if memory turns out to be freed
+            head += (int) moved;
+            leftBytes -= moved;
+        }
+        return before - group.remainingBytes();
+    }
+
+    private boolean goesInPlace(BufferGroup group, long maxBytes) {
+        return Math.min(group.bytes(0), maxBytes) >= inPlaceFromBytes
+                && group.segment(0).isNative();
+    }
+
+    /** Reads into the group's block in front; returns how many bytes. The buffer is empty. */
+    private long readInPlace(BufferGroup group, long maxBytes) throws IOException {
+        if (ended) {
+            return 0;
+        }
+        long bytes = Math.min(group.bytes(0), maxBytes);
+        if (bytes == leftBytes) {
+            bytes -= END_BYTES; // which come with the next header
+        }
+        int read = wire.read(views.view(group.segment(0), group.offset(0), bytes));
+        if (read < 0) {
+            end();
+            return 0;
+        }
+        group.advance(read);
+        leftBytes -= read;
+        return read;
+    }
+
+    /** Drops payload; at most {@code maxBytes}. */
+    long skip(long maxBytes) throws IOException {
+        long wanted = Math.min(maxBytes, leftBytes);
+        long dropped = dropBuffered(wanted);
+        for (int reads = 0; dropped < wanted && reads < MAX_READS && fill(); reads++) {
+            dropped += dropBuffered(wanted - dropped);
+        }
+        leftBytes -= dropped;
+        return dropped;
+    }
+
+    private int dropBuffered(long maxBytes) {
+        int bytes = (int) Math.min(maxBytes, tail - head);
+        head += bytes;
+        return bytes;
+    }
+
+    /** Lets go of the packet in front; returns whether another header has been read already. */
+    boolean release() {
+        if (leftBytes != 0) {
+            throw new IllegalStateException(leftBytes + " bytes of " + PacketHeader.describe(front)
+                    + " have neither been received nor skipped");
+        }
+        front = 0;
+        return hasHeader();
+    }
+
+    /** Whether the next {@link #front()} finds a header without reading. */
+    boolean hasHeader() {
+        return front == 0 && tail - head >= Long.BYTES;
+    }
+
+    /** Reads once into the free part of the buffer; returns whether anything came. */
+    private boolean fill() throws IOException {
+        if (ended) {
+            return false;
+        }
+        if (head == tail) {
+            head = 0;
+            tail = 0;
+        } else if (head > 0) { // less than a header is left
+            MemorySegment.copy(memory, head, memory, 0, tail - head);
+            tail -= head;
+            head = 0;
+        }
+        int read = wire.read(buffer.clear().position(tail));
+        if (read < 0) {
+            end();
+            return false;
+        }
+        tail += read;
+        return read > 0;
+    }
+
+    /** Nothing will be read any more; packets already in the buffer stay. */
+    void end() {
+        ended = true;
+    }
+
+    /** Drops what is left, too. */
+    void drop() {
+        ended = true;
+        front = 0;
+        leftBytes = 0;
+        head = 0;
+        tail = 0;
+    }
+
+    /** Whether nothing more will come up: the stream has ended and what was read has been taken. */
+    boolean isExhausted() {
+        return ended && front == 0 && tail - head < Long.BYTES;
+    }
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Whether the peer ended the stream of its own will. */
+    boolean hasFarewell() {
+        return farewell;
+    }
+
+    /** How many bytes of the packet in front have not been taken. */
+    long leftBytes() {
+        return leftBytes;
+    }
+}

@@ -1,0 +1,136 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * The sending half of a stream. Header, small blocks and blocks of heap memory are gathered in a buffer and leave with
+ * one write; large native blocks are written from where they are. The JDK's gathering write would save a call, but it
+ * allocates for each buffer over a segment. Nothing is queued: a packet is complete when the kernel has taken all of it
+ * (Nemesis, section 3.4).
+ *
+ * <p>Threading: confined to whoever holds the send lock. Ownership: blocks in place are lent for the time of a call.
+ */
+final class StreamSender {
+    /** How much of a block in place is copied behind the header before it. */
+    private static final int LEAD_BYTES = 8 * 1024;
+
+    private final Wire wire;
+    private final int inPlaceFromBytes;
+    private final int stagingBytes;
+    private final ByteBuffer staging;
+    private final MemorySegment staged;
+    private final SegmentViews views = new SegmentViews();
+
+    /** What is staged and not written. */
+    private int head;
+
+    private int tail;
+
+    private boolean underWay;
+    private boolean trailerTaken;
+
+    StreamSender(Wire wire, TcpConfig.StreamConfig config) {
+        this.wire = wire;
+        this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
+        this.stagingBytes = config.outboundBufferBytes();
+        this.staging = ByteBuffer.allocateDirect(stagingBytes + Long.BYTES); // there is always room for a trailer
+        this.staged = MemorySegment.ofBuffer(staging);
+    }
+
+    /** As {@link io.madeleine.pmm.spi.DynamicLink#send} says. */
+    int send(long header, BufferGroup group, long trailer) throws IOException {
+        if (!underWay) {
+            stage(header);
+            underWay = true;
+            trailerTaken = false;
+        }
+        while (true) {
+            stageBlocks(group);
+            if (group.isEmpty() && !trailerTaken) { // until now it could be exchanged
+                if (trailer != 0) {
+                    stage(trailer);
+                }
+                trailerTaken = true;
+            }
+            boolean all = head < tail ? writeStaged() : group.isEmpty() || writeInPlace(group);
+            if (head == tail && group.isEmpty() && trailerTaken) {
+                underWay = false;
+                return LinkStatus.COMPLETE;
+            }
+            if (!all) {
+                return LinkStatus.PENDING;
+            }
+        }
+    }
+
+    /** Whether a packet has been begun and not ended. */
+    boolean isUnderWay() {
+        return underWay;
+    }
+
+    /** Puts a last word behind the last packet; the caller goes on with {@link #flush}. */
+    void stageLast(long word) {
+        stage(word);
+    }
+
+    /** Writes what is staged; returns whether nothing is left. */
+    boolean flush() throws IOException {
+        return writeStaged();
+    }
+
+    private void stage(long word) {
+        staged.set(Blocks.LONG, tail, word);
+        tail += Long.BYTES;
+    }
+
+    /** Copies blocks until one comes that goes in place, or the buffer is full. */
+    private void stageBlocks(BufferGroup group) {
+        while (!group.isEmpty() && tail < stagingBytes) {
+            long bytes = Math.min(group.bytes(0), stagingBytes - tail);
+            if (goesInPlace(group)) {
+                if (tail == head || tail - head >= LEAD_BYTES) {
+                    return;
+                }
+                bytes = Math.min(bytes, LEAD_BYTES); // so that the header does not leave alone
+            }
+            long before = group.remainingBytes();
+            try {
+                group.drainTo(staged, tail, bytes);
+            } finally {
+                tail += (int) (before - group.remainingBytes()); // also if memory turns out to be freed
+            }
+        }
+    }
+
+    private boolean goesInPlace(BufferGroup group) {
+        return group.bytes(0) >= inPlaceFromBytes && group.segment(0).isNative();
+    }
+
+    private boolean writeStaged() throws IOException {
+        if (head < tail) {
+            head += wire.write(staging.limit(tail).position(head));
+            rewind();
+        }
+        return head == tail;
+    }
+
+    private void rewind() {
+        if (head == tail) {
+            head = 0;
+            tail = 0;
+        }
+    }
+
+    /** Writes the block in front from where it is; returns whether the kernel took all of it. */
+    private boolean writeInPlace(BufferGroup group) throws IOException {
+        long bytes = group.bytes(0);
+        long written = wire.write(views.view(group.segment(0), group.offset(0), bytes));
+        group.advance(written);
+        return written == bytes;
+    }
+}

@@ -1,0 +1,253 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Promise;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A listening socket and what is connected through it. Netty accepts, connects and carries the handshakes; established
+ * connections leave its pipelines.
+ *
+ * <p>Threading: as {@link Adapter} says; set-up happens in the event loop, which the leader runs.
+ */
+final class TcpAdapter implements Adapter {
+    private static final long BIND_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private final String name;
+    private final TcpConfig config;
+    private final ProcessContext context;
+    private final NettyReactor reactor;
+    private final TcpProgress progress;
+    private final Lingering lingering;
+    private final Lobby lobby;
+    private final Channel server;
+    private final TcpAddress address;
+    private final Set<TcpChannel> channels = ConcurrentHashMap.newKeySet();
+    private boolean closed;
+
+    TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
+        this.name = name;
+        this.config = config;
+        this.context = context;
+        this.reactor = reactor;
+        this.lingering = new Lingering(reactor, config.closeLingerNs());
+        this.progress = new TcpProgress(reactor, lingering);
+        this.lobby = new Lobby(context, config.handshake(), loop(), this::establish);
+        TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
+        this.server = bind(own);
+        this.address = TcpAddress.of((InetSocketAddress) server.localAddress(), own.advertise());
+    }
+
+    private Channel bind(TcpConfig.AdapterConfig own) {
+        TcpConfig.SocketConfig socket = config.socket();
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loop())
+                .channel(reactor.io().serverChannel())
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .option(ChannelOption.SO_BACKLOG, socket.backlogCount())
+                .childOption(ChannelOption.TCP_NODELAY, socket.noDelay())
+                .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel accepted) {
+                        accepted.pipeline()
+                                .addLast(new AnsweringHandshake(
+                                        context.secret(), config.handshake().timeoutNs(), lobby));
+                    }
+                });
+        if (socket.receiveBufferBytes() > 0) {
+            bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
+        }
+        if (socket.sendBufferBytes() > 0) {
+            bootstrap.childOption(ChannelOption.SO_SNDBUF, socket.sendBufferBytes());
+        }
+        InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
+        if (place.isUnresolved()) {
+            throw cannotListen(own, "the host name is unknown", null);
+        }
+        ChannelFuture bound = bootstrap.bind(place);
+        if (!reactor.await(bound::isDone, BIND_NS)) {
+            throw cannotListen(own, "binding took too long", null);
+        }
+        if (!bound.isSuccess()) {
+            throw cannotListen(own, String.valueOf(bound.cause().getMessage()), bound.cause());
+        }
+        return bound.channel();
+    }
+
+    private ConfigurationException cannotListen(TcpConfig.AdapterConfig own, String reason, @Nullable Throwable cause) {
+        String message = "tcp cannot listen on " + own.bind() + " port " + own.port() + ": " + reason + "; see "
+                + TcpConfig.PATH + ".adapters." + name + ".bind and .port (0 for any free port)";
+        return cause == null ? new ConfigurationException(message) : new ConfigurationException(message, cause);
+    }
+
+    /** Begins to connect; in the loop. */
+    ChannelFuture connect(InetSocketAddress place, CallingHandshake handshake) {
+        TcpConfig.SocketConfig socket = config.socket();
+        Bootstrap bootstrap = new Bootstrap()
+                .group(loop())
+                .channel(reactor.io().socketChannel())
+                .option(ChannelOption.TCP_NODELAY, socket.noDelay())
+                .option(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
+                        TimeUnit.NANOSECONDS.toMillis(config.handshake().timeoutNs()))
+                .handler(handshake);
+        if (socket.receiveBufferBytes() > 0) {
+            bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
+        }
+        if (socket.sendBufferBytes() > 0) {
+            bootstrap.option(ChannelOption.SO_SNDBUF, socket.sendBufferBytes());
+        }
+        return bootstrap.connect(place);
+    }
+
+    /** Takes an accepted channel out of Netty's hands and makes a connection of it; in the loop. */
+    void establish(HandshakeHandler handshake, Lobby.Wish wish) {
+        Wires.takeOver(handshake, reactor).addListener(taken -> {
+            try {
+                if (!taken.isSuccess()) {
+                    throw new IOException(taken.cause());
+                }
+                connect((Wire) taken.getNow(), wish, handshake.leftover());
+            } catch (IOException e) {
+                handshake.channel().close();
+                wish.future()
+                        .completeExceptionally(new SessionException(
+                                "tcp: connection of channel \""
+                                        + wish.owner().name() + "\" with process "
+                                        + wish.request().peer()
+                                        + " broke while it was made: " + e.getMessage(),
+                                e));
+            }
+        });
+    }
+
+    private void connect(Wire wire, Lobby.Wish wish, ByteBuffer leftover) throws IOException {
+        TcpConnection connection = new TcpConnection(
+                wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream());
+        if (leftover.hasRemaining()) {
+            connection.prepend(leftover);
+        }
+        wire.register(connection::onReady);
+        progress.add(connection);
+        if (!wish.owner().made(connection) || !wish.future().complete(connection)) {
+            connection.close();
+        }
+        if (!reactor.isLedHere()) {
+            reactor.wakeUp(); // somebody may sleep until there is a connection
+        }
+    }
+
+    EventLoop loop() {
+        return reactor.channels();
+    }
+
+    TcpConfig config() {
+        return config;
+    }
+
+    ProcessContext context() {
+        return context;
+    }
+
+    Lobby lobby() {
+        return lobby;
+    }
+
+    /** Runs something in the loop, now if it is in this thread's hands, or not at all if it has been closed. */
+    void inLoop(Runnable task) {
+        if (loop().inEventLoop()) {
+            task.run();
+        } else {
+            try {
+                loop().execute(task);
+            } catch (RejectedExecutionException _) {
+                // everything in it is closed, too
+            }
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String address() {
+        return address.toString();
+    }
+
+    @Override
+    public Optional<String> unreachable(String peerAddress) {
+        try {
+            TcpAddress peer = TcpAddress.parse(peerAddress);
+            if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
+                return Optional.of("the peer is on another host and listens on its loopback address only; set "
+                        + TcpConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");
+            }
+            return Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public ProtocolChannel openChannel(String channelName) {
+        TcpChannel channel = new TcpChannel(this, channelName);
+        channels.add(channel);
+        return channel;
+    }
+
+    void channelClosed(TcpChannel channel) {
+        channels.remove(channel);
+    }
+
+    @Override
+    public ProgressSource progress() {
+        return progress;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        Set.copyOf(channels).forEach(TcpChannel::close);
+        if (loop().isShutdown()) {
+            return;
+        }
+        Promise<Void> done = loop().newPromise();
+        loop().execute(() -> {
+            lobby.close();
+            server.close();
+            done.setSuccess(null);
+        });
+        reactor.await(done::isDone, CLOSE_NS);
+        lingering.awaitAll();
+        reactor.poll(); // sockets that a selector knows are freed by its next look
+    }
+}

@@ -1,0 +1,163 @@
+package io.madeleine.tm.tcp;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * What an adapter's address says: which host it is on, and where on it to connect. As text {@code
+ * host-tag@10.0.0.7:4711,[fd00::7]:4711}.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param hostTag equal for processes of one running system
+ * @param hosts names or addresses, in the order to try
+ * @param port the port, the same for all
+ */
+record TcpAddress(String hostTag, List<String> hosts, int port) {
+    private static final int MAX_TEXT = 1024;
+    private static final int MAX_HOSTS = 16;
+    private static final int MAX_TAG = 64;
+    private static final String LOCAL_TAG = findTag();
+
+    TcpAddress {
+        hosts = List.copyOf(hosts);
+    }
+
+    /** What to publish for a bound socket. */
+    static TcpAddress of(InetSocketAddress bound, String advertise) {
+        List<String> hosts;
+        if (!advertise.equals(TcpConfig.AUTO)) {
+            hosts = List.of(advertise);
+        } else if (bound.getAddress().isAnyLocalAddress()) {
+            hosts = interfaceAddresses(bound);
+        } else {
+            hosts = List.of(bound.getAddress().getHostAddress());
+        }
+        return new TcpAddress(LOCAL_TAG, hosts, bound.getPort());
+    }
+
+    private static List<String> interfaceAddresses(InetSocketAddress bound) {
+        try {
+            List<String> running = addressesOf(TcpAddress::isRunning);
+            if (!running.isEmpty()) {
+                return running;
+            }
+            List<String> configured =
+                    addressesOf(_ -> true); // a link that was set up just now counts as down for a second
+            return configured.isEmpty()
+                    ? List.of(InetAddress.getLoopbackAddress().getHostAddress())
+                    : configured;
+        } catch (SocketException _) {
+            return List.of(bound.getAddress().getHostAddress());
+        }
+    }
+
+    private static List<String> addressesOf(Predicate<NetworkInterface> wanted) throws SocketException {
+        return NetworkInterface.networkInterfaces()
+                .filter(wanted)
+                .flatMap(NetworkInterface::inetAddresses)
+                .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                .map(InetAddress::getHostAddress)
+                .limit(MAX_HOSTS)
+                .toList();
+    }
+
+    private static boolean isRunning(NetworkInterface candidate) {
+        try {
+            return candidate.isUp();
+        } catch (SocketException _) {
+            return false;
+        }
+    }
+
+    private static String findTag() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+        } catch (IOException _) {
+            try {
+                return InetAddress.getLocalHost().getHostName();
+            } catch (UnknownHostException _) {
+                return "unknown";
+            }
+        }
+    }
+
+    /**
+     * Reads an address that a peer published.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    static TcpAddress parse(String text) {
+        int at = text.indexOf('@');
+        if (text.length() > MAX_TEXT || at < 1 || at > MAX_TAG) {
+            throw new IllegalArgumentException("\"" + shorten(text) + "\" is not the address of a tcp adapter");
+        }
+        List<String> hosts = new ArrayList<>();
+        int port = 0;
+        for (String place : text.substring(at + 1).split(",", -1)) {
+            int colon = place.lastIndexOf(':');
+            if (colon < 1 || hosts.size() == MAX_HOSTS) {
+                throw new IllegalArgumentException("\"" + shorten(text) + "\" is not the address of a tcp adapter");
+            }
+            String host = place.substring(0, colon);
+            boolean bracketed = host.startsWith("[") && host.endsWith("]");
+            hosts.add(bracketed ? host.substring(1, host.length() - 1) : host);
+            port = port(place.substring(colon + 1), text);
+        }
+        return new TcpAddress(text.substring(0, at), hosts, port);
+    }
+
+    private static int port(String digits, String text) {
+        try {
+            int port = Integer.parseInt(digits);
+            if (port > 0 && port <= 65_535) {
+                return port;
+            }
+        } catch (NumberFormatException _) {
+            // said below
+        }
+        throw new IllegalArgumentException("\"" + shorten(text) + "\" has no port between 1 and 65535");
+    }
+
+    private static String shorten(String text) {
+        return text.length() <= 80 ? text : text.substring(0, 77) + "...";
+    }
+
+    /** Whether this address was published on the host that asks. */
+    boolean isOnThisHost() {
+        return hostTag.equals(LOCAL_TAG);
+    }
+
+    /** Whether nobody on another host can use it. */
+    boolean isLoopbackOnly() {
+        return hosts.stream().allMatch(host -> {
+            try {
+                return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+            } catch (IllegalArgumentException _) {
+                return false;
+            }
+        });
+    }
+
+    /** Where to connect; asks the name service for names. */
+    List<InetSocketAddress> resolve() {
+        return hosts.stream().map(host -> new InetSocketAddress(host, port)).toList();
+    }
+
+    @Override
+    public String toString() {
+        return hosts.stream()
+                .map(host -> (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port)
+                .collect(Collectors.joining(",", hostTag + "@", ""));
+    }
+}

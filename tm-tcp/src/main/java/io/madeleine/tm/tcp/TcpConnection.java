@@ -1,0 +1,402 @@
+package io.madeleine.tm.tcp;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One TCP connection to one peer, for one channel. While it is <i>hot</i> (something came lately) the leader tries to
+ * read it in each round, and less and less often as nothing comes; when cold, and before the engine sleeps, the reactor
+ * watches it.
+ *
+ * <p>Threading: as {@link ProtocolConnection} says; the polling state belongs to the leader. Flags that several threads
+ * look at are volatile: who changes one changes it first and looks at the others then ({@link #updateInterest}).
+ */
+final class TcpConnection implements ProtocolConnection {
+    /** So many rounds in vain until the connection is read in every second, fourth, ... round only. */
+    private static final int EAGER_ROUNDS = 256;
+
+    private static final int PATIENT_ROUNDS = 32;
+    private static final int MAX_INTERVAL = 64;
+
+    /** After so many reads without a sleep the reactor need not watch the socket, too. */
+    private static final int UNWATCH_AFTER = 16;
+
+    private record Loss(boolean orderly, String reason) {}
+
+    private final ProcessIdentity peer;
+    private final Wire wire;
+    private final TcpProgress progress;
+    private final StreamSender sender;
+    private final StreamReceiver receiver;
+    private final TcpStreamLink link;
+    private final Object interestLock = new Object();
+    private final Object finishLock = new Object();
+
+    private volatile @Nullable ConnectionListener listener;
+    private volatile @Nullable Loss loss;
+    private volatile boolean interested = true;
+    private volatile boolean buffered;
+    private volatile boolean sendPending;
+    private volatile boolean sendClosed;
+    private volatile boolean receiveClosed;
+    private volatile boolean finishing;
+    private volatile boolean closed;
+    private volatile boolean hot;
+    private volatile boolean watched;
+    private volatile boolean look;
+    private volatile int operations;
+
+    // the leader's
+    private int countdown;
+    private int idleRounds;
+    private int successes;
+    private boolean lossReported;
+
+    TcpConnection(
+            ProcessIdentity peer,
+            Wire wire,
+            TcpProgress progress,
+            TransmissionCapabilities capabilities,
+            TcpConfig.StreamConfig config) {
+        this.peer = peer;
+        this.wire = wire;
+        this.progress = progress;
+        this.sender = new StreamSender(wire, config);
+        this.receiver = new StreamReceiver(wire, config);
+        this.link = new TcpStreamLink(this, capabilities, sender, receiver);
+    }
+
+    /** Takes bytes that came with the last frame of the handshake; before {@link #start}. */
+    void prepend(ByteBuffer bytes) {
+        receiver.prepend(bytes);
+        buffered = true;
+    }
+
+    @Override
+    public ProcessIdentity peer() {
+        return peer;
+    }
+
+    @Override
+    public boolean bidirectional() {
+        return true;
+    }
+
+    @Override
+    public List<TransmissionLink> links() {
+        return List.of(link);
+    }
+
+    @Override
+    public void start(ConnectionListener receiverOfUpcalls) {
+        listener = receiverOfUpcalls;
+        updateInterest();
+        requestLook();
+    }
+
+    @Override
+    public void receiveInterest(boolean wanted) {
+        if (interested == wanted) {
+            return;
+        }
+        interested = wanted;
+        updateInterest();
+        if (wanted && (progress.isArmed() || (hasBytes() && !hot))) {
+            requestLook();
+        }
+    }
+
+    // --- what the link reports; under the lock of its direction ---
+
+    boolean canSend() {
+        return !sendClosed;
+    }
+
+    /** The link has sent, and the kernel has not taken it all or it has. */
+    void sent(boolean pending) {
+        if (sendPending != pending) {
+            sendPending = pending;
+        }
+        if (!hot && !look && !progress.isArmed()) {
+            requestLook(); // an answer is likely
+        }
+    }
+
+    void sendFailed(IOException e) {
+        sendClosed = true;
+        sendPending = false;
+        lose(false, "sending failed: " + e.getMessage());
+    }
+
+    /** Another header lies in the buffer, where no event will tell of it. */
+    void headerIsBuffered(boolean is) {
+        if (buffered != is) {
+            buffered = is;
+            if (is && (!hot || progress.isArmed())) {
+                requestLook();
+            }
+        }
+    }
+
+    void receiveEnded() {
+        if (!receiveClosed) {
+            receiveClosed = true;
+            updateInterest();
+            if (receiver.hasFarewell()) {
+                lose(true, "it closed its end");
+            } else {
+                lose(false, "the connection was closed without a farewell, as when a process ends");
+            }
+        }
+    }
+
+    void receiveFailed(IOException e) {
+        receiver.end();
+        receiveClosed = true;
+        updateInterest();
+        lose(false, "the connection was reset (" + e.getMessage() + ")");
+    }
+
+    void broken(String reason) {
+        receiveClosed = true;
+        sendClosed = true;
+        updateInterest();
+        lose(false, reason);
+        wire.close();
+    }
+
+    private void lose(boolean orderly, String reason) {
+        if (loss == null || orderly) { // a failing send may find out first, but a farewell in the stream counts more
+            loss = new Loss(orderly, reason);
+            requestLook();
+        }
+    }
+
+    // --- what the leader does ---
+
+    private void requestLook() {
+        look = true;
+        progress.requestLook();
+    }
+
+    /** Attends to what was requested; returns how many events that was. */
+    int attend() {
+        ConnectionListener upper = listener;
+        if (!look || upper == null) {
+            return 0;
+        }
+        look = false;
+        progress.heat(this);
+        if (finishing && !flushFarewell()) {
+            requestLook();
+        }
+        if (loss == null || lossReported) {
+            return 0;
+        }
+        lossReported = true;
+        upper.onReadable();
+        Loss lost = Objects.requireNonNull(loss);
+        upper.onLost(lost.orderly, lost.reason);
+        return 1;
+    }
+
+    boolean isHot() {
+        return hot;
+    }
+
+    void heat() {
+        idleRounds = 0;
+        countdown = 1;
+        if (!hot) {
+            watched = true; // still is
+            successes = 0;
+            hot = true;
+        }
+    }
+
+    /** Tries to read, if it is time; returns how much was moved. */
+    int pollHot() {
+        if (--countdown > 0) {
+            return 0;
+        }
+        countdown = 1;
+        ConnectionListener upper = listener;
+        if (closed) {
+            hot = false;
+            return 0;
+        }
+        if (!interested || upper == null) {
+            return 0;
+        }
+        int moved = upper.onReadable();
+        if (moved > 0) {
+            idleRounds = 0;
+            if (watched && ++successes >= UNWATCH_AFTER) {
+                watched = false;
+                updateInterest();
+            }
+        } else {
+            pollInVain();
+        }
+        return moved;
+    }
+
+    private void pollInVain() {
+        if (++idleRounds <= EAGER_ROUNDS) {
+            return;
+        }
+        int doublings = (idleRounds - EAGER_ROUNDS) / PATIENT_ROUNDS + 1;
+        if (1 << doublings <= MAX_INTERVAL) {
+            countdown = 1 << doublings;
+            return;
+        }
+        hot = false;
+        updateInterest();
+        if (interested && hasBytes()) {
+            requestLook();
+        }
+    }
+
+    /** Whether something has been read of which no event will tell. */
+    private boolean hasBytes() {
+        return buffered || (!receiveClosed && wire.hasArrived());
+    }
+
+    /** Watches for what matters to a sleeper; returns whether there is something already. */
+    boolean arm() {
+        successes = 0;
+        updateInterest();
+        if ((interested && hasBytes() && listener != null) || (sendPending && wire.hasRoom())) {
+            requestLook();
+            return true;
+        }
+        return false;
+    }
+
+    void disarm() {
+        updateInterest();
+    }
+
+    /** The reactor's event; also after closing, while the peer takes what was sent last. */
+    void onReady(int readyOperations) {
+        if (closed) {
+            progress.lingering().onReady(this);
+            return;
+        }
+        if (!progress.isLedHere()) { // upcalls are the leader's
+            if (!hot || progress.isArmed()) {
+                requestLook();
+            }
+            return;
+        }
+        ConnectionListener upper = listener;
+        if ((readyOperations & OP_READ) != 0 && interested && upper != null && upper.onReadable() > 0) {
+            progress.heat(this);
+        }
+    }
+
+    /** Makes the reactor watch for what matters now; any thread. */
+    private void updateInterest() {
+        if (operations != wantedOperations()) {
+            synchronized (interestLock) {
+                int wanted = wantedOperations();
+                if (operations != wanted && !closed) {
+                    operations = wanted;
+                    wire.interest(wanted);
+                }
+            }
+        }
+    }
+
+    private int wantedOperations() {
+        boolean armed = progress.isArmed();
+        boolean read = interested && !receiveClosed && listener != null && (armed || !hot || watched);
+        boolean write = armed && sendPending;
+        return (read ? OP_READ : 0) | (write ? OP_WRITE : 0);
+    }
+
+    // --- the end ---
+
+    @Override
+    public void finish() {
+        synchronized (finishLock) {
+            if (sendClosed || sender.isUnderWay()) {
+                return; // in the middle of a packet there is no place for a farewell
+            }
+            sendClosed = true;
+            sender.stageLast(StreamReceiver.FAREWELL);
+            finishing = true;
+        }
+        if (!flushFarewell()) {
+            sendPending = true;
+            requestLook();
+        }
+    }
+
+    /** Sends the farewell, or what is left of it; returns whether that is done or has become pointless. */
+    boolean flushFarewell() {
+        synchronized (finishLock) {
+            if (finishing) {
+                try {
+                    finishing = !sender.flush();
+                } catch (IOException _) {
+                    finishing = false; // the receiving half sees the same end
+                }
+            }
+            sendPending &= finishing;
+            return !finishing;
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (interestLock) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        sendClosed = true;
+        boolean peerIsGone = receiveClosed;
+        receiveClosed = true;
+        receiver.drop();
+        progress.remove(this);
+        boolean peerMayRead = endOutput();
+        if ((peerIsGone && !wire.hasUnsent()) || !peerMayRead) {
+            wire.close();
+        } else {
+            progress.lingering().add(this);
+        }
+    }
+
+    /** Says what is left to say and ends the stream; returns whether the peer may still be reading. */
+    boolean endOutput() {
+        try {
+            if (flushFarewell()) {
+                wire.shutdownOutput();
+            }
+            return true;
+        } catch (IOException _) {
+            return false; // reset: nobody is there to read what was sent last
+        }
+    }
+
+    boolean hasFarewellToSend() {
+        return finishing;
+    }
+
+    Wire wire() {
+        return wire;
+    }
+}

@@ -1,0 +1,99 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The TCP family: one transmission module, {@code tcp/stream}, over Netty.
+ *
+ * <p>Threading: as {@link ProtocolModule} says.
+ */
+public final class TcpPmm implements ProtocolModule {
+    /** The family's name. */
+    public static final String NAME = "tcp";
+
+    private final TcpConfig config;
+
+    /** A module with its configuration; opens nothing. */
+    public TcpPmm(TcpConfig config) {
+        this.config = config;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Availability availability() {
+        if (!config.enabled()) {
+            return Availability.off("switched off by " + TcpConfig.PATH + ".enabled");
+        }
+        TcpIo io = chosen();
+        return io.unavailable()
+                .map(reason -> Availability.off(whyNot(io, reason)))
+                .orElseGet(() -> Availability.on("sockets through " + io.title()
+                        + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")));
+    }
+
+    private TcpIo chosen() {
+        return config.io().equals(TcpConfig.AUTO)
+                ? TcpIo.NIO
+                : TcpIo.valueOf(config.io().toUpperCase(Locale.ROOT));
+    }
+
+    private static String whyNot(TcpIo io, String reason) {
+        return TcpConfig.PATH + ".io is " + io.key() + ", which cannot be used here: " + reason;
+    }
+
+    @Override
+    public List<TransmissionCapabilities> transmissionModules() {
+        return List.of(TcpStreamLink.CAPABILITIES);
+    }
+
+    @Override
+    public List<String> nativeModules() {
+        return chosen().nativeModules();
+    }
+
+    @Override
+    public List<String> adapterNames() {
+        return List.copyOf(config.adapters().keySet());
+    }
+
+    @Override
+    public Adapter openAdapter(String name, ProcessContext context) {
+        if (!config.adapters().containsKey(name)) {
+            throw new ConfigurationException("tcp has no adapter \"" + name + "\"; " + TcpConfig.PATH
+                    + ".adapters names " + String.join(", ", adapterNames()));
+        }
+        if (context.secret().length == 0) {
+            throw new ConfigurationException("tcp needs a session secret, and it is empty");
+        }
+        if (!(context.reactor() instanceof NettyReactor reactor)) {
+            throw new ConfigurationException("tcp needs the session to sleep in the reactor that tcp offers, found "
+                    + context.reactor().getClass().getName()
+                    + "; switch the other network off that offers a reactor, or tcp (" + TcpConfig.PATH + ".enabled)");
+        }
+        return new TcpAdapter(name, config, context, reactor);
+    }
+
+    /** A new reactor each time; whoever takes it closes it. */
+    @Override
+    public Optional<Reactor> offerReactor() {
+        TcpIo io = chosen();
+        Optional<String> reason = io.unavailable();
+        if (reason.isPresent()) {
+            throw new ConfigurationException(whyNot(io, reason.get()));
+        }
+        return Optional.of(new NettyReactor(io));
+    }
+}

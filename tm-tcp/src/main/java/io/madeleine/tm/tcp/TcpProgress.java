@@ -1,0 +1,126 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.spi.ProgressSource;
+import java.util.Arrays;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * What the engine polls for an adapter: the hot connections are read directly, the others are left to the reactor.
+ *
+ * <p>Threading: {@link #poll}, {@link #armForBlocking}, {@link #disarm} and {@link #heat} belong to the leader, the rest
+ * is thread-safe.
+ */
+final class TcpProgress implements ProgressSource {
+    /** While the engine spins, cold connections are looked at so often: a select costs about a microsecond. */
+    private static final long SELECT_NS = 25_000;
+
+    private final NettyReactor reactor;
+    private final Lingering lingering;
+
+    private final CopyOnWriteArrayList<TcpConnection> list = new CopyOnWriteArrayList<>();
+    private volatile TcpConnection[] connections = {};
+    private volatile boolean look;
+    private volatile boolean armed;
+
+    // the leader's
+    private TcpConnection[] hot = new TcpConnection[4];
+    private int hotCount;
+    private long selectedNs;
+
+    TcpProgress(NettyReactor reactor, Lingering lingering) {
+        this.reactor = reactor;
+        this.lingering = lingering;
+    }
+
+    synchronized void add(TcpConnection connection) {
+        list.add(connection);
+        connections = list.toArray(TcpConnection[]::new);
+    }
+
+    synchronized void remove(TcpConnection connection) {
+        list.remove(connection);
+        connections = list.toArray(TcpConnection[]::new);
+    }
+
+    TcpConnection[] connections() {
+        return connections;
+    }
+
+    Lingering lingering() {
+        return lingering;
+    }
+
+    /** Whether this thread is the leader that runs the loop. */
+    boolean isLedHere() {
+        return reactor.isLedHere();
+    }
+
+    boolean isArmed() {
+        return armed;
+    }
+
+    /** Makes the leader look at the connections that ask for it; ends its sleep. */
+    void requestLook() {
+        look = true;
+        if (armed) {
+            reactor.wakeUp();
+        }
+    }
+
+    /** Has a connection read in each round. */
+    void heat(TcpConnection connection) {
+        boolean was = connection.isHot();
+        connection.heat();
+        if (!was) {
+            if (hotCount == hot.length) {
+                hot = Arrays.copyOf(hot, 2 * hotCount);
+            }
+            hot[hotCount++] = connection;
+        }
+    }
+
+    @Override
+    public int poll(long nowNs) {
+        int work = look ? lookAround() : 0;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            TcpConnection connection = hot[i];
+            work += connection.pollHot();
+            if (!connection.isHot()) {
+                hot[i] = hot[--hotCount];
+                hot[hotCount] = null;
+            }
+        }
+        if (nowNs - selectedNs >= SELECT_NS && hotCount < connections.length) {
+            selectedNs = nowNs;
+            work += reactor.poll();
+        }
+        return work;
+    }
+
+    private int lookAround() {
+        look = false;
+        int work = 0;
+        for (TcpConnection connection : connections) {
+            work += connection.attend();
+        }
+        return work;
+    }
+
+    @Override
+    public boolean armForBlocking() {
+        armed = true;
+        boolean news = look;
+        for (TcpConnection connection : connections) {
+            news |= connection.arm();
+        }
+        return !news;
+    }
+
+    @Override
+    public void disarm() {
+        armed = false;
+        for (TcpConnection connection : connections) {
+            connection.disarm();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.madeleine.tm.tcp;
+
+import io.netty.channel.Channel;
+import io.netty.channel.nio.AbstractNioChannel;
+import io.netty.channel.unix.UnixChannel;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.nio.channels.SocketChannel;
+
+/** Makes wires of Netty's channels, when the handshake is over. */
+final class Wires {
+    private Wires() {}
+
+    /** Takes the channel out of the handshake's hands; the future brings the {@link Wire}. In the loop. */
+    static Future<Wire> takeOver(HandshakeHandler handshake, NettyReactor reactor) {
+        Promise<Wire> promise = reactor.channels().newPromise();
+        Channel channel = handshake.channel();
+        if (reactor.io() == TcpIo.IO_URING) {
+            PipelineWire wire = new PipelineWire(channel);
+            handshake.replaceBy(wire);
+            return promise.setSuccess(wire);
+        }
+        channel.deregister().addListener(left -> {
+            if (left.isSuccess()) {
+                promise.setSuccess(direct(channel, reactor));
+            } else {
+                promise.setFailure(left.cause());
+            }
+        });
+        return promise;
+    }
+
+    private static Wire direct(Channel channel, NettyReactor reactor) {
+        if (reactor.io() == TcpIo.EPOLL) {
+            return new EpollWire(((UnixChannel) channel).fd(), reactor.loop());
+        }
+        AbstractNioChannel.NioUnsafe access = (AbstractNioChannel.NioUnsafe) channel.unsafe();
+        return new NioWire((SocketChannel) access.ch(), reactor);
+    }
+}

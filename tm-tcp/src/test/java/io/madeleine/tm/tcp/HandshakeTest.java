@@ -1,0 +1,491 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What happens when two adapters, or an adapter and somebody else, make each other's acquaintance. */
+@Timeout(60)
+class HandshakeTest {
+    private Pair pair;
+
+    @BeforeEach
+    void open() {
+        pair = new Pair();
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            pair.close();
+        }
+    }
+
+    private void use(Pair other) {
+        pair.close();
+        pair = other;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private CompletableFuture<ProtocolConnection> call(String channel) {
+        return pair.left.connect(channel, pair.right, true, 42);
+    }
+
+    private CompletableFuture<ProtocolConnection> answer(String channel, long digest) {
+        return pair.right.connect(channel, pair.left, false, digest);
+    }
+
+    private void driveUntilDone(Future<?>... futures) {
+        pair.driveUntil(() -> List.of(futures).stream().allMatch(Future::isDone));
+    }
+
+    private static void assertContains(String part, String text) {
+        assertTrue(text.contains(part), () -> "\"" + part + "\" is missing in: " + text);
+    }
+
+    /** Drives the adapters while a stranger talks to one of them. */
+    private <T> T whileDriving(Callable<T> stranger) throws Exception {
+        try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<T> done = executor.submit(stranger);
+            driveUntilDone(done);
+            return done.get();
+        }
+    }
+
+    private Socket stranger() throws IOException {
+        Socket socket = new Socket();
+        int port = TcpAddress.parse(pair.right.adapter.address()).port();
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
+        socket.setSoTimeout(15_000);
+        return socket;
+    }
+
+    private static void sendFrame(Socket socket, ByteBuf frame) throws IOException {
+        OutputStream out = socket.getOutputStream();
+        ByteBuf whole = Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame);
+        out.write(ByteBufUtil.getBytes(whole));
+    }
+
+    /** The next frame, or an empty one at the end of the stream. */
+    private static ByteBuf readFrame(Socket socket) throws IOException {
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        try {
+            return Unpooled.wrappedBuffer(in.readNBytes(in.readUnsignedShort()));
+        } catch (java.io.EOFException | SocketException _) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+    }
+
+    private static byte rejectCode(ByteBuf frame) {
+        assertEquals(Handshake.REJECT, frame.readByte());
+        assertEquals(Handshake.MAGIC, frame.readInt());
+        frame.readShort();
+        return frame.readByte();
+    }
+
+    private void assertStillWorks() throws Exception {
+        Pair.Ends ends = pair.connect("afterwards");
+        assertEquals(LinkStatus.COMPLETE, ends.left().link.send(header(0), new BufferGroup(), 0));
+        pair.driveUntil(() -> ends.right().link.front() != 0);
+    }
+
+    private static long header(int payloadBytes) {
+        return PacketHeader.of(payloadBytes, 0, 0, PacketHeader.FIRST);
+    }
+
+    @Test
+    void shouldConnectWhicheverSideComesFirst() throws Exception {
+        var early = answer("one", 42);
+        var late = call("one");
+        driveUntilDone(early, late);
+        assertEquals(pair.left.identity, early.get().peer());
+        assertEquals(pair.right.identity, late.get().peer());
+        var first = call("two");
+        for (int i = 0; i < 2000; i++) {
+            pair.poll();
+        }
+        assertFalse(first.isDone(), "the peer has not asked for it yet");
+        var second = answer("two", 42);
+        driveUntilDone(first, second);
+        assertTrue(first.get().bidirectional() && second.get().bidirectional());
+    }
+
+    @Test
+    void shouldConnectWhileBothSidesOnlySleep() throws Exception {
+        var calling = call("main");
+        var answering = answer("main", 42);
+        Thread left = Thread.ofPlatform().start(() -> sleepUntil(pair.left, calling));
+        sleepUntil(pair.right, answering);
+        left.join();
+        assertTrue(calling.isDone() && answering.isDone());
+    }
+
+    private static void sleepUntil(Pair.Side side, Future<?> done) {
+        long startNs = System.nanoTime();
+        while (!done.isDone() && System.nanoTime() - startNs < Pair.PATIENCE.toNanos()) {
+            side.block(Pair.PATIENCE);
+        }
+    }
+
+    @Test
+    void shouldKeepTheConnectionsOfChannelsApart() throws Exception {
+        var a = call("a");
+        var b = call("b");
+        var otherB = answer("b", 42);
+        var otherA = answer("a", 42);
+        driveUntilDone(a, b, otherA, otherB);
+        Pair.End outA = new Pair.End(a.get());
+        Pair.End inA = new Pair.End(otherA.get());
+        Pair.End inB = new Pair.End(otherB.get());
+        outA.link.send(header(0), new BufferGroup(), 0);
+        pair.driveUntil(() -> inA.link.front() != 0);
+        assertEquals(0, inB.link.front());
+    }
+
+    @Test
+    void shouldLoseNoPacketThatComesTogetherWithTheVerdict() throws Exception {
+        for (int round = 0; round < 200; round++) {
+            var calling = call("c" + round);
+            var answering = answer("c" + round, 42);
+            while (!answering.isDone()) {
+                pair.left.poll();
+                pair.right.poll();
+            }
+            Pair.End talker = new Pair.End(answering.get());
+            assertEquals(LinkStatus.COMPLETE, talker.link.send(header(0), new BufferGroup(), 0));
+            driveUntilDone(calling);
+            Pair.End listener = new Pair.End(calling.get());
+            pair.driveUntil(() -> listener.link.front() == header(0));
+        }
+    }
+
+    @Test
+    void shouldRefuseAnotherSecretAtBothEnds() throws Exception {
+        use(new Pair(new Pair.Side(1, Pair.SESSION, Pair.SECRET), new Pair.Side(2, Pair.SESSION, bytes("another"))));
+        var calling = call("main");
+        var answering = pair.right
+                .adapter
+                .openChannel("main")
+                .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                        pair.left.identity,
+                        "",
+                        false,
+                        pair.right.pmm.transmissionModules(),
+                        42,
+                        System.nanoTime() + 500_000_000L));
+        driveUntilDone(calling, answering);
+        assertContains("do not have the same session secret", Pair.failureOf(calling));
+        assertContains("do not have the same session secret", Pair.failureOf(answering));
+    }
+
+    @Test
+    void shouldRefuseAnotherSession() throws Exception {
+        use(new Pair(new Pair.Side(1, "session-1", Pair.SECRET), new Pair.Side(2, "session-2", Pair.SECRET)));
+        var calling = call("main");
+        driveUntilDone(calling);
+        assertContains("is in session \"session-2\", not in \"session-1\"", Pair.failureOf(calling));
+    }
+
+    @Test
+    void shouldRefuseADifferentSelectionTableAtBothEnds() throws Exception {
+        var calling = call("main");
+        var answering = answer("main", 43);
+        driveUntilDone(calling, answering);
+        assertContains("the selection tables differ (digest 2a", Pair.failureOf(calling));
+        assertContains("the selection tables differ (digest 2a", Pair.failureOf(answering));
+        assertContains("this side calls", Pair.failureOf(calling));
+        assertContains("this side accepts", Pair.failureOf(answering));
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldRefuseAnUnknownChannelAfterAWhile() throws Exception {
+        use(new Pair("madeleine.tm.tcp.handshake.max-wait = 100ms"));
+        var calling = call("nowhere");
+        driveUntilDone(calling);
+        assertContains("has not opened channel \"nowhere\"", Pair.failureOf(calling));
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldGiveUpAtTheDeadlineWhenThePeerDoesNotCallOrDoesNotListen() throws Exception {
+        var request = new io.madeleine.pmm.spi.ConnectionRequest(
+                new ProcessIdentity(9, 0),
+                pair.right.adapter.address(),
+                false,
+                pair.left.pmm.transmissionModules(),
+                42,
+                System.nanoTime() + 100_000_000L);
+        var answering = pair.left.adapter.openChannel("main").connect(request);
+        driveUntilDone(answering);
+        assertContains("did not call until the deadline", Pair.failureOf(answering));
+        String address = pair.right.adapter.address();
+        pair.right.close();
+        var calling = pair.left
+                .adapter
+                .openChannel("main")
+                .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                        pair.right.identity,
+                        address,
+                        true,
+                        pair.left.pmm.transmissionModules(),
+                        42,
+                        System.nanoTime() + Pair.PATIENCE.toNanos()));
+        long startNs = System.nanoTime();
+        while (!calling.isDone() && System.nanoTime() - startNs < Pair.PATIENCE.toNanos()) {
+            pair.left.poll();
+        }
+        assertContains("Connection refused", Pair.failureOf(calling));
+        pair = new Pair(pair.left, new Pair.Side(2, Pair.SESSION, Pair.SECRET));
+    }
+
+    @Test
+    void shouldTellAStrangerOfAnotherVersionSo() throws Exception {
+        byte code = whileDriving(() -> {
+            try (Socket socket = stranger()) {
+                sendFrame(
+                        socket,
+                        Unpooled.buffer()
+                                .writeByte(Handshake.HELLO)
+                                .writeInt(Handshake.MAGIC)
+                                .writeShort(77)
+                                .writeZero(32));
+                byte rejected = rejectCode(readFrame(socket));
+                assertFalse(readFrame(socket).isReadable(), "the connection has to be closed");
+                return rejected;
+            }
+        });
+        assertEquals(Handshake.OTHER_VERSION, code);
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldTellTheCallerOfAPeerOfAnotherVersion() throws Exception {
+        try (var server = new java.net.ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            var calling = pair.left
+                    .adapter
+                    .openChannel("main")
+                    .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                            pair.right.identity,
+                            "tag@127.0.0.1:" + server.getLocalPort(),
+                            true,
+                            pair.left.pmm.transmissionModules(),
+                            42,
+                            System.nanoTime() + Pair.PATIENCE.toNanos()));
+            whileDriving(() -> {
+                try (Socket socket = server.accept()) {
+                    readFrame(socket);
+                    sendFrame(
+                            socket,
+                            Unpooled.buffer()
+                                    .writeByte(Handshake.REJECT)
+                                    .writeInt(Handshake.MAGIC)
+                                    .writeShort(77)
+                                    .writeByte(Handshake.OTHER_VERSION));
+                    return readFrame(socket);
+                }
+            });
+            driveUntilDone(calling);
+            assertContains("it has 77, this process 1", Pair.failureOf(calling));
+        }
+    }
+
+    @Test
+    void shouldNotBelieveAPeerThatCannotProveTheSecret() throws Exception {
+        try (var server = new java.net.ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            var calling = pair.left
+                    .adapter
+                    .openChannel("main")
+                    .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                            pair.right.identity,
+                            "tag@127.0.0.1:" + server.getLocalPort(),
+                            true,
+                            pair.left.pmm.transmissionModules(),
+                            42,
+                            System.nanoTime() + Pair.PATIENCE.toNanos()));
+            byte code = whileDriving(() -> {
+                try (Socket socket = server.accept()) {
+                    ByteBuf hello = readFrame(socket);
+                    byte[] nonce = new byte[Handshake.NONCE_BYTES];
+                    hello.skipBytes(7).readBytes(nonce);
+                    sendFrame(
+                            socket, Handshake.acceptor(bytes("guessed"), nonce).challenge());
+                    return rejectCode(readFrame(socket));
+                }
+            });
+            assertEquals(Handshake.OTHER_SECRET, code);
+            driveUntilDone(calling);
+            assertContains("do not have the same session secret", Pair.failureOf(calling));
+        }
+    }
+
+    @Test
+    void shouldNotReadTheBodyOfAJoinWhoseProofDoesNotHold() throws Exception {
+        byte code = whileDriving(() -> {
+            try (Socket socket = stranger()) {
+                Handshake theirs = Handshake.initiator(bytes("guessed"));
+                sendFrame(socket, theirs.hello());
+                ByteBuf challenge = readFrame(socket);
+                assertEquals(Handshake.CHALLENGE, challenge.readByte());
+                challenge.skipBytes(6);
+                assertFalse(theirs.readChallenge(challenge), "the acceptor's proof is of another secret");
+                sendFrame(
+                        socket,
+                        theirs.join(
+                                new Handshake.Join(Pair.SESSION, "main", pair.left.identity, pair.right.identity, 42)));
+                return rejectCode(readFrame(socket));
+            }
+        });
+        assertEquals(Handshake.OTHER_SECRET, code);
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldNotAcceptAProofThatWasHeardInAnotherHandshake() throws Exception {
+        byte code = whileDriving(() -> {
+            ByteBuf heard;
+            Handshake first = Handshake.initiator(Pair.SECRET);
+            try (Socket socket = stranger()) {
+                sendFrame(socket, first.hello());
+                ByteBuf challenge = readFrame(socket).skipBytes(7);
+                assertTrue(first.readChallenge(challenge));
+                heard = first.join(
+                        new Handshake.Join(Pair.SESSION, "replay", pair.left.identity, pair.right.identity, 42));
+                sendFrame(socket, heard.duplicate());
+            }
+            try (Socket socket = stranger()) {
+                sendFrame(socket, first.hello());
+                readFrame(socket);
+                sendFrame(socket, heard);
+                return rejectCode(readFrame(socket));
+            }
+        });
+        assertEquals(Handshake.OTHER_SECRET, code);
+    }
+
+    @Test
+    void shouldDropGarbageAndGoOn() throws Exception {
+        Random random = new Random(5);
+        List<byte[]> garbage = new ArrayList<>(List.of(
+                bytes("GET / HTTP/1.1\r\n\r\n"), new byte[] {0, 0}, new byte[] {0, 1, 99}, new byte[] {-1, -1, 1}));
+        for (int i = 0; i < 40; i++) {
+            byte[] noise = new byte[2 + random.nextInt(3000)];
+            random.nextBytes(noise);
+            noise[0] = (byte) random.nextInt(9);
+            noise[2 % noise.length] = (byte) random.nextInt(7);
+            garbage.add(noise);
+        }
+        for (byte[] noise : garbage) {
+            whileDriving(() -> {
+                try (Socket socket = stranger()) {
+                    socket.getOutputStream().write(noise);
+                    socket.shutdownOutput();
+                    return socket.getInputStream().readAllBytes();
+                } catch (SocketException _) {
+                    return noise; // reset is as good as closed
+                }
+            });
+        }
+        assertStillWorks();
+        assertTrue(pair.right.log.lines.size() < 10, "strangers must not fill the log");
+        assertContains("WARNING tcp: a connection from /127.0.0.1:", pair.right.log.lines.getFirst());
+    }
+
+    @Test
+    void shouldDropASilentOrSlowStrangerInTime() throws Exception {
+        use(new Pair("madeleine.tm.tcp.handshake.timeout = 200ms"));
+        byte code = whileDriving(() -> {
+            try (Socket silent = stranger();
+                    Socket slow = stranger()) {
+                slow.getOutputStream().write(new byte[] {0, 38, Handshake.HELLO});
+                assertEquals(Handshake.TOO_SLOW, rejectCode(readFrame(slow)));
+                assertFalse(readFrame(slow).isReadable());
+                return rejectCode(readFrame(silent));
+            }
+        });
+        assertEquals(Handshake.TOO_SLOW, code);
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldDropTheOldestOfTooManyStrangers() throws Exception {
+        use(new Pair("madeleine.tm.tcp.handshake.max-unauthenticated = 4"));
+        whileDriving(() -> {
+            List<Socket> strangers = new ArrayList<>();
+            for (int i = 0; i < 7; i++) {
+                strangers.add(stranger());
+                sendFrame(strangers.getLast(), Handshake.initiator(Pair.SECRET).hello());
+                assertEquals(Handshake.CHALLENGE, readFrame(strangers.getLast()).readByte());
+            }
+            for (int i = 0; i < 3; i++) {
+                assertFalse(readFrame(strangers.get(i)).isReadable(), "the oldest have to go");
+            }
+            for (Socket socket : strangers.subList(3, 7)) {
+                socket.setSoTimeout(50);
+                org.junit.jupiter.api.Assertions.assertThrows(
+                        java.net.SocketTimeoutException.class,
+                        () -> socket.getInputStream().read());
+                socket.close();
+            }
+            return true;
+        });
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldFailWhatIsUnderWayWhenItsChannelCloses() throws Exception {
+        var channel = pair.left.adapter.openChannel("main");
+        var calling = channel.connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                pair.right.identity,
+                pair.right.adapter.address(),
+                true,
+                pair.left.pmm.transmissionModules(),
+                42,
+                System.nanoTime() + Pair.PATIENCE.toNanos()));
+        var answering = channel.connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                new ProcessIdentity(7, 0),
+                "",
+                false,
+                pair.left.pmm.transmissionModules(),
+                42,
+                System.nanoTime() + Pair.PATIENCE.toNanos()));
+        for (int i = 0; i < 1000; i++) {
+            pair.poll();
+        }
+        channel.close();
+        driveUntilDone(calling, answering);
+        assertContains("the channel was closed", Pair.failureOf(calling));
+        assertContains("the channel was closed", Pair.failureOf(answering));
+    }
+}

@@ -1,0 +1,296 @@
+package io.madeleine.tm.tcp;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.Reactor;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class NettyReactorTest {
+    private static final long LONG_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private NettyReactor reactor;
+    private Pipe pipe;
+
+    @BeforeEach
+    void open() throws IOException {
+        Pair.assumeIo();
+        reactor = new NettyReactor(Pair.io());
+        pipe = Pipe.open();
+        pipe.source().configureBlocking(false);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        if (reactor == null) {
+            return;
+        }
+        reactor.close();
+        assertTrue(pipe.source().isOpen(), "a watched channel belongs to its owner");
+        pipe.source().close();
+        pipe.sink().close();
+    }
+
+    private static Duration timeOf(Runnable action) {
+        long startNs = System.nanoTime();
+        action.run();
+        return Duration.ofNanos(System.nanoTime() - startNs);
+    }
+
+    private void ring() {
+        try {
+            pipe.sink().write(ByteBuffer.allocate(1));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void answer() {
+        try {
+            pipe.source().read(ByteBuffer.allocate(16));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void settle() {
+        for (int i = 0; i < 5; i++) {
+            reactor.sleep(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    @Test
+    void shouldEndItsSleepWhenAForeignChannelIsReady() {
+        int[] rings = {0};
+        reactor.register(pipe.source(), OP_READ, operations -> {
+            assertEquals(OP_READ, operations);
+            rings[0]++;
+            answer();
+        });
+        settle();
+        Thread.ofPlatform().start(() -> {
+            pause(50);
+            ring();
+        });
+        Duration slept = timeOf(() -> {
+            while (rings[0] == 0) {
+                reactor.sleep(LONG_NS);
+            }
+        });
+        assertTrue(slept.toMillis() >= 40 && slept.toMillis() < 5000, slept::toString);
+        assertEquals(1, rings[0]);
+    }
+
+    @Test
+    void shouldSeeAForeignChannelWhenPolled() {
+        int[] rings = {0};
+        reactor.register(pipe.source(), OP_READ, _ -> {
+            rings[0]++;
+            answer();
+        });
+        settle();
+        ring();
+        long startNs = System.nanoTime();
+        while (rings[0] == 0 && System.nanoTime() - startNs < LONG_NS) {
+            reactor.poll();
+        }
+        assertEquals(1, rings[0]);
+        assertEquals(0, reactor.poll());
+    }
+
+    @Test
+    void shouldNotFireForAChannelThatHasBeenHandled() {
+        int[] rings = {0};
+        reactor.register(pipe.source(), OP_READ, _ -> {
+            rings[0]++;
+            answer();
+        });
+        settle();
+        ring();
+        Duration slept = timeOf(() -> {
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(300)) {
+                reactor.sleep(TimeUnit.MILLISECONDS.toNanos(300));
+            }
+        });
+        assertEquals(1, rings[0]);
+        assertTrue(slept.toMillis() >= 290, slept::toString);
+    }
+
+    @Test
+    void shouldFireAgainAsLongAsAChannelIsReady() {
+        int[] rings = {0};
+        reactor.register(pipe.source(), OP_READ, _ -> rings[0]++);
+        ring();
+        long startNs = System.nanoTime();
+        while (rings[0] < 3 && System.nanoTime() - startNs < LONG_NS) {
+            reactor.sleep(LONG_NS);
+        }
+        assertTrue(rings[0] >= 3);
+    }
+
+    @Test
+    void shouldFireNoMoreAfterItsOperationsAreTakenAwayOrItIsCancelled() {
+        int[] rings = {0};
+        Reactor.Registration registration = reactor.register(pipe.source(), OP_READ, _ -> rings[0]++);
+        settle();
+        registration.operations(0);
+        ring();
+        settle();
+        assertEquals(0, rings[0]);
+        registration.operations(OP_READ);
+        long startNs = System.nanoTime();
+        while (rings[0] == 0 && System.nanoTime() - startNs < LONG_NS) {
+            reactor.sleep(LONG_NS);
+        }
+        assertTrue(rings[0] > 0);
+        registration.cancel();
+        settle();
+        int before = rings[0];
+        settle();
+        assertEquals(before, rings[0]);
+    }
+
+    @Test
+    void shouldEndItsSleepWhenWoken() {
+        Thread.ofPlatform().start(() -> {
+            pause(50);
+            reactor.wakeUp();
+        });
+        Duration slept = timeOf(() -> reactor.sleep(Long.MAX_VALUE));
+        assertTrue(slept.toMillis() >= 40 && slept.toMillis() < 5000, slept::toString);
+    }
+
+    @Test
+    void shouldNotBeginToSleepWhenWokenBefore() {
+        settle();
+        reactor.wakeUp();
+        assertTrue(timeOf(() -> reactor.sleep(LONG_NS)).toMillis() < 5000);
+    }
+
+    @Test
+    void shouldSleepForTheTimeGivenAndNotMuchLonger() {
+        settle();
+        Duration slept = timeOf(() -> reactor.sleep(TimeUnit.MILLISECONDS.toNanos(100)));
+        assertTrue(slept.toMillis() >= 98 && slept.toMillis() < 3000, slept::toString);
+    }
+
+    @Test
+    void shouldUseNoTimeWhileItSleepsBrieflyOrWithoutLimit() throws InterruptedException {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        for (long timeoutNs : new long[] {400_000, Long.MAX_VALUE}) {
+            for (int i = 0; i < 100; i++) {
+                sleepOrBeWoken(timeoutNs); // code that is not compiled yet takes its time
+            }
+            long beforeNs = threads.getCurrentThreadCpuTime();
+            for (int i = 0; i < 100; i++) {
+                sleepOrBeWoken(timeoutNs);
+            }
+            long usedMs = (threads.getCurrentThreadCpuTime() - beforeNs) / 1_000_000;
+            assertTrue(usedMs < 25, usedMs + " ms for 100 sleeps of " + timeoutNs + " ns");
+        }
+    }
+
+    private void sleepOrBeWoken(long timeoutNs) throws InterruptedException {
+        if (timeoutNs < LONG_NS) {
+            reactor.sleep(timeoutNs);
+            return;
+        }
+        Thread waker = Thread.ofPlatform().start(() -> {
+            pause(1);
+            reactor.wakeUp();
+        });
+        reactor.sleep(timeoutNs);
+        waker.join();
+    }
+
+    @Test
+    void shouldEndItsSleepSoonAfterAnInterruptAndKeepIt() {
+        Thread sleeper = Thread.currentThread();
+        Thread.ofPlatform().start(() -> {
+            pause(50);
+            sleeper.interrupt();
+        });
+        Duration slept = timeOf(() -> reactor.sleep(LONG_NS));
+        assertTrue(Thread.interrupted());
+        assertTrue(slept.toMillis() < 250, slept::toString);
+    }
+
+    @Test
+    void shouldRunTasksAndTimersWhileItSleeps() {
+        long startNs = System.nanoTime();
+        long[] ranNs = {0};
+        reactor.loop().schedule(() -> ranNs[0] = System.nanoTime(), 60, TimeUnit.MILLISECONDS);
+        while (ranNs[0] == 0 && System.nanoTime() - startNs < LONG_NS) {
+            reactor.sleep(LONG_NS);
+        }
+        long afterMs = TimeUnit.NANOSECONDS.toMillis(ranNs[0] - startNs);
+        assertTrue(afterMs >= 59 && afterMs < 5000, () -> afterMs + " ms");
+        boolean[] ran = {false};
+        Thread.ofPlatform().start(() -> {
+            pause(50);
+            reactor.loop().execute(() -> ran[0] = true);
+        });
+        Duration slept = timeOf(() -> reactor.sleep(LONG_NS));
+        assertTrue(ran[0]);
+        assertTrue(slept.toMillis() < 5000);
+    }
+
+    @Test
+    void shouldThrowWhatAHandlerThrowsAndGoOn() {
+        reactor.register(pipe.source(), OP_READ, _ -> {
+            answer();
+            throw new IllegalStateException("broken handler");
+        });
+        ring();
+        Duration taken = timeOf(() -> assertThrows(IllegalStateException.class, this::settle));
+        assertTrue(taken.toMillis() < 900, "Netty's pause after an error must not be taken");
+        boolean[] ran = {false};
+        reactor.loop().execute(() -> ran[0] = true);
+        reactor.poll();
+        assertTrue(ran[0]);
+    }
+
+    @Test
+    void shouldBeRunByOneThreadAtATimeWhicheverItIs() throws InterruptedException {
+        int[] inside = {0};
+        int[] ran = {0};
+        Runnable drive = () -> {
+            while (ran[0] < 20_000) {
+                reactor.loop().execute(() -> {
+                    inside[0]++;
+                    assertEquals(1, inside[0]);
+                    assertTrue(reactor.loop().inEventLoop());
+                    ran[0]++;
+                    inside[0]--;
+                });
+                reactor.poll();
+            }
+        };
+        Thread other = Thread.ofPlatform().start(drive);
+        drive.run();
+        other.join();
+        assertEquals(0, inside[0]);
+    }
+
+    private static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

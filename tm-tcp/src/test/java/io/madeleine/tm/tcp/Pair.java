@@ -1,0 +1,226 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigValueFactory;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.Reactor;
+import java.nio.charset.StandardCharsets;
+import java.text.MessageFormat;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.ResourceBundle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+
+/** Two processes of a session in one JVM, each with its reactor and adapter, driven by the test's thread. */
+final class Pair implements AutoCloseable {
+    static final String SESSION = "session-1";
+    static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    final Side left;
+    final Side right;
+
+    Pair(String... settings) {
+        this(new Side(1, SESSION, SECRET, settings), new Side(2, SESSION, SECRET, settings));
+    }
+
+    Pair(Side left, Side right) {
+        this.left = left;
+        this.right = right;
+    }
+
+    /** The way sockets are driven in this run of the tests. */
+    static TcpIo io() {
+        return TcpIo.valueOf(System.getProperty("madeleine.test.tcp.io", "nio").toUpperCase(Locale.ROOT));
+    }
+
+    /** Skips the test where the way cannot be used. */
+    static void assumeIo() {
+        assumeTrue(io().unavailable().isEmpty(), () -> io().unavailable().orElse(""));
+    }
+
+    static Config config(String... settings) {
+        return plainConfig(settings).withValue("madeleine.tm.tcp.io", ConfigValueFactory.fromAnyRef(io().key()));
+    }
+
+    static Config plainConfig(String... settings) {
+        return ConfigFactory.parseString(String.join("\n", settings))
+                .withFallback(ConfigFactory.parseResourcesAnySyntax("reference"))
+                .resolve();
+    }
+
+    /** One of the two. */
+    static final class Side implements AutoCloseable {
+        final ProcessIdentity identity;
+        final TcpPmm pmm;
+        final NettyReactor reactor;
+        final TcpAdapter adapter;
+        final ProgressSource progress;
+        final RecordingLogger log = new RecordingLogger();
+
+        Side(long id, String session, byte[] secret, String... settings) {
+            assumeIo();
+            identity = new ProcessIdentity(id, 0);
+            pmm = new TcpPmm(TcpConfig.from(config(settings)));
+            Reactor offered = pmm.offerReactor().orElseThrow();
+            reactor = (NettyReactor) offered;
+            adapter = (TcpAdapter) pmm.openAdapter(
+                    pmm.adapterNames().getFirst(), new ProcessContext(session, identity, secret, reactor, log));
+            progress = adapter.progress();
+        }
+
+        CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator, long digest) {
+            return adapter.openChannel(channel)
+                    .connect(new ConnectionRequest(
+                            peer.identity,
+                            peer.adapter.address(),
+                            initiator,
+                            pmm.transmissionModules(),
+                            digest,
+                            System.nanoTime() + PATIENCE.toNanos()));
+        }
+
+        void poll() {
+            progress.poll(System.nanoTime());
+            reactor.poll();
+        }
+
+        /** Waits as the engine does when it blocks; what is ready is handled. */
+        void block(Duration atMost) {
+            try {
+                if (progress.armForBlocking()) {
+                    reactor.sleep(atMost.toNanos());
+                }
+            } finally {
+                progress.disarm();
+            }
+            poll();
+        }
+
+        @Override
+        public void close() {
+            adapter.close();
+            reactor.close();
+        }
+    }
+
+    /** Keeps what is logged. */
+    static final class RecordingLogger implements System.Logger {
+        final List<String> lines = new CopyOnWriteArrayList<>();
+
+        @Override
+        public String getName() {
+            return "test";
+        }
+
+        @Override
+        public boolean isLoggable(Level level) {
+            return true;
+        }
+
+        @Override
+        public void log(Level level, ResourceBundle bundle, String message, Throwable thrown) {
+            lines.add(level + " " + message);
+        }
+
+        @Override
+        public void log(Level level, ResourceBundle bundle, String format, Object... params) {
+            lines.add(level + " " + MessageFormat.format(format, params));
+        }
+    }
+
+    /** One end of a connection, and what it was told. */
+    static final class End implements ConnectionListener {
+        final ProtocolConnection connection;
+        final DynamicLink link;
+        volatile int upcalls;
+        volatile int losses;
+        volatile boolean orderly;
+        volatile String reason = "";
+        private BooleanSupplier onReadable = () -> false;
+
+        End(ProtocolConnection connection) {
+            this.connection = connection;
+            this.link = (DynamicLink) connection.links().getFirst();
+            connection.start(this);
+        }
+
+        void whenReadable(BooleanSupplier action) {
+            onReadable = action;
+        }
+
+        @Override
+        public int onReadable() {
+            upcalls++;
+            return onReadable.getAsBoolean() ? 1 : 0;
+        }
+
+        @Override
+        public void onLost(boolean wasOrderly, String what) {
+            losses++;
+            orderly = wasOrderly;
+            reason = what;
+        }
+    }
+
+    record Ends(End left, End right) {}
+
+    Ends connect() throws Exception {
+        return connect("main");
+    }
+
+    Ends connect(String channel) throws Exception {
+        var calling = left.connect(channel, right, true, 42);
+        var answering = right.connect(channel, left, false, 42);
+        driveUntil(() -> calling.isDone() && answering.isDone());
+        return new Ends(new End(calling.get()), new End(answering.get()));
+    }
+
+    void poll() {
+        left.poll();
+        right.poll();
+    }
+
+    void driveUntil(BooleanSupplier met) {
+        long startNs = System.nanoTime();
+        while (!met.getAsBoolean()) {
+            if (System.nanoTime() - startNs > PATIENCE.toNanos()) {
+                throw new AssertionError("not within " + PATIENCE);
+            }
+            poll();
+        }
+    }
+
+    static String failureOf(Future<?> future) throws InterruptedException {
+        try {
+            return "no failure but " + future.get();
+        } catch (ExecutionException e) {
+            return e.getCause().getMessage();
+        }
+    }
+
+    @Override
+    public void close() {
+        Thread other = Thread.ofPlatform().start(left::close); // each waits for the other, as processes do
+        right.close();
+        try {
+            other.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.inject.Guice;
+import com.google.inject.Key;
+import com.google.inject.TypeLiteral;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TcpConfigTest {
+    private static TcpConfig read(String... settings) {
+        return TcpConfig.from(Pair.plainConfig(settings));
+    }
+
+    @Test
+    void shouldHaveTheDefaultsThatTheReferenceExplains() {
+        TcpConfig expected = new TcpConfig(
+                true,
+                "nio",
+                Map.of("default", new TcpConfig.AdapterConfig("127.0.0.1", 0, "auto")),
+                new TcpConfig.StreamConfig(65_536, 65_536, 8192),
+                new TcpConfig.SocketConfig(true, 0, 0, 1024),
+                new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
+                TimeUnit.SECONDS.toNanos(1));
+        assertEquals(expected, read());
+        assertEquals(
+                "io.madeleine.tm.tcp.TcpGuiceModule", Pair.plainConfig().getString("madeleine.tm.tcp.guice-module"));
+    }
+
+    @Test
+    void shouldMapEachKey() {
+        TcpConfig config = read("""
+                madeleine.tm.tcp {
+                  enabled = false, io = auto
+                  adapters { fast { bind = "10.0.0.1", port = 4711, advertise = node7 }, back { port = 5 } }
+                  stream { inbound-buffer = 16 KiB, outbound-buffer = 32 KiB, in-place-from = 4 KiB }
+                  no-delay = false, send-buffer = 1 MiB, receive-buffer = 2 MiB, backlog = 7
+                  handshake { timeout = 3s, max-unauthenticated = 9, max-wait = 5s }
+                  close-linger = 20ms
+                }""");
+        assertEquals(false, config.enabled());
+        assertEquals("auto", config.io());
+        assertEquals(
+                List.of("default", "back", "fast"),
+                List.copyOf(config.adapters().keySet()));
+        assertEquals(
+                new TcpConfig.AdapterConfig("10.0.0.1", 4711, "node7"),
+                config.adapters().get("fast"));
+        assertEquals(
+                new TcpConfig.AdapterConfig("127.0.0.1", 5, "auto"),
+                config.adapters().get("back"));
+        assertEquals(new TcpConfig.StreamConfig(16_384, 32_768, 4096), config.stream());
+        assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());
+        assertEquals(
+                new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5)),
+                config.handshake());
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(20), config.closeLingerNs());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "io = fast | madeleine.tm.tcp.io is fast | nio, epoll, io_uring, auto",
+                "backlog = 0 | madeleine.tm.tcp.backlog is 0 | from 1 to 65535",
+                "backlog = many | madeleine.tm.tcp.backlog is many | whole number",
+                "enabled = perhaps | madeleine.tm.tcp.enabled is perhaps | true or false",
+                "stream.inbound-buffer = 1 KiB | stream.inbound-buffer is 1 KiB | from 4096 B",
+                "stream.in-place-from = 2 MiB | stream.in-place-from is 2 MiB | to 1048576 B",
+                "close-linger = long | close-linger is long | as in \"10s\"",
+                "send-buffer = big | send-buffer is big | as in \"64 KiB\"",
+                "adapters.default.port = 70000 | adapters.default.port is 70000 | from 0 to 65535",
+                "adapters.default.bind = \"\" | adapters.default.bind is an empty text | host name",
+                "no-dely = true | unknown key madeleine.tm.tcp.no-dely | known are enabled",
+                "adapters.a.bnd = x | unknown key madeleine.tm.tcp.adapters.a.bnd | known are bind",
+                "handshake.time = 1s | unknown key madeleine.tm.tcp.handshake.time | known are timeout",
+                "adapters = 5 | madeleine.tm.tcp.adapters has to be an object | object",
+            })
+    void shouldRefuseWrongValuesAndUnknownKeysNamingKeyPlaceAndWhatIsAccepted(
+            String setting, String what, String accepted) {
+        ConfigurationException refusal =
+                assertThrows(ConfigurationException.class, () -> read("madeleine.tm.tcp." + setting));
+        String message = refusal.getMessage();
+        assertTrue(message.contains(what), message);
+        assertTrue(message.contains(accepted), message);
+        assertTrue(message.contains("String: 1"), () -> "the place is missing: " + message);
+    }
+
+    @Test
+    void shouldBindTheModuleUnderItsName() {
+        Map<String, ProtocolModule> modules = Guice.createInjector(new TcpGuiceModule(Pair.plainConfig()))
+                .getInstance(Key.get(new TypeLiteral<Map<String, ProtocolModule>>() {}));
+        assertEquals(1, modules.size());
+        ProtocolModule module = assertInstanceOf(TcpPmm.class, modules.get("tcp"));
+        assertEquals("tcp", module.name());
+        assertTrue(module.availability().on(), module.availability().reason());
+        assertEquals(List.of("default"), module.adapterNames());
+        assertEquals("tcp/stream", module.transmissionModules().getFirst().id());
+    }
+
+    @Test
+    void shouldSayWhyItIsOffWhenSwitchedOff() {
+        var availability = new TcpPmm(read("madeleine.tm.tcp.enabled = false")).availability();
+        assertEquals(false, availability.on());
+        assertTrue(availability.reason().contains("madeleine.tm.tcp.enabled"), availability.reason());
+    }
+}

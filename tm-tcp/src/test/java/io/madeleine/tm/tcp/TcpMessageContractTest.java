@@ -1,0 +1,13 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.testkit.AbstractMessageContractTest;
+import io.madeleine.testkit.MessageSetup;
+import java.util.stream.Stream;
+
+/** Messages keep their promises over sockets, whichever way these are driven. */
+class TcpMessageContractTest extends AbstractMessageContractTest {
+    static Stream<MessageSetup> setups() {
+        Pair.assumeIo();
+        return MessageSetup.of("tcp", () -> _ -> new TcpPmm(TcpConfig.from(Pair.config())));
+    }
+}
