@@ -1,0 +1,93 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.Reactor;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Where peers dial to reach this process's bell: a Unix-domain socket in the session directory.
+ *
+ * <p>Threading: the handler runs on the reactor's thread.
+ */
+final class BellListener implements AutoCloseable {
+    /** All processes of a session may dial at once. */
+    private static final int BACKLOG = 4096;
+
+    private final ServerSocketChannel server;
+    private final Reactor reactor;
+    private final Bell.Keeper keeper;
+    private final long proof;
+    private final Logger logger;
+    private final List<Bell> answered = new CopyOnWriteArrayList<>();
+
+    private BellListener(ServerSocketChannel server, Reactor reactor, Bell.Keeper keeper, long proof, Logger logger) {
+        this.server = server;
+        this.reactor = reactor;
+        this.keeper = keeper;
+        this.proof = proof;
+        this.logger = logger;
+    }
+
+    /**
+     * Listens at {@code file}.
+     *
+     * @throws SessionException if that fails: systems bound the length of a socket's path
+     */
+    static BellListener open(Path file, Reactor reactor, Bell.Keeper keeper, long proof, Logger logger) {
+        try {
+            ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+            try {
+                server.bind(UnixDomainSocketAddress.of(file), BACKLOG);
+                Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+                server.configureBlocking(false);
+                BellListener listener = new BellListener(server, reactor, keeper, proof, logger);
+                reactor.register(server, SelectionKey.OP_ACCEPT, _ -> listener.accept());
+                return listener;
+            } catch (IOException e) {
+                server.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new SessionException(
+                    "cannot listen at the Unix-domain socket " + file + " ("
+                            + file.toString().length()
+                            + " characters; systems allow 103 to 107): " + e.getMessage()
+                            + "; a shorter path can be given with " + SciConfig.ROOT + ".directory",
+                    e);
+        }
+    }
+
+    private void accept() {
+        try {
+            SocketChannel channel = server.accept();
+            if (channel != null) {
+                answered.removeIf(Bell::isClosed);
+                answered.add(Bell.accepted(channel, reactor, keeper, proof));
+            }
+        } catch (IOException e) {
+            logger.log(Level.WARNING, "sci: a peer's call could not be accepted: {0}", e.toString());
+        }
+    }
+
+    @Override
+    public void close() {
+        answered.forEach(Bell::close);
+        try {
+            server.close();
+        } catch (IOException e) {
+            logger.log(Level.DEBUG, "sci: closing the bell failed: {0}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The receiving end of a line of cells. A cell is handed back as soon as it is empty.
+ *
+ * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews()} any thread.
+ */
+final class CellConsumer {
+    /** What {@link #front()} answers when the sender broke the format. */
+    static final long BROKEN = Long.MIN_VALUE;
+
+    private final MemorySegment memory;
+    private final CellLayout layout;
+
+    private volatile int cell;
+    private boolean loaded;
+    private int cellFilledBytes;
+    private int cellTakenBytes;
+    private long front;
+    private long packetLeftBytes;
+    private volatile long trailer;
+    private boolean frontIsTrailer;
+    private boolean broken;
+    private boolean freed;
+
+    CellConsumer(MemorySegment memory, CellLayout layout) {
+        this.memory = memory;
+        this.layout = layout;
+    }
+
+    /** The header in front, 0 if there is none, or {@link #BROKEN}. */
+    long front() {
+        if (front != 0) {
+            return front;
+        }
+        if (trailer != 0) {
+            front = trailer;
+            frontIsTrailer = true;
+            return front;
+        }
+        boolean _ = load();
+        return broken ? BROKEN : front;
+    }
+
+    /** Takes up the next cell, if it is there; checks all that it says. */
+    private boolean load() {
+        if (loaded) {
+            return true;
+        }
+        int here = cell;
+        long state = Words.acquire(memory, layout.state(here));
+        if (state == 0 || broken) {
+            return false;
+        }
+        long header = Words.plain(memory, layout.header(here));
+        long behind = Words.plain(memory, layout.trailer(here));
+        if (!accept(state - 1, header, behind)) {
+            broken = true;
+            return false;
+        }
+        loaded = true;
+        cellTakenBytes = 0;
+        cellFilledBytes = (int) (state - 1);
+        trailer = behind;
+        if (header != 0) {
+            front = header;
+            packetLeftBytes = PacketHeader.payloadBytes(header);
+        }
+        return true;
+    }
+
+    private boolean accept(long filledBytes, long header, long behind) {
+        boolean begins = front == 0;
+        if (begins ? !PacketHeader.isValid(header) : header != 0) {
+            return false;
+        }
+        long left = begins ? PacketHeader.payloadBytes(header) : packetLeftBytes;
+        boolean fits = filledBytes >= 0 && filledBytes <= layout.cellBytes() && filledBytes <= left;
+        boolean advances = filledBytes > 0 || left == 0;
+        boolean trailerFits = behind == 0
+                || filledBytes == left && PacketHeader.isValid(behind) && PacketHeader.payloadBytes(behind) == 0;
+        return fits && advances && trailerFits;
+    }
+
+    /**
+     * Moves payload of one cell into the group, with the header in front known; of a call that throws, the group says how
+     * much was taken.
+     */
+    long receive(BufferGroup group, long maxBytes) {
+        if (packetLeftBytes == 0 || !load()) {
+            return 0;
+        }
+        long bytes = Math.min(maxBytes, cellFilledBytes - cellTakenBytes);
+        long before = group.remainingBytes();
+        try {
+            return group.fillFrom(memory, layout.data(cell) + cellTakenBytes, bytes);
+        } finally {
+            taken(before - group.remainingBytes()); // also if memory turns out to be freed
+        }
+    }
+
+    long skip(long maxBytes) {
+        if (packetLeftBytes == 0 || !load()) {
+            return 0;
+        }
+        return taken(Math.min(maxBytes, cellFilledBytes - cellTakenBytes));
+    }
+
+    private long taken(long bytes) {
+        cellTakenBytes += (int) bytes;
+        packetLeftBytes -= bytes;
+        if (cellTakenBytes == cellFilledBytes) {
+            free();
+        }
+        return bytes;
+    }
+
+    /** Hands the cell back. The position moves first, so that who looks without the lock never misses the next cell. */
+    private void free() {
+        int here = cell;
+        loaded = false;
+        cell = layout.next(here);
+        Words.setRelease(memory, layout.state(here), 0);
+        freed = true;
+    }
+
+    /** Lets go of the packet in front, whose payload has been taken; an empty one keeps its cell, as news, until now. */
+    void release() {
+        if (frontIsTrailer) {
+            frontIsTrailer = false;
+            trailer = 0;
+        } else if (loaded && cellTakenBytes == cellFilledBytes) {
+            free();
+        }
+        front = 0;
+    }
+
+    /** Whether cells have been handed back since the last call. */
+    boolean tookSpace() {
+        boolean handedBack = freed;
+        freed = false;
+        return handedBack;
+    }
+
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Whether there is something to read; falsely for a moment while another thread reads, but never falsely not. */
+    boolean hasNews() {
+        while (true) {
+            int here = cell;
+            if (trailer != 0 || Words.acquire(memory, layout.state(here)) != 0) {
+                return true;
+            }
+            if (here == cell) {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The sending end of a line of cells: fills one after the other while the receiver empties them (Madeleine II, section
+ * 5.2.3: the adaptive double buffering of the regular module). A packet is cut so that it fills several cells though it
+ * would fit into one: the receiver's copy then runs beside the sender's.
+ *
+ * <p>Threading: single-writer (whoever holds the send lock); {@link #hasRoom()} any thread.
+ */
+final class CellProducer {
+    private static final int MIN_PIECE_BYTES = 8 * 1024;
+
+    private final MemorySegment memory;
+    private final CellLayout layout;
+    private volatile int cell;
+    private int plainCell;
+    private int filledBytes;
+    private int pieceBytes;
+    private boolean underWay;
+    private boolean first;
+
+    CellProducer(MemorySegment memory, CellLayout layout) {
+        this.memory = memory;
+        this.layout = layout;
+    }
+
+    /** Begins a packet, or goes on with the one that is under way. */
+    void open(long payloadBytes) {
+        if (!underWay) {
+            underWay = true;
+            first = true;
+            pieceBytes = pieceBytes(payloadBytes);
+        }
+    }
+
+    private int pieceBytes(long payloadBytes) {
+        long piece = Words.align(Math.ceilDiv(payloadBytes, layout.cells()), CellLayout.PAGE_BYTES);
+        return Math.clamp(piece, Math.min(MIN_PIECE_BYTES, layout.cellBytes()), layout.cellBytes());
+    }
+
+    /**
+     * Fills and publishes one cell.
+     *
+     * @return false if none is free
+     * @throws IllegalStateException if memory of the group is not there any more; what was taken before is kept
+     */
+    boolean send(long header, BufferGroup group, long trailer) {
+        int here = plainCell;
+        if (filledBytes == 0 && Words.acquire(memory, layout.state(here)) != 0) {
+            cell = here;
+            return false;
+        }
+        long before = group.remainingBytes();
+        try {
+            group.drainTo(memory, layout.data(here) + filledBytes, pieceBytes - filledBytes);
+        } finally {
+            filledBytes += (int) (before - group.remainingBytes());
+        }
+        publish(here, first ? header : 0, group.isEmpty() ? trailer : 0);
+        first = false;
+        underWay = !group.isEmpty();
+        return true;
+    }
+
+    private void publish(int here, long header, long trailer) {
+        Words.setPlain(memory, layout.header(here), header);
+        Words.setPlain(memory, layout.trailer(here), trailer);
+        Words.setRelease(memory, layout.state(here), filledBytes + 1L);
+        plainCell = layout.next(here);
+        filledBytes = 0;
+    }
+
+    /** Whether a packet has been begun and not been sent to its end. */
+    boolean isUnderWay() {
+        return underWay;
+    }
+
+    /** Whether the cell that was not free is so now. */
+    boolean hasRoom() {
+        return Words.acquire(memory, layout.state(cell)) == 0;
+    }
+}

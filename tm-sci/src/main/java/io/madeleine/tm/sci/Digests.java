@@ -1,0 +1,36 @@
+package io.madeleine.tm.sci;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/**
+ * Short digests for names and proofs.
+ *
+ * <p>Threading: stateless.
+ */
+final class Digests {
+    private Digests() {}
+
+    /** 64 bits that stand for a name. */
+    static long hash(String text) {
+        return sha256(text.getBytes(UTF_8), new byte[0]);
+    }
+
+    /** What only members of the session can say. It guards against mistakes; the directory's mode guards against others. */
+    static long proof(String sessionId, byte[] secret) {
+        return sha256(("madeleine sci " + sessionId).getBytes(UTF_8), secret);
+    }
+
+    private static long sha256(byte[] first, byte[] second) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(first);
+            return ByteBuffer.wrap(digest.digest(second)).getLong();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

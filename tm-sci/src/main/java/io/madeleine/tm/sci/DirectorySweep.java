@@ -1,0 +1,140 @@
+package io.madeleine.tm.sci;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Removes what processes left that were killed. It lists a directory's names first, judges then, and deletes only names
+ * of that list: who enters meanwhile loses nothing, and if the directory goes under his feet he makes it anew. Nothing
+ * here fails: what cannot be removed stays.
+ *
+ * <p>Threading: stateless; several processes may sweep at once.
+ */
+final class DirectorySweep {
+    /** Longer than a process takes from making the directory to writing its record. */
+    private static final Duration ORPHAN_AGE = Duration.ofMinutes(1);
+
+    private DirectorySweep() {}
+
+    /** Cleans the directories beside {@code own} that belong to the same user, and removes those that are empty then. */
+    static void sweepSiblings(Path own, String prefix) {
+        try (DirectoryStream<Path> siblings = Files.newDirectoryStream(own.getParent(), prefix + "*")) {
+            UserPrincipal self = Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
+            for (Path sibling : siblings) {
+                if (!sibling.equals(own) && isDirectoryOf(self, sibling)) {
+                    boolean removedDead = removeDead(sibling);
+                    if (removeOrphans(sibling) || removedDead) {
+                        removeIfEmpty(sibling);
+                    }
+                }
+            }
+        } catch (IOException | DirectoryIteratorException _) {
+            // gone, or not to be listed
+        }
+    }
+
+    private static boolean isDirectoryOf(UserPrincipal user, Path path) {
+        try {
+            return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
+                    && Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).equals(user);
+        } catch (IOException _) {
+            return false; // gone
+        }
+    }
+
+    /**
+     * Removes the files of dead processes.
+     *
+     * @return whether there were any
+     */
+    static boolean removeDead(Path directory) {
+        List<Path> files = ownFiles(directory);
+        boolean removed = false;
+        for (Path record : files) {
+            Optional<FileStem> dead = deadOwner(record);
+            if (dead.isPresent()) {
+                removed = true;
+                for (Path file : files) {
+                    if (!file.equals(record) && dead.get().owns(name(file))) {
+                        delete(file);
+                    }
+                }
+                delete(record); // last: an interrupted sweep is taken up again
+            }
+        }
+        return removed;
+    }
+
+    /** Removes what a process left that died before it could write who it was: there is no record, and it is old. */
+    private static boolean removeOrphans(Path directory) {
+        List<Path> files = ownFiles(directory);
+        if (files.stream().anyMatch(file -> name(file).endsWith(SessionDirectory.OWNER)) || !isOld(directory)) {
+            return false;
+        }
+        files.forEach(DirectorySweep::delete);
+        return true;
+    }
+
+    private static boolean isOld(Path directory) {
+        try {
+            Instant changed = Files.getLastModifiedTime(directory).toInstant();
+            return changed.isBefore(Instant.now().minus(ORPHAN_AGE));
+        } catch (IOException _) {
+            return false; // gone
+        }
+    }
+
+    private static List<Path> ownFiles(Path directory) {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory, file -> FileStem.isOurs(name(file)))) {
+            stream.forEach(files::add);
+        } catch (IOException | DirectoryIteratorException _) {
+            return List.of();
+        }
+        return files;
+    }
+
+    private static Optional<FileStem> deadOwner(Path file) {
+        String name = name(file);
+        if (!name.endsWith(SessionDirectory.OWNER) || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.empty();
+        }
+        Optional<FileStem> stem = FileStem.parse(name.substring(0, name.length() - SessionDirectory.OWNER.length()));
+        return stem.isPresent()
+                        && OwnerRecord.read(file).filter(OwnerRecord::isDead).isPresent()
+                ? stem
+                : Optional.empty();
+    }
+
+    private static String name(Path file) {
+        return file.getFileName().toString();
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException _) {
+            // another's sweep may be faster, or its owner may have changed the mode: it stays
+        }
+    }
+
+    static void removeIfEmpty(Path directory) {
+        try {
+            if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+                Files.deleteIfExists(directory);
+            }
+        } catch (IOException _) {
+            // somebody is in it
+        }
+    }
+}

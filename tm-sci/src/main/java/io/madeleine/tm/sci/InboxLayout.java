@@ -1,0 +1,41 @@
+package io.madeleine.tm.sci;
+
+/**
+ * Where everything lies in an inbox.
+ *
+ * <pre>
+ *   0      magic and version
+ *   128    asleep: odd while the owner sleeps or is about to; counts up
+ *   256    summary: bit w is set while arrival word w may have bits
+ *   384    64 arrival words of 64 bits, a bit for each connection slot
+ * </pre>
+ */
+final class InboxLayout {
+    static final long MAGIC = 0x4d61_6449_6e62_0001L;
+
+    static final long MAGIC_OFFSET = 0;
+    static final long ASLEEP = Words.LINE_BYTES;
+    static final long SUMMARY = 2 * Words.LINE_BYTES;
+    static final long BYTES = 4096;
+
+    /** How many slots there are. The first is for news of connections that are being made. */
+    static final int SLOTS = 64 * 64;
+
+    static final int CONTROL_SLOT = 0;
+
+    private static final long ARRIVALS = 3 * Words.LINE_BYTES;
+
+    private InboxLayout() {}
+
+    static long word(int slot) {
+        return ARRIVALS + (long) (slot / Long.SIZE) * Long.BYTES;
+    }
+
+    static long bit(int slot) {
+        return 1L << slot % Long.SIZE;
+    }
+
+    static long summaryBit(int slot) {
+        return 1L << (slot / Long.SIZE);
+    }
+}

@@ -1,0 +1,101 @@
+package io.madeleine.tm.sci;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which process owns files, in terms that say for certain whether it still lives: a pid alone may have been given to
+ * another process, or count in another container. Who cannot be judged from here counts as alive.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param pid the process
+ * @param start when it began, in a form that is equal for equal processes only
+ * @param bootId the run of the host's kernel
+ * @param pidNamespace where the pid counts
+ */
+record OwnerRecord(long pid, String start, String bootId, String pidNamespace) {
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final Path PID_NAMESPACE = Path.of("/proc/self/ns/pid");
+    private static final String UNKNOWN = "unknown";
+    private static final String ENDED = "ended";
+    private static final String FORMAT = "madeleine-sci-owner 1";
+    private static final int LINES = 5;
+
+    /** /proc/PID/stat, counted behind the command's closing parenthesis: the state, and the start in ticks since boot. */
+    private static final int STATE_FIELD = 0;
+
+    private static final int START_FIELD = 19;
+
+    /** The record of this process. */
+    static OwnerRecord current() {
+        long pid = ProcessHandle.current().pid();
+        return new OwnerRecord(pid, startOf(pid), currentBootId(), currentPidNamespace());
+    }
+
+    /** What tells this run of this host from all others, as far as the system says. */
+    static String currentBootId() {
+        try {
+            return Files.readString(BOOT_ID).strip();
+        } catch (IOException _) {
+            return UNKNOWN;
+        }
+    }
+
+    private static String currentPidNamespace() {
+        try {
+            return Files.readSymbolicLink(PID_NAMESPACE).toString();
+        } catch (IOException _) {
+            return UNKNOWN;
+        }
+    }
+
+    private static String startOf(long pid) {
+        Optional<ProcessHandle> process = ProcessHandle.of(pid);
+        if (process.isEmpty() || !process.get().isAlive()) {
+            return ENDED;
+        }
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            String state = fields[STATE_FIELD];
+            return state.equals("Z") || state.equals("X") ? ENDED : "ticks " + fields[START_FIELD];
+        } catch (IOException | IndexOutOfBoundsException _) {
+            return process.get().info().startInstant().map(Object::toString).orElse(UNKNOWN);
+        }
+    }
+
+    /** Whether the process has certainly ended. */
+    boolean isDead() {
+        String boot = currentBootId();
+        if (!bootId.equals(UNKNOWN) && !boot.equals(UNKNOWN) && !bootId.equals(boot)) {
+            return true;
+        }
+        if (!bootId.equals(boot) || !pidNamespace.equals(currentPidNamespace())) {
+            return false;
+        }
+        String now = startOf(pid);
+        return now.equals(ENDED) || !now.equals(UNKNOWN) && !start.equals(UNKNOWN) && !now.equals(start);
+    }
+
+    /** The record as the lines of its file. */
+    List<String> toLines() {
+        return List.of(FORMAT, Long.toString(pid), start, bootId, pidNamespace);
+    }
+
+    /** Reads a record's file; empty if it is not one. */
+    static Optional<OwnerRecord> read(Path file) {
+        try {
+            List<String> lines = Files.readAllLines(file);
+            if (lines.size() != LINES || !lines.getFirst().equals(FORMAT)) {
+                return Optional.empty();
+            }
+            return Optional.of(new OwnerRecord(Long.parseLong(lines.get(1)), lines.get(2), lines.get(3), lines.get(4)));
+        } catch (IOException | NumberFormatException _) {
+            return Optional.empty();
+        }
+    }
+}

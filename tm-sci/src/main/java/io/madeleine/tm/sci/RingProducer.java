@@ -1,0 +1,64 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The sending end of a ring (compare the fastboxes of the Nemesis paper, section 3.2, and the short module of
+ * Madeleine II, section 5.2.3: a header that is not 0 says that its message is there, so one cache line carries both).
+ *
+ * <p>Each record is written payload first; then the header word of the record to come is set to 0, and at last the own
+ * header, with release. So the receiver always finds 0 where nothing has been written yet, and never has to write into
+ * the ring.
+ *
+ * <p>Threading: single-writer (whoever holds the send lock); {@link #hasRoom()} any thread.
+ */
+final class RingProducer {
+    private final MemorySegment memory;
+    private final RingLayout layout;
+    private final int ringBytes;
+    private volatile long position;
+    private long plainPosition;
+    private long consumedPosition;
+
+    RingProducer(MemorySegment memory, RingLayout layout) {
+        this.memory = memory;
+        this.layout = layout;
+        this.ringBytes = layout.ringBytes();
+    }
+
+    /** The offset of the payload of the next record, or {@link LinkStatus#PENDING}. */
+    long claim() {
+        long begin = plainPosition;
+        if (claimEnd(begin) - consumedPosition > ringBytes) {
+            consumedPosition = Words.acquire(memory, layout.consumerOffset());
+            if (claimEnd(begin) - consumedPosition > ringBytes) {
+                position = begin;
+                return LinkStatus.PENDING;
+            }
+        }
+        return layout.headerOffset(begin) + Long.BYTES;
+    }
+
+    /** Up to where a claim may write: a record of any size, and the header word of the one after it. */
+    private long claimEnd(long begin) {
+        long end = begin + 2 * Long.BYTES + layout.bufferBytes();
+        long nextLap = (begin | ringBytes - 1) + 1;
+        return Math.min(end, nextLap + Long.BYTES);
+    }
+
+    /** Publishes the claimed record. */
+    void commit(long header) {
+        long begin = plainPosition;
+        long next = layout.next(begin, PacketHeader.payloadBytes(header));
+        Words.setPlain(memory, layout.headerOffset(next), 0);
+        Words.setRelease(memory, layout.headerOffset(begin), header);
+        plainPosition = next;
+    }
+
+    /** Whether a claim that was refused would succeed now. */
+    boolean hasRoom() {
+        return claimEnd(position) - Words.acquire(memory, layout.consumerOffset()) <= ringBytes;
+    }
+}

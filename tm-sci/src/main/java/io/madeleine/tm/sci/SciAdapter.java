@@ -1,0 +1,288 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/**
+ * The shared memory of this host, as one session uses it: its directory, the channels, and the connections that are
+ * being made, in use, or to be freed.
+ *
+ * <p>Threading: all of it is control path and guarded by one lock, under which no stranger is called; connections are
+ * freed by the thread that polls, since it looks into them without their locks.
+ */
+final class SciAdapter implements Adapter, SciProgress.ControlWork {
+    private final String name;
+    private final SciConfig config;
+    private final ProcessContext context;
+    private final SessionDirectory directory;
+    private final Inbox inbox;
+    private final SciProgress progress;
+    private final SciPeers peers;
+    private final long proof;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<SciChannel> channels = new CopyOnWriteArrayList<>();
+    private final List<Handshake> handshakes = new ArrayList<>();
+    private final List<SciConnection> graves = new ArrayList<>();
+    private final BitSet slots = new BitSet();
+    private volatile boolean pending;
+    private boolean closed;
+
+    private SciAdapter(
+            String name, SciConfig config, ProcessContext context, SessionDirectory directory, int idleLooks) {
+        this.name = name;
+        this.config = config;
+        this.context = context;
+        this.directory = directory;
+        this.proof = Digests.proof(context.sessionId(), context.secret());
+        this.inbox = createInbox();
+        this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
+        this.peers = openPeers();
+        slots.set(InboxLayout.CONTROL_SLOT);
+    }
+
+    static SciAdapter open(String name, SciConfig config, ProcessContext context) {
+        return open(name, config, context, SciProgress.IDLE_LOOKS);
+    }
+
+    static SciAdapter open(String name, SciConfig config, ProcessContext context, int idleLooks) {
+        SessionDirectory directory =
+                SessionDirectory.join(config.memoryDirectory(), context.sessionId(), context.self());
+        try {
+            return new SciAdapter(name, config, context, directory, idleLooks);
+        } catch (MadeleineException e) {
+            directory.close();
+            throw e;
+        }
+    }
+
+    private Inbox createInbox() {
+        try {
+            return Inbox.create(directory.file(SessionDirectory.INBOX));
+        } catch (IOException e) {
+            throw new SessionException(
+                    "cannot reserve " + InboxLayout.BYTES + " bytes of shared memory in " + directory.path() + ": "
+                            + e.getMessage() + "; " + directory.room() + "; make room, or give another place with "
+                            + SciConfig.ROOT + ".directory",
+                    e);
+        }
+    }
+
+    private SciPeers openPeers() {
+        try {
+            return new SciPeers(directory, context, proof, progress);
+        } catch (MadeleineException e) {
+            inbox.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String address() {
+        return peers.address().toString();
+    }
+
+    @Override
+    public Optional<String> unreachable(String peerAddress) {
+        return peers.unreachable(peerAddress);
+    }
+
+    @Override
+    public ProtocolChannel openChannel(String channelName) {
+        SciChannel channel = new SciChannel(this, channelName, Digests.hash(channelName), proof);
+        channels.add(channel);
+        return channel;
+    }
+
+    @Override
+    public ProgressSource progress() {
+        return progress;
+    }
+
+    SciConfig config() {
+        return config;
+    }
+
+    SessionDirectory directory() {
+        return directory;
+    }
+
+    SciPeers peers() {
+        return peers;
+    }
+
+    ProcessIdentity self() {
+        return context.self();
+    }
+
+    // ---- connecting
+
+    CompletableFuture<ProtocolConnection> connect(SciChannel channel, ConnectionRequest request) {
+        lock.lock();
+        try {
+            Handshake handshake = begin(channel, request);
+            handshakes.add(handshake);
+            pending = true;
+            return handshake.future();
+        } catch (MadeleineException e) {
+            return CompletableFuture.failedFuture(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Handshake begin(SciChannel channel, ConnectionRequest request) {
+        if (closed) {
+            throw new SessionException("the adapter " + name + " of sci is closed");
+        }
+        checkModules(request.modules());
+        SciPeer peer = peers.find(request);
+        int slot = slots.nextClearBit(0);
+        if (slot >= InboxLayout.SLOTS) {
+            throw new SessionException("sci serves at most " + (InboxLayout.SLOTS - 1)
+                    + " connections of a process, and all are in use; use fewer channels, or tcp for some");
+        }
+        Handshake handshake = request.initiator()
+                ? new Offer(this, channel, request, peer, slot)
+                : new Acceptance(this, channel, request, peer, slot);
+        slots.set(slot);
+        return handshake;
+    }
+
+    private static void checkModules(List<TransmissionCapabilities> modules) {
+        for (TransmissionCapabilities module : modules) {
+            if (!module.id().equals(SciShortLink.ID) && !module.id().equals(SciRegularLink.ID)) {
+                throw new SessionException("sci has no transmission module " + module.id() + "; it has "
+                        + SciShortLink.ID + " and " + SciRegularLink.ID);
+            }
+            if (module.bufferBytes() > PairSizes.MAX_BUFFER_BYTES) {
+                throw new SessionException(
+                        module.id() + ": a buffer of " + module.bufferBytes() + " bytes was agreed on, at"
+                                + " most " + PairSizes.MAX_BUFFER_BYTES + " are possible; see " + SciConfig.ROOT
+                                + ".short.buffer");
+            }
+        }
+    }
+
+    /** A handshake has succeeded. */
+    SciConnection connected(Handshake handshake, PairSegment segment) {
+        SciConnection connection = new SciConnection(segment, handshake, progress, this::bury);
+        handshake.peer.connections().add(connection);
+        handshake.channel.add(connection);
+        progress.put(connection);
+        return connection;
+    }
+
+    void close(SciChannel channel) {
+        channels.remove(channel);
+        endHandshakes(handshake -> {
+            if (handshake.channel == channel) {
+                handshake.cancel("its channel was closed");
+                return true;
+            }
+            return false;
+        });
+    }
+
+    /** Takes out the handshakes that the condition ends, and tells who asked for them. */
+    private int endHandshakes(Predicate<Handshake> ends) {
+        List<Handshake> ended = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Handshake handshake : List.copyOf(handshakes)) {
+                if (ends.test(handshake)) {
+                    handshakes.remove(handshake);
+                    ended.add(handshake);
+                    if (handshake.hasFailed()) {
+                        slots.clear(handshake.slot);
+                    }
+                }
+            }
+            pending = !handshakes.isEmpty() || !graves.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        ended.forEach(Handshake::complete);
+        return ended.size();
+    }
+
+    // ---- what the progress source drives beside the connections
+
+    @Override
+    public boolean isPending() {
+        return pending;
+    }
+
+    @Override
+    public int step(long nowNs, boolean urgent) {
+        lock.lock();
+        try {
+            for (SciConnection connection : graves) {
+                free(connection);
+            }
+            if (!graves.isEmpty()) {
+                graves.clear();
+                peers.forgetGone(peer -> handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
+            }
+        } finally {
+            lock.unlock();
+        }
+        return endHandshakes(handshake -> handshake.step(nowNs, urgent));
+    }
+
+    private void bury(SciConnection connection) {
+        lock.lock();
+        try {
+            graves.add(connection);
+            pending = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void free(SciConnection connection) {
+        progress.forget(connection);
+        slots.clear(connection.slot());
+        connection.free();
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        channels.forEach(SciChannel::close);
+        int _ = step(System.nanoTime(), true);
+        peers.close();
+        inbox.close();
+        directory.close();
+    }
+}

@@ -1,0 +1,61 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The connections of one channel.
+ *
+ * <p>Threading: control path, serialised by the session.
+ */
+final class SciChannel implements ProtocolChannel {
+    private final SciAdapter adapter;
+    private final String name;
+    private final long hash;
+    private final long proof;
+    private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
+
+    SciChannel(SciAdapter adapter, String name, long hash, long proof) {
+        this.adapter = adapter;
+        this.name = name;
+        this.hash = hash;
+        this.proof = proof;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** What the channel is called in file names. */
+    long hash() {
+        return hash;
+    }
+
+    PairHeaderFlyweight.Parties parties(ProcessIdentity initiator, ProcessIdentity acceptor) {
+        return new PairHeaderFlyweight.Parties(initiator, acceptor, hash, proof);
+    }
+
+    void add(SciConnection connection) {
+        connections.add(connection);
+    }
+
+    void remove(SciConnection connection) {
+        connections.remove(connection);
+    }
+
+    @Override
+    public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
+        return adapter.connect(this, request);
+    }
+
+    @Override
+    public void close() {
+        adapter.close(this);
+        connections.forEach(SciConnection::close);
+    }
+}

@@ -1,0 +1,136 @@
+package io.madeleine.tm.sci;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigValue;
+import io.madeleine.api.ConfigurationException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * The settings of the family, {@code madeleine.tm.sci}.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param enabled whether the family may be used
+ * @param directory where the files of shared memory are made; empty for the default place
+ * @param shortMaxBlockBytes the largest block for {@code sci/short}
+ * @param shortBufferBytes the size of one static buffer of {@code sci/short}
+ * @param shortRingBytes the ring of one direction of a connection
+ * @param regularCellBytes the size of one cell of {@code sci/regular}
+ * @param regularCells how many cells one direction of a connection has
+ */
+public record SciConfig(
+        boolean enabled,
+        Optional<Path> directory,
+        long shortMaxBlockBytes,
+        int shortBufferBytes,
+        int shortRingBytes,
+        int regularCellBytes,
+        int regularCells) {
+    /** Where the settings stand. */
+    public static final String ROOT = "madeleine.tm.sci";
+
+    private static final String AUTO = "auto";
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final TreeSet<String> KEYS = new TreeSet<>(java.util.List.of(
+            "enabled",
+            "guice-module",
+            "directory",
+            "short.max-block",
+            "short.buffer",
+            "short.ring",
+            "regular.cell",
+            "regular.cells"));
+
+    /**
+     * Reads the settings.
+     *
+     * @param root the whole configuration
+     * @throws ConfigurationException naming key, place and what is accepted
+     */
+    public static SciConfig from(Config root) {
+        try {
+            return read(root.getConfig(ROOT));
+        } catch (ConfigException e) {
+            throw new ConfigurationException("the configuration under " + ROOT + " is wrong: " + e.getMessage(), e);
+        }
+    }
+
+    private static SciConfig read(Config sci) {
+        rejectUnknownKeys(sci);
+        int bufferBytes = bytes(sci, "short.buffer", 64, PairSizes.MAX_BUFFER_BYTES);
+        require(sci, "short.buffer", bufferBytes % Long.BYTES == 0, "a multiple of 8 bytes");
+        int ringBytes = bytes(sci, "short.ring", 1024, PairSizes.MAX_RING_BYTES);
+        require(sci, "short.ring", Integer.bitCount(ringBytes) == 1, "a power of two");
+        long minRingBytes = RingLayout.minRingBytes(bufferBytes);
+        require(sci, "short.ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
+        int cellBytes = bytes(sci, "regular.cell", CellLayout.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
+        require(sci, "regular.cell", cellBytes % CellLayout.PAGE_BYTES == 0, "a multiple of 4 KiB");
+        int cells = sci.getInt("regular.cells");
+        require(
+                sci,
+                "regular.cells",
+                cells >= PairSizes.MIN_CELLS && cells <= PairSizes.MAX_CELLS,
+                PairSizes.MIN_CELLS + " to " + PairSizes.MAX_CELLS);
+        return new SciConfig(
+                sci.getBoolean("enabled"),
+                directory(sci),
+                bytes(sci, "short.max-block", 0, Integer.MAX_VALUE),
+                bufferBytes,
+                ringBytes,
+                cellBytes,
+                cells);
+    }
+
+    private static Optional<Path> directory(Config sci) {
+        String name = sci.getString("directory");
+        if (name.equals(AUTO)) {
+            return Optional.empty();
+        }
+        try {
+            Path path = Path.of(name);
+            require(sci, "directory", path.isAbsolute(), "the absolute path of a directory, or \"auto\"");
+            return Optional.of(path);
+        } catch (InvalidPathException _) {
+            throw wrong(sci, "directory", "the absolute path of a directory, or \"auto\"");
+        }
+    }
+
+    private static int bytes(Config sci, String key, int min, int max) {
+        long bytes = sci.getBytes(key);
+        require(sci, key, bytes >= min && bytes <= max, "a size of " + min + " to " + max + " bytes");
+        return (int) bytes;
+    }
+
+    private static void rejectUnknownKeys(Config sci) {
+        for (var entry : sci.entrySet()) {
+            if (!KEYS.contains(entry.getKey())) {
+                throw new ConfigurationException("unknown key " + ROOT + "." + entry.getKey() + " in "
+                        + entry.getValue().origin().description() + "; known are " + String.join(", ", KEYS));
+            }
+        }
+    }
+
+    private static void require(Config sci, String key, boolean met, String accepted) {
+        if (!met) {
+            throw wrong(sci, key, accepted);
+        }
+    }
+
+    private static ConfigurationException wrong(Config sci, String key, String accepted) {
+        ConfigValue value = sci.getValue(key);
+        return new ConfigurationException(ROOT + "." + key + " = " + value.unwrapped() + " in "
+                + value.origin().description() + " is not accepted; expected " + accepted);
+    }
+
+    /** The directory to use: the one configured, else {@code /dev/shm} where that is writable, else the one for temporary files. */
+    public Path memoryDirectory() {
+        return directory.orElseGet(() -> Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
+                ? SHARED_MEMORY
+                : Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath());
+    }
+}

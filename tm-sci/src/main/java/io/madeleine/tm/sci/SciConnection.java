@@ -1,0 +1,305 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pair segment in use: both directions of a connection, with a ring or a line of cells for each agreed module.
+ *
+ * <p>Three words per side tell the other what it needs to know. <b>State</b>: still sending, finished, closed.
+ * <b>Watch</b>: while it is set the side looks at the connection of its own accord, or does not care; while it is 0 who
+ * sends has to announce it in the side's inbox. <b>Room wanted</b>: the side could not send and wants to hear of room.
+ * Who changes one of these words looks at the data once more afterwards, who changes data looks at the word then, with a
+ * full fence between: so nothing is missed, and a connection that is quiet costs nobody a look.
+ *
+ * <p>Threading: the sending and the receiving calls each under their lock; what begins with "poll" in {@link SciProgress}
+ * by the thread that polls; the flags are volatile.
+ */
+final class SciConnection implements ProtocolConnection {
+    private static final long FINISHED = 1;
+    /** The state of a side that has let go of the connection. */
+    static final long CLOSED = 2;
+
+    private static final long BROKEN = 3;
+    private static final long WATCHING = 1;
+
+    private final PairSegment segment;
+    private final MemorySegment memory;
+    private final SciPeer peer;
+    private final SciProgress progress;
+    private final SciChannel channel;
+    private final Consumer<SciConnection> bury;
+    private final SciLink[] links;
+    private final List<TransmissionLink> transmissionLinks;
+    private final long peerWatch;
+    private final long ownWatch;
+    private final long peerRoomWanted;
+    private final long ownRoomWanted;
+    private final int ownSlot;
+    private final int peerSlot;
+
+    private volatile @Nullable ConnectionListener listener;
+    private volatile @Nullable String breach;
+    private volatile boolean interest;
+    private volatile boolean listed;
+    private volatile boolean receiveEnded;
+    private volatile boolean sendEnded;
+    private volatile boolean closed;
+    private volatile int stalledLinks;
+    private boolean lossReported;
+    private int idlePolls;
+
+    SciConnection(PairSegment segment, Handshake handshake, SciProgress progress, Consumer<SciConnection> bury) {
+        this.segment = segment;
+        this.memory = segment.memory();
+        this.peer = handshake.peer;
+        this.channel = handshake.channel;
+        this.progress = progress;
+        this.bury = bury;
+        int own = segment.side();
+        int other = segment.otherSide();
+        this.peerWatch = PairLayout.watch(other);
+        this.ownWatch = PairLayout.watch(own);
+        this.peerRoomWanted = PairLayout.roomWanted(other);
+        this.ownRoomWanted = PairLayout.roomWanted(own);
+        this.ownSlot = segment.ownSlot();
+        this.peerSlot = segment.peerSlot();
+        PairLayout layout = segment.layout();
+        List<TransmissionCapabilities> modules = handshake.request.modules();
+        links = new SciLink[modules.size()];
+        for (int i = 0; i < links.length; i++) {
+            TransmissionCapabilities module = modules.get(i);
+            links[i] = switch (module.bufferMode()) {
+                case STATIC -> new SciShortLink(this, i, module, layout.rings().get(i));
+                case DYNAMIC ->
+                    new SciRegularLink(this, i, module, layout.cells().get(i));
+            };
+        }
+        transmissionLinks = Arrays.stream(links).map(SciLink::link).toList();
+    }
+
+    PairSegment segment() {
+        return segment;
+    }
+
+    @Override
+    public ProcessIdentity peer() {
+        return peer.stem().identity();
+    }
+
+    @Override
+    public boolean bidirectional() {
+        return true;
+    }
+
+    @Override
+    public List<TransmissionLink> links() {
+        return transmissionLinks;
+    }
+
+    @Override
+    public void start(ConnectionListener upcalls) {
+        listener = upcalls;
+        receiveInterest(true);
+    }
+
+    @Override
+    public void receiveInterest(boolean wanted) {
+        interest = wanted;
+        if (wanted && !listed) {
+            progress.announceToSelf(ownSlot);
+        }
+    }
+
+    @Override
+    public void finish() {
+        raiseState(FINISHED);
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            raiseState(CLOSED);
+            closed = true;
+            bury.accept(this);
+        }
+    }
+
+    private void raiseState(long state) {
+        long offset = PairLayout.state(segment.side());
+        if (!closed && Words.plain(memory, offset) < state) {
+            Words.setVolatile(memory, offset, state);
+            VarHandle.fullFence();
+            peer.announce(peerSlot);
+        }
+    }
+
+    // ---- for the links
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    boolean isReceiveEnded() {
+        return receiveEnded;
+    }
+
+    boolean isSendEnded() {
+        return sendEnded || closed;
+    }
+
+    /** Something has been written for the peer. */
+    void published() {
+        VarHandle.fullFence();
+        if (Words.opaque(memory, peerWatch) == 0) {
+            peer.announce(peerSlot);
+        }
+    }
+
+    /** Space has been handed back to the peer. */
+    void freed() {
+        VarHandle.fullFence();
+        if (Words.opaque(memory, peerRoomWanted) != 0) {
+            Words.setVolatile(memory, peerRoomWanted, 0);
+            VarHandle.fullFence();
+            peer.announce(peerSlot);
+        }
+    }
+
+    /** A link waits for room, or does not any more. Under the send lock. */
+    void setStalled(int link, boolean stalled) {
+        int before = stalledLinks;
+        int now = stalled ? before | 1 << link : before & ~(1 << link);
+        stalledLinks = now;
+        if ((before == 0) != (now == 0)) {
+            progress.setStalled(ownSlot, now != 0);
+        }
+    }
+
+    /** What the peer wrote makes no sense: there is nothing more to be had from it. */
+    void breakUp(String reason) {
+        if (breach == null) {
+            breach = "it broke the protocol: " + reason;
+            receiveEnded = true;
+            sendEnded = true;
+            raiseState(BROKEN);
+            progress.announceToSelf(ownSlot);
+        }
+    }
+
+    // ---- for who polls
+
+    /** Frees the memory, after the last look at it. */
+    void free() {
+        peer.connections().remove(this);
+        channel.remove(this);
+        segment.arena().close();
+    }
+
+    boolean isListed() {
+        return listed;
+    }
+
+    void setListed(boolean onList) {
+        listed = onList;
+    }
+
+    int slot() {
+        return ownSlot;
+    }
+
+    /** Counts polls without news; returns how many that makes. */
+    int countIdlePoll() {
+        return ++idlePolls;
+    }
+
+    /** Spares the peer announcing. */
+    void watch() {
+        idlePolls = 0;
+        Words.setVolatile(memory, ownWatch, WATCHING);
+    }
+
+    /** Stops sparing the peer; what came before that has to be looked for after this call. */
+    void unwatch() {
+        Words.setVolatile(memory, ownWatch, 0);
+        VarHandle.fullFence();
+    }
+
+    boolean isInterested() {
+        return interest;
+    }
+
+    /** Whether a link has something to read. */
+    boolean hasNews() {
+        for (int i = 0; i < links.length; i++) {
+            if (links[i].hasNews()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Lets the layer above read, if there is something. */
+    int readNews() {
+        ConnectionListener upcalls = listener;
+        if (!interest || upcalls == null || !hasNews()) {
+            return 0;
+        }
+        int work = upcalls.onReadable();
+        if (work > 0) {
+            idlePolls = 0;
+        }
+        return work;
+    }
+
+    /** Asks to hear of room and looks whether there is some already, or will be none. */
+    boolean isStallOver() {
+        Words.setVolatile(memory, ownRoomWanted, 1);
+        VarHandle.fullFence();
+        int stalled = stalledLinks;
+        boolean over = sendEnded && stalled != 0;
+        for (int i = 0; i < links.length; i++) {
+            over |= (stalled & 1 << i) != 0 && links[i].hasRoom();
+        }
+        return over;
+    }
+
+    /** Looks whether the peer has finished, closed, died or broken the protocol, and reports it once. */
+    void lookAtPeer() {
+        long state = Words.acquire(memory, PairLayout.state(segment.otherSide()));
+        boolean gone = peer.isGone();
+        if (state >= CLOSED || gone) {
+            sendEnded = true;
+        }
+        if (state >= FINISHED || gone) {
+            receiveEnded = true;
+        }
+        ConnectionListener upcalls = listener;
+        if (receiveEnded && !lossReported && upcalls != null) {
+            lossReported = true;
+            report(upcalls, state);
+        }
+    }
+
+    private void report(ConnectionListener upcalls, long state) {
+        String fault = breach;
+        if (fault != null) {
+            upcalls.onLost(false, fault);
+        } else if (state == BROKEN) {
+            upcalls.onLost(false, "it broke the connection off because what it found there was no packet");
+        } else if (state >= FINISHED) {
+            upcalls.onLost(true, "it closed the connection");
+        } else {
+            upcalls.onLost(false, "its process ended");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.TransmissionLink;
+
+/**
+ * What a connection asks of its links beyond the SPI.
+ *
+ * <p>Threading: any thread; the answers may be late, but are right once the link is quiet.
+ */
+interface SciLink {
+    /** Whether there is something to read. */
+    boolean hasNews();
+
+    /** Whether a send that was refused would get on now. */
+    boolean hasRoom();
+
+    /** The link itself. */
+    TransmissionLink link();
+}

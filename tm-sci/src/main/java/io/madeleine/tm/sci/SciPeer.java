@@ -1,0 +1,88 @@
+package io.madeleine.tm.sci;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Another process of this host: its inbox, the line to its bell, and the connections to it.
+ *
+ * <p>Threading: {@link #announce} thread-safe; the rest control path, under the adapter's lock.
+ */
+final class SciPeer {
+    private final FileStem stem;
+    private final Inbox inbox;
+    private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Bell bell;
+    private volatile long wantedSleep;
+    private volatile boolean gone;
+
+    SciPeer(FileStem stem, Inbox inbox) {
+        this.stem = stem;
+        this.inbox = inbox;
+    }
+
+    FileStem stem() {
+        return stem;
+    }
+
+    /** Sets the flag of a slot of the peer's, and wakes the peer if it sleeps. A full fence lies before the call. */
+    void announce(int slot) {
+        long sleep = inbox.announce(slot);
+        if (sleep != 0) {
+            ring(sleep);
+        }
+    }
+
+    private void ring(long sleep) {
+        Bell line = bell;
+        if (line == null) {
+            wantedSleep = sleep;
+            line = bell; // attached meanwhile?
+        }
+        if (line != null) {
+            line.ring(sleep);
+        }
+    }
+
+    void attach(Bell line) {
+        bell = line;
+        if (wantedSleep != 0) {
+            line.ring(wantedSleep);
+        }
+    }
+
+    boolean hasBell() {
+        return bell != null;
+    }
+
+    boolean has(Bell line) {
+        return bell == line;
+    }
+
+    List<SciConnection> connections() {
+        return connections;
+    }
+
+    /** Notes that the process has ended. */
+    void setGone() {
+        gone = true;
+    }
+
+    boolean isGone() {
+        return gone;
+    }
+
+    /** Lets the line to the peer's bell go. */
+    void silence() {
+        Bell line = bell;
+        if (line != null) {
+            line.close();
+        }
+    }
+
+    void close() {
+        silence();
+        inbox.close();
+    }
+}

@@ -1,0 +1,100 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.BufferMode;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The driver of the SCI family: what the Dolphin SCI of the paper was between hosts, memory that several processes map,
+ * this is inside one (section 5.2.3, and the Nemesis paper). Two transmission modules: {@code sci/short} for small blocks,
+ * {@code sci/regular} for all others.
+ *
+ * <p>Threading: thread-safe, immutable.
+ */
+public final class SciPmm implements ProtocolModule {
+    /** The family's name. */
+    public static final String NAME = "sci";
+
+    private static final String ADAPTER = "host";
+
+    private final SciConfig config;
+
+    /** The driver with its settings. */
+    public SciPmm(SciConfig config) {
+        this.config = config;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Availability availability() {
+        if (!config.enabled()) {
+            return Availability.off("switched off by " + SciConfig.ROOT + ".enabled");
+        }
+        Path directory = config.memoryDirectory();
+        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+            return Availability.off(
+                    directory + " is not a writable directory; give one with " + SciConfig.ROOT + ".directory");
+        }
+        if (!directory.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return Availability.off("the file system of " + directory + " knows no owners and modes, which keep the"
+                    + " memory from other users");
+        }
+        try (ServerSocketChannel _ = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            return Availability.on("shared memory of this host in " + directory);
+        } catch (IOException | UnsupportedOperationException e) {
+            return Availability.off("this system has no Unix-domain sockets, which wake processes: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public List<TransmissionCapabilities> transmissionModules() {
+        return List.of(
+                new TransmissionCapabilities(
+                        SciShortLink.ID,
+                        BufferMode.STATIC,
+                        LinkMode.BUFFER,
+                        AggregationMode.ASYMMETRIC,
+                        config.shortMaxBlockBytes(),
+                        config.shortBufferBytes(),
+                        "small blocks, copied into a ring of records in shared memory"),
+                new TransmissionCapabilities(
+                        SciRegularLink.ID,
+                        BufferMode.DYNAMIC,
+                        LinkMode.BUFFER_GROUP,
+                        AggregationMode.ASYMMETRIC,
+                        Long.MAX_VALUE,
+                        0,
+                        "blocks of any size, streamed through " + config.regularCells() + " cells of "
+                                + config.regularCellBytes() / 1024 + " KiB in shared memory"));
+    }
+
+    @Override
+    public List<String> adapterNames() {
+        return List.of(ADAPTER);
+    }
+
+    @Override
+    public Adapter openAdapter(String name, ProcessContext context) {
+        return SciAdapter.open(name, config, context);
+    }
+
+    @Override
+    public void removeLeftovers() {
+        SessionDirectory.sweep(config.memoryDirectory());
+    }
+}

@@ -1,0 +1,225 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.Reactor;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the connections with news. Those that have been busy lately are on a short list and looked at directly, which
+ * costs next to nothing while nothing comes, since the words looked at stay in the cache; all others announce themselves
+ * in the inbox. A connection leaves the list after a while without news, and all do before the engine sleeps.
+ *
+ * <p>Threading: the polling calls by the thread that holds the lead; {@link #announceToSelf}, {@link #setStalled} and
+ * {@link #put} by any.
+ */
+final class SciProgress implements ProgressSource {
+    /** What else has to be done now and then: connections being made, and freed. */
+    interface ControlWork {
+        /** Whether there may be something to do. */
+        boolean isPending();
+
+        /**
+         * Does what can be done.
+         *
+         * @param urgent whether to look at the file system even if that was done a moment ago
+         * @return how many steps were taken
+         */
+        int step(long nowNs, boolean urgent);
+    }
+
+    /** How many looks at listed connections without news are afforded before one leaves the list. */
+    static final int IDLE_LOOKS = 8192;
+
+    private static final int FIRST_CAPACITY = 16;
+
+    private final Inbox inbox;
+    private final Reactor reactor;
+    private final ControlWork control;
+    private final int idleLooks;
+    private final AtomicReferenceArray<@Nullable SciConnection> bySlot = new AtomicReferenceArray<>(InboxLayout.SLOTS);
+    private final AtomicLongArray stalledSlots = new AtomicLongArray(InboxLayout.SLOTS / Long.SIZE);
+    private volatile boolean asleep;
+
+    private @Nullable SciConnection[] listed = new SciConnection[FIRST_CAPACITY];
+    private int listedCount;
+    private boolean controlNews;
+
+    SciProgress(Inbox inbox, Reactor reactor, ControlWork control, int idleLooks) {
+        this.inbox = inbox;
+        this.reactor = reactor;
+        this.control = control;
+        this.idleLooks = idleLooks;
+    }
+
+    // ---- any thread
+
+    /** Has the thread that polls look at a connection of this process's own. */
+    void announceToSelf(int slot) {
+        inbox.announce(slot);
+        if (asleep) {
+            reactor.wakeUp();
+        }
+    }
+
+    /** Notes that a connection waits for room, or does not any more. */
+    void setStalled(int slot, boolean stalled) {
+        long bit = InboxLayout.bit(slot);
+        stalledSlots.accumulateAndGet(
+                slot / Long.SIZE, bit, stalled ? (word, mask) -> word | mask : (word, mask) -> word & ~mask);
+    }
+
+    /** Makes a connection known under its slot. */
+    void put(SciConnection connection) {
+        bySlot.set(connection.slot(), connection);
+    }
+
+    // ---- the thread that polls
+
+    @Override
+    public int poll(long nowNs) {
+        int work = 0;
+        for (int i = listedCount - 1; i >= 0; i--) {
+            if (i < listedCount) { // a handler that waits polls within this poll
+                work += pollListed(i);
+            }
+        }
+        if (inbox.hasArrivals()) {
+            work += takeArrivals();
+        }
+        if (control.isPending()) {
+            boolean urgent = controlNews;
+            controlNews = false;
+            work += control.step(nowNs, urgent);
+        }
+        return work;
+    }
+
+    private SciConnection listed(int i) {
+        return Objects.requireNonNull(listed[i]);
+    }
+
+    private int pollListed(int i) {
+        SciConnection connection = listed(i);
+        if (connection.isClosed()) {
+            removeFromList(i);
+            return 0;
+        }
+        int work = connection.readNews();
+        if (work == 0 && connection.countIdlePoll() > idleLooks / listedCount) {
+            withdraw(i);
+        }
+        return work;
+    }
+
+    /**
+     * Takes a connection off the list.
+     *
+     * @return false if there is news, and so it stays on it
+     */
+    private boolean withdraw(int i) {
+        SciConnection connection = listed(i);
+        removeFromList(i);
+        if (connection.isClosed() || !connection.isInterested()) {
+            return true; // who becomes interested again announces it; the peer need not announce what nobody wants
+        }
+        connection.unwatch();
+        if (connection.hasNews()) {
+            list(connection);
+            return false;
+        }
+        return true;
+    }
+
+    private void removeFromList(int i) {
+        SciConnection connection = listed(i);
+        listed[i] = listed[--listedCount];
+        listed[listedCount] = null;
+        connection.setListed(false);
+    }
+
+    private void list(SciConnection connection) {
+        if (connection.isListed()) {
+            return;
+        }
+        if (listedCount == listed.length) {
+            listed = Arrays.copyOf(listed, 2 * listedCount);
+        }
+        listed[listedCount++] = connection;
+        connection.setListed(true);
+        connection.watch();
+    }
+
+    private int takeArrivals() {
+        int work = 0;
+        for (long summary = inbox.takeSummary(); summary != 0; summary &= summary - 1) {
+            int word = Long.numberOfTrailingZeros(summary);
+            for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
+                work += arrived(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
+            }
+        }
+        return work;
+    }
+
+    private int arrived(int slot) {
+        if (slot == InboxLayout.CONTROL_SLOT) {
+            controlNews = true;
+            return 0;
+        }
+        SciConnection connection = bySlot.get(slot);
+        if (connection == null || connection.isClosed()) {
+            return 0; // of one that is gone
+        }
+        list(connection);
+        int work = connection.readNews();
+        connection.lookAtPeer();
+        return work;
+    }
+
+    /** Forgets a closed connection, whose memory is about to be freed. */
+    void forget(SciConnection connection) {
+        for (int i = listedCount - 1; i >= 0; i--) {
+            if (listed[i] == connection) {
+                removeFromList(i);
+            }
+        }
+        setStalled(connection.slot(), false);
+        bySlot.set(connection.slot(), null);
+    }
+
+    @Override
+    public boolean armForBlocking() {
+        asleep = true;
+        inbox.fallAsleep();
+        boolean quiet = true;
+        for (int i = listedCount - 1; i >= 0; i--) {
+            quiet &= withdraw(i);
+        }
+        for (int word = 0; quiet && word < stalledSlots.length(); word++) {
+            quiet = areStillStalled(word);
+        }
+        if (quiet && control.isPending()) {
+            quiet = control.step(System.nanoTime(), true) == 0;
+        }
+        return quiet && !inbox.hasArrivals();
+    }
+
+    private boolean areStillStalled(int word) {
+        for (long bits = stalledSlots.get(word); bits != 0; bits &= bits - 1) {
+            SciConnection connection = bySlot.get(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
+            if (connection != null && !connection.isClosed() && connection.isStallOver()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void disarm() {
+        asleep = false;
+        inbox.wake();
+    }
+}

@@ -1,0 +1,133 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * {@code sci/short} on one connection: the sender fills a record in the ring, the receiver reads it there.
+ *
+ * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s questions by any thread.
+ */
+final class SciShortLink implements StaticLink, SciLink {
+    static final String ID = "sci/short";
+
+    private final SciConnection connection;
+    private final int index;
+    private final TransmissionCapabilities capabilities;
+    private final MemorySegment memory;
+    private final RingProducer producer;
+    private final RingConsumer consumer;
+    private boolean stalled;
+
+    SciShortLink(SciConnection connection, int index, TransmissionCapabilities capabilities, List<RingLayout> rings) {
+        PairSegment segment = connection.segment();
+        this.connection = connection;
+        this.index = index;
+        this.capabilities = capabilities;
+        this.memory = segment.memory();
+        this.producer = new RingProducer(memory, rings.get(segment.side()));
+        this.consumer = new RingConsumer(memory, rings.get(segment.otherSide()));
+    }
+
+    @Override
+    public TransmissionCapabilities capabilities() {
+        return capabilities;
+    }
+
+    @Override
+    public long claim() {
+        if (connection.isSendEnded()) {
+            return closedSlowPath();
+        }
+        long offset = producer.claim();
+        if (offset < 0 != stalled) {
+            setStalled(!stalled);
+        }
+        return offset;
+    }
+
+    private long closedSlowPath() {
+        if (stalled) {
+            setStalled(false);
+        }
+        return LinkStatus.CLOSED;
+    }
+
+    private void setStalled(boolean now) {
+        stalled = now;
+        connection.setStalled(index, now);
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public void commit(long header) {
+        producer.commit(header);
+        connection.published();
+    }
+
+    @Override
+    public void abandon() {
+        // a claim leaves no trace
+    }
+
+    @Override
+    public long front() {
+        if (connection.isClosed()) {
+            return LinkStatus.CLOSED;
+        }
+        long header = consumer.front();
+        return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+    }
+
+    private long frontSlowPath(long found) {
+        long header = found == 0 ? consumer.front() : found; // what came before the end was seen counts
+        if (header > 0) {
+            return header;
+        }
+        if (header == RingConsumer.BROKEN) {
+            connection.breakUp("what lies in " + ID + " is no header: 0x" + Long.toHexString(consumer.rawFront()));
+        }
+        return LinkStatus.CLOSED;
+    }
+
+    @Override
+    public long receive(BufferGroup group, long maxBytes) {
+        return connection.isClosed() ? 0 : consumer.receive(group, maxBytes);
+    }
+
+    @Override
+    public long skip(long maxBytes) {
+        return connection.isClosed() ? 0 : consumer.skip(maxBytes);
+    }
+
+    @Override
+    public void release() {
+        if (!connection.isClosed() && consumer.release()) {
+            connection.freed();
+        }
+    }
+
+    @Override
+    public boolean hasNews() {
+        return consumer.hasNews();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return producer.hasRoom();
+    }
+
+    @Override
+    public TransmissionLink link() {
+        return this;
+    }
+}

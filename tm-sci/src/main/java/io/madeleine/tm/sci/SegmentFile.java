@@ -1,0 +1,64 @@
+package io.madeleine.tm.sci;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * Files mapped as shared memory.
+ *
+ * <p>Threading: stateless.
+ */
+final class SegmentFile {
+    private static final int CHUNK_BYTES = 64 * 1024;
+
+    private SegmentFile() {}
+
+    /**
+     * Makes a file exclusively, mode 0600, and maps it. Its space is taken by writing zeros: a file that is only made
+     * long can be mapped beyond what the file system holds, and kills who touches that.
+     *
+     * @throws IOException if it exists, or the file system is full; nothing is left then
+     */
+    static MemorySegment create(Path file, long bytes, Arena arena) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), SessionDirectory.FILE_MODE)) {
+            try {
+                ByteBuffer zeros = ByteBuffer.allocate(CHUNK_BYTES);
+                for (long written = 0; written < bytes; ) {
+                    zeros.clear().limit((int) Math.min(CHUNK_BYTES, bytes - written));
+                    written += channel.write(zeros);
+                }
+                return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+            } catch (IOException e) {
+                Files.deleteIfExists(file);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Maps all of an existing file.
+     *
+     * @throws IOException if it is not a plain file or not as long as expected
+     */
+    static MemorySegment open(Path file, long minBytes, long maxBytes, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, Set.of(READ, WRITE, LinkOption.NOFOLLOW_LINKS))) {
+            long bytes = channel.size();
+            if (bytes < minBytes || bytes > maxBytes) {
+                throw new IOException(file + " has " + bytes + " bytes, expected " + minBytes + " to " + maxBytes);
+            }
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.Set;
+
+/**
+ * The directory in which the processes of a session keep their files, {@code madeleine-SESSION}: mode 0700, all files
+ * 0600. Each process has
+ *
+ * <pre>
+ *   STEM.owner                who it is, see OwnerRecord
+ *   STEM.inbox                its arrival flags, see Inbox
+ *   STEM.bell                 the socket at which peers wake it
+ *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has made and its peer not yet mapped
+ * </pre>
+ *
+ * The last process to leave removes the directory; what a session leaves that was killed, the next start of any session
+ * of the same user removes. Only names of our own pattern are ever deleted.
+ *
+ * <p>Threading: control path, confined to the caller.
+ */
+final class SessionDirectory implements AutoCloseable {
+    static final String OWNER = ".owner";
+    static final String INBOX = ".inbox";
+    static final String BELL = ".bell";
+    static final String PAIR = ".pair";
+
+    /** Of a file that is being made and has not got its name yet. */
+    static final String NEW = ".new";
+
+    static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private static final String PREFIX = "madeleine-";
+    private static final Set<PosixFilePermission> DIRECTORY_MODE = PosixFilePermissions.fromString("rwx------");
+    private static final int ATTEMPTS = 100;
+
+    private final Path path;
+    private final FileStem stem;
+
+    /** For programs that end without closing their session. */
+    private final Thread exitHook =
+            Thread.ofPlatform().name("madeleine-sci-exit").unstarted(this::removeFiles);
+
+    private SessionDirectory(Path path, FileStem stem) {
+        this.path = path;
+        this.stem = stem;
+    }
+
+    /**
+     * Makes the session's directory in {@code parent}, or joins it, and sweeps what dead sessions left there.
+     *
+     * @throws SessionException if it cannot be made or is not ours alone
+     */
+    static SessionDirectory join(Path parent, String sessionId, ProcessIdentity self) {
+        Path path = parent.resolve(PREFIX + sessionId);
+        SessionDirectory joined = new SessionDirectory(path, new FileStem(self, new SecureRandom().nextInt()));
+        try {
+            Runtime.getRuntime().addShutdownHook(joined.exitHook);
+            joined.enter();
+            DirectorySweep.removeDead(path);
+            DirectorySweep.sweepSiblings(path, PREFIX);
+            return joined;
+        } catch (IOException | UnsupportedOperationException e) {
+            joined.close();
+            throw new SessionException(
+                    "cannot make or join the session directory " + path + " for shared memory: " + e
+                            + "; give a writable directory of a local file system with " + SciConfig.ROOT
+                            + ".directory",
+                    e);
+        }
+    }
+
+    /** Removes what dead sessions of this user left in {@code parent}, without being in a session. */
+    static void sweep(Path parent) {
+        try {
+            Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE); // says who this user is
+            try {
+                DirectorySweep.sweepSiblings(probe, PREFIX);
+            } finally {
+                Files.deleteIfExists(probe);
+            }
+        } catch (IOException | UnsupportedOperationException _) {
+            // what is left, the next start removes
+        }
+    }
+
+    private void enter() throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                Files.createDirectory(path, PosixFilePermissions.asFileAttribute(DIRECTORY_MODE));
+            } catch (FileAlreadyExistsException _) {
+                checkMode(); // made by another process of the session
+            }
+            try {
+                Path record = Files.createFile(file(NEW), FILE_MODE);
+                checkOwner(record);
+                Files.write(record, OwnerRecord.current().toLines());
+                Files.move(record, file(OWNER), StandardCopyOption.ATOMIC_MOVE);
+                return;
+            } catch (NoSuchFileException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+                // the last of the others left just now and removed it
+            }
+        }
+    }
+
+    private void checkMode() throws IOException {
+        try {
+            PosixFileAttributes found =
+                    Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            if (!found.isDirectory() || !found.permissions().equals(DIRECTORY_MODE)) {
+                throw new IOException("it exists and is not a directory of mode rwx------, but "
+                        + (found.isDirectory() ? PosixFilePermissions.toString(found.permissions()) : "something else")
+                        + " of " + found.owner());
+            }
+        } catch (NoSuchFileException _) {
+            // removed meanwhile: the next attempt makes it
+        }
+    }
+
+    private void checkOwner(Path ownFile) throws IOException {
+        var self = Files.getOwner(ownFile, LinkOption.NOFOLLOW_LINKS);
+        var owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS);
+        if (!self.equals(owner)) {
+            Files.delete(ownFile);
+            throw new IOException("it belongs to " + owner + ", expected " + self);
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    FileStem stem() {
+        return stem;
+    }
+
+    /** The file of this process with the given ending. */
+    Path file(String ending) {
+        return path.resolve(stem + ending);
+    }
+
+    /** The file of a peer with the given ending. */
+    Path file(FileStem peer, String ending) {
+        return path.resolve(peer + ending);
+    }
+
+    /** The file of the segment that {@code initiator} makes for {@code acceptor}, with the given ending. */
+    Path pairFile(FileStem initiator, FileStem acceptor, long channelHash, String ending) {
+        return path.resolve("%s_%s_%016x%s".formatted(initiator, acceptor, channelHash, ending));
+    }
+
+    /** This process's address. */
+    SciAddress address() {
+        try {
+            String id = Files.getAttribute(path, "unix:dev") + ":" + Files.getAttribute(path, "unix:ino");
+            return new SciAddress(OwnerRecord.currentBootId(), id, stem, path.toString());
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+            throw new SessionException("cannot identify the session directory " + path + ": " + e, e);
+        }
+    }
+
+    /** How much room the file system has, in words. */
+    String room() {
+        try {
+            return Files.getFileStore(path).getUsableSpace() + " bytes are free there";
+        } catch (IOException e) {
+            return "how much is free there is not known (" + e.getMessage() + ")";
+        }
+    }
+
+    /** Deletes this process's files, and the directory if nobody is left in it. */
+    @Override
+    public void close() {
+        forgetExitHook();
+        removeFiles();
+    }
+
+    private void forgetExitHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(exitHook);
+        } catch (IllegalStateException _) {
+            // this JVM is ending already, and the hook is at work
+        }
+    }
+
+    private void removeFiles() {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(
+                path, file -> stem.owns(file.getFileName().toString()))) {
+            for (Path file : files) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | DirectoryIteratorException _) {
+            // what is left, the next start removes
+        }
+        DirectorySweep.removeDead(path);
+        DirectorySweep.removeIfEmpty(path);
+    }
+}

@@ -1,0 +1,9 @@
+/** The SCI family, shared memory inside one host: its protocol module and its transmission modules. */
+module io.madeleine.tm.sci {
+    requires static org.jspecify;
+    requires transitive io.madeleine.pmm;
+    requires transitive com.google.guice;
+    requires transitive typesafe.config;
+
+    exports io.madeleine.tm.sci;
+}

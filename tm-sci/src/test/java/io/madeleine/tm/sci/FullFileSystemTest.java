@@ -1,0 +1,81 @@
+package io.madeleine.tm.sci;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.madeleine.api.SessionException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** On a file system of a few pages; making one takes a superuser. */
+class FullFileSystemTest {
+    @TempDir
+    Path directory;
+
+    private boolean mounted;
+
+    @BeforeEach
+    void mount() throws Exception {
+        mounted = run("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", directory.toString());
+        assumeTrue(mounted, "this user may not mount a tmpfs");
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        if (mounted) {
+            assertTrue(run("umount", "-l", directory.toString()));
+        }
+    }
+
+    private static boolean run(String... command) throws Exception {
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+    }
+
+    @Test
+    void shouldSayWhatDoesNotFitAndWhichKeysMendIt() throws Exception {
+        try (Side a = Side.open(directory, 1);
+                Side b = Side.open(directory, 2)) {
+            var end = a.connect("main", b, true);
+            String message = assertThrows(CompletionException.class, end::join)
+                    .getCause()
+                    .getMessage();
+            for (String part : new String[] {
+                "No space left on device",
+                "cannot reserve",
+                directory.toString(),
+                "bytes are free there",
+                "madeleine.tm.sci.directory",
+                "madeleine.tm.sci.short.ring"
+            }) {
+                assertTrue(message.contains(part), part + " is missing in: " + message);
+            }
+            try (var files = Files.list(directory.resolve("madeleine-" + Side.SESSION))) {
+                assertEquals(6, files.count(), "nothing is left of what did not fit");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {124, 128})
+    void shouldSayThatNotEvenAnInboxOrARecordFits(int usedKiB) throws Exception {
+        Files.write(directory.resolve("filler"), new byte[usedKiB * 1024]);
+        SessionException failure = assertThrows(SessionException.class, () -> Side.open(directory, 1));
+        assertTrue(failure.getMessage().contains("No space left on device"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("madeleine.tm.sci.directory"), failure.getMessage());
+        assertTrue(Files.notExists(directory.resolve("madeleine-" + Side.SESSION)));
+    }
+}

@@ -1,0 +1,106 @@
+package io.madeleine.tm.sci;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.inject.Guice;
+import com.google.inject.Key;
+import com.google.inject.TypeLiteral;
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SciConfigTest {
+    private static SciConfig read(String settings) {
+        return SciConfig.from(config(settings));
+    }
+
+    private static Config config(String settings) {
+        return ConfigFactory.parseString(
+                        settings,
+                        com.typesafe.config.ConfigParseOptions.defaults().setOriginDescription("my.conf"))
+                .withFallback(ConfigFactory.load());
+    }
+
+    @Test
+    void shouldHaveTheseDefaults() {
+        assertEquals(new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8), read(""));
+        assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
+    }
+
+    @Test
+    void shouldMapEveryKey() {
+        SciConfig expected = new SciConfig(false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16);
+        assertEquals(expected, read("""
+                madeleine.tm.sci {
+                  enabled = false, directory = /mnt/x
+                  short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
+                  regular { cell = 128 KiB, cells = 16 }
+                }"""));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            short.ring = 48 KiB     | power of two
+            short.ring = 16 KiB     | 65536 bytes or more
+            short.buffer = 100      | multiple of 8
+            short.buffer = 2 MiB    | 64 to 1048576
+            short.max-block = 3 GiB | 0 to 2147483647
+            regular.cell = 5000     | multiple of 4 KiB
+            regular.cell = 0        | 4096 to
+            regular.cells = 1       | 2 to 1024
+            regular.cells = many    | cells
+            directory = here        | absolute path
+            short.rng = 1           | short.max-block, short.ring
+            """)
+    void shouldSayWhatIsAcceptedWhereAValueIsWrong(String setting, String accepted) {
+        String key = setting.substring(0, setting.indexOf(' '));
+        String message = assertThrows(ConfigurationException.class, () -> read("madeleine.tm.sci." + setting))
+                .getMessage();
+        assertTrue(message.contains(key.substring(key.indexOf('.') + 1)), message);
+        assertTrue(message.contains("my.conf"), message);
+        assertTrue(message.contains(accepted), message);
+    }
+
+    @Test
+    void shouldDescribeItsModulesByTheSettings() {
+        List<TransmissionCapabilities> modules =
+                new SciPmm(read("madeleine.tm.sci.short { max-block = 100, buffer = 1 KiB }")).transmissionModules();
+        assertEquals(
+                List.of("sci/short", "sci/regular"),
+                modules.stream().map(TransmissionCapabilities::id).toList());
+        assertEquals(100, modules.getFirst().maxBlockBytes());
+        assertEquals(1024, modules.getFirst().bufferBytes());
+        assertEquals(Long.MAX_VALUE, modules.getLast().maxBlockBytes());
+    }
+
+    @Test
+    void shouldSayWhyItIsNotAvailable() {
+        assertTrue(new SciPmm(read("")).availability().on());
+        var off = new SciPmm(read("madeleine.tm.sci.enabled = false")).availability();
+        assertEquals("switched off by madeleine.tm.sci.enabled", off.reason());
+        var nowhere = new SciPmm(read("madeleine.tm.sci.directory = /no/such/place")).availability();
+        assertEquals(
+                "/no/such/place is not a writable directory; give one with madeleine.tm.sci.directory",
+                nowhere.reason());
+    }
+
+    @Test
+    void shouldBindItselfUnderItsName() {
+        Map<String, ProtocolModule> bound = Guice.createInjector(new SciGuiceModule(config("")))
+                .getInstance(Key.get(new TypeLiteral<Map<String, ProtocolModule>>() {}));
+        assertEquals("sci", bound.get("sci").name());
+        assertSame(SciPmm.class, bound.get("sci").getClass());
+    }
+}

@@ -1,0 +1,17 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.testkit.AbstractMessageContractTest;
+import io.madeleine.testkit.MessageSetup;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Messages keep their promises through shared memory. */
+class SciMessageContractTest extends AbstractMessageContractTest {
+    @TempDir
+    static Path directory = Path.of("");
+
+    static Stream<MessageSetup> setups() {
+        return MessageSetup.of("sci", () -> _ -> new SciPmm(SciConfig.from(Side.config(directory, ""))));
+    }
+}

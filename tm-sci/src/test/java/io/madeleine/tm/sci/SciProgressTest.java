@@ -1,0 +1,278 @@
+package io.madeleine.tm.sci;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nothing may be missed between two threads that stand for two processes, whoever looks away or falls asleep when. */
+@Timeout(value = 110, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SciProgressTest {
+    private static final int FEW_LOOKS = 3;
+
+    @TempDir
+    Path directory;
+
+    private Side a;
+    private Side b;
+
+    @BeforeEach
+    void open() {
+        a = Side.impatient(directory, 1, FEW_LOOKS);
+        b = Side.impatient(directory, 2, FEW_LOOKS);
+    }
+
+    @AfterEach
+    void close() {
+        a.close();
+        b.close();
+    }
+
+    /** Takes packets and checks their order. */
+    private static final class Reader implements ConnectionListener {
+        private final TransmissionLink link;
+        volatile int received;
+
+        Reader(TransmissionLink link) {
+            this.link = link;
+        }
+
+        @Override
+        public int onReadable() {
+            int work = 0;
+            for (long header; (header = link.front()) > 0; work++) {
+                assertEquals(received & 0xFFF, PacketHeader.sequence(header));
+                long left = PacketHeader.payloadBytes(header);
+                while (left > 0) {
+                    left -= link.skip(left);
+                }
+                link.release();
+                received++;
+            }
+            return work;
+        }
+
+        @Override
+        public void onLost(boolean orderly, String reason) {
+            throw new AssertionError(reason);
+        }
+    }
+
+    private static CompletableFuture<Void> inAnotherThread(Runnable task) {
+        return CompletableFuture.runAsync(task, Thread.ofPlatform().daemon()::start);
+    }
+
+    private static void pause(SplittableRandom random, int maxSpins) {
+        for (int spins = random.nextInt(maxSpins + 1); spins > 0; spins--) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void send(StaticLink link, int sequence) {
+        while (link.claim() < 0) {
+            Thread.yield();
+        }
+        link.commit(PacketHeader.of(8, sequence, 0, 0));
+    }
+
+    @Test
+    void shouldMissNothingWhileConnectionsLeaveTheListOfThoseLookedAt() {
+        int count = 1_000_000;
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        CompletableFuture<Void> sender = inAnotherThread(() -> {
+            SplittableRandom random = new SplittableRandom(11);
+            for (int i = 0; i < count; i++) {
+                send(pair.leftShort(), i);
+                if (random.nextInt(8) == 0) {
+                    pause(random, 50);
+                }
+            }
+        });
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+        while (reader.received < count && System.nanoTime() < deadlineNs && !sender.isCompletedExceptionally()) {
+            if (b.adapter.progress().poll(0) == 0) {
+                Thread.yield();
+            }
+        }
+        assertEquals(count, reader.received);
+        sender.join();
+    }
+
+    @Test
+    void shouldLoseNoWakeUp() {
+        int count = 100_000;
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader left = new Reader(pair.left().links().getFirst());
+        Reader right = new Reader(pair.rightShort());
+        pair.left().start(left);
+        pair.right().start(right);
+        CompletableFuture<Void> pong = inAnotherThread(() -> {
+            SplittableRandom random = new SplittableRandom(12);
+            StaticLink back = (StaticLink) pair.right().links().getFirst();
+            for (int i = 0; i < count; i++) {
+                sleepUntil(b, right, i + 1);
+                pause(random, 100);
+                send(back, i);
+            }
+        });
+        SplittableRandom random = new SplittableRandom(13);
+        for (int i = 0; i < count && !pong.isCompletedExceptionally(); i++) {
+            pause(random, 100);
+            send(pair.leftShort(), i);
+            sleepUntil(a, left, i + 1);
+        }
+        pong.join();
+        assertTrue(a.sleeps + b.sleeps > count / 2, "they hardly slept: " + a.sleeps + " and " + b.sleeps);
+    }
+
+    private static void sleepUntil(Side side, Reader reader, int count) {
+        while (reader.received < count) {
+            if (side.adapter.progress().poll(0) == 0) {
+                assertFalse(side.sleepIsLost(), "nobody woke it for message " + count);
+            }
+        }
+    }
+
+    @Test
+    void shouldWakeASenderThatWaitsForRoomOnEitherLink() {
+        int count = 2_000;
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader small = new Reader(pair.rightShort());
+        Reader large = new Reader(pair.rightRegular());
+        CompletableFuture<Void> receiver = inAnotherThread(() -> {
+            SplittableRandom random = new SplittableRandom(14);
+            while (small.received < count || large.received < count) {
+                pause(random, 300);
+                small.onReadable();
+                large.onReadable();
+            }
+        });
+        int stalls = 0;
+        MemorySegment block = MemorySegment.ofArray(new byte[40_000]);
+        DynamicLink regular = pair.leftRegular();
+        for (int i = 0; i < count && !receiver.isCompletedExceptionally(); i++) {
+            for (; pair.leftShort().claim() == LinkStatus.PENDING; stalls++) {
+                assertFalse(a.sleepIsLost(), "nobody woke the sender of small message " + i);
+                a.adapter.progress().poll(0);
+            }
+            pair.leftShort().commit(PacketHeader.of(8000, i, 0, 0));
+            BufferGroup group = Side.group(block);
+            for (; regular.send(PacketHeader.of(40_000, i, 0, 0), group, 0) == LinkStatus.PENDING; stalls++) {
+                assertFalse(a.sleepIsLost(), "nobody woke the sender of large message " + i);
+                a.adapter.progress().poll(0);
+            }
+        }
+        receiver.join();
+        assertTrue(stalls > 0, "there was always room");
+    }
+
+    @Test
+    void shouldMissNothingWhenAnotherThreadReadsAndTellsItsInterest() {
+        int count = 10_000;
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        TransmissionLink link = pair.rightShort();
+        ReentrantLock receiveLock = new ReentrantLock();
+        Semaphore handedOver = new Semaphore(0);
+        AtomicInteger opened = new AtomicInteger();
+        AtomicInteger taken = new AtomicInteger();
+        pair.right().start(new ConnectionListener() {
+            @Override
+            public int onReadable() {
+                if (!receiveLock.tryLock()) {
+                    return 0;
+                }
+                try {
+                    if (opened.get() > taken.get() || link.front() <= 0) {
+                        return 0;
+                    }
+                    pair.right().receiveInterest(false);
+                    opened.incrementAndGet();
+                    handedOver.release();
+                    return 1;
+                } finally {
+                    receiveLock.unlock();
+                }
+            }
+
+            @Override
+            public void onLost(boolean orderly, String reason) {
+                throw new AssertionError(reason);
+            }
+        });
+        CompletableFuture<Void> user = inAnotherThread(() -> {
+            while (taken.get() < count) {
+                handedOver.acquireUninterruptibly();
+                receiveLock.lock();
+                link.skip(8);
+                link.release();
+                taken.incrementAndGet();
+                pair.right().receiveInterest(true);
+                receiveLock.unlock();
+            }
+        });
+        CompletableFuture<Void> sender = inAnotherThread(() -> {
+            SplittableRandom random = new SplittableRandom(15);
+            for (int i = 0; i < count; i++) {
+                send(pair.leftShort(), i);
+                pause(random, 50);
+            }
+        });
+        while (taken.get() < count && !user.isCompletedExceptionally()) {
+            if (b.adapter.progress().poll(0) == 0) {
+                assertFalse(b.sleepIsLost() && opened.get() == taken.get(), "nobody woke it for message " + taken);
+            }
+        }
+        user.join();
+        sender.join();
+    }
+
+    @Test
+    void shouldAllocateNothingPerMessage() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        Reader regular = new Reader(pair.rightRegular());
+        pair.right().start(reader);
+        BufferGroup group = new BufferGroup();
+        MemorySegment block = MemorySegment.ofArray(new byte[20_000]);
+        var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        long bytes = 0;
+        int count = 20_000;
+        for (int i = 0; i < 3 * count; i++) {
+            if (i == 2 * count) {
+                bytes = threads.getCurrentThreadAllocatedBytes();
+            }
+            send(pair.leftShort(), i);
+            group.add(block, 0, 20_000);
+            assertTrue(pair.leftRegular().send(PacketHeader.of(20_000, i, 0, 0), group, 0) == LinkStatus.COMPLETE);
+            b.adapter.progress().poll(0);
+            regular.onReadable();
+            b.adapter.progress().armForBlocking();
+            b.adapter.progress().disarm();
+        }
+        bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
+        assertEquals(3 * count, reader.received);
+        assertTrue(bytes < count, bytes + " bytes for " + count + " messages");
+    }
+}
