@@ -1,0 +1,161 @@
+package io.madeleine.testkit;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.madeleine.api.AsymmetricMessageException;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import org.junit.jupiter.api.Test;
+
+/** The contract of the mirror: whatever is unpacked otherwise than it was packed is an error in time, and no harm. */
+abstract class AsymmetryContract extends BlocksContract {
+    private static final int SMALL = 40;
+    private static final int MIDDLE = 6000;
+    private static final int LARGE = 3 << 20;
+
+    /** A block as one end sees it. */
+    private record Item(int bytes, ReceiveMode mode) {}
+
+    private static Item cheaper(int bytes) {
+        return new Item(bytes, CHEAPER);
+    }
+
+    private static Item express(int bytes) {
+        return new Item(bytes, EXPRESS);
+    }
+
+    private static Item[] items(Item... items) {
+        return items;
+    }
+
+    /** What is packed is not what is unpacked: an error that the receiver sees, and both ends go on. */
+    private void expectError(Item[] packed, Item[] unpacked) {
+        open(2);
+        for (int repeated = 0; repeated < 2; repeated++) {
+            together(
+                    () -> {
+                        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                            for (Item item : packed) {
+                                out.pack(block(1, item.bytes), SendMode.CHEAPER, item.mode);
+                            }
+                            out.endPacking();
+                        }
+                    },
+                    () -> {
+                        AsymmetricMessageException thrown =
+                                assertThrows(AsymmetricMessageException.class, () -> unpackAll(unpacked));
+                        assertSays("from rank 0 to rank 1 on channel default", thrown);
+                    });
+        }
+        checkUsable(0, 1);
+        close();
+    }
+
+    private void unpackAll(Item[] unpacked) {
+        try (IncomingMessage in = channel(1).beginUnpacking()) {
+            for (Item item : unpacked) {
+                in.unpack(block(item.bytes), SendMode.CHEAPER, item.mode);
+            }
+            in.endUnpacking();
+        }
+    }
+
+    @Test
+    void shouldNoticeThatLessWasPacked() {
+        for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
+            expectError(items(cheaper(bytes)), items(cheaper(bytes), cheaper(SMALL)));
+            expectError(items(cheaper(SMALL), cheaper(bytes)), items(cheaper(SMALL), cheaper(bytes), cheaper(LARGE)));
+            expectError(items(), items(cheaper(bytes)));
+            expectError(items(cheaper(bytes)), items(cheaper(bytes + 1)));
+        }
+    }
+
+    @Test
+    void shouldNoticeThatLessWasPackedWhileItWaitsForAnExpressBlock() {
+        for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
+            expectError(items(cheaper(bytes)), items(cheaper(bytes), express(SMALL)));
+            expectError(items(cheaper(bytes)), items(cheaper(bytes), express(LARGE)));
+            expectError(items(), items(express(bytes)));
+            expectError(items(express(bytes)), items(express(bytes + 1)));
+        }
+    }
+
+    @Test
+    void shouldNoticeThatMoreWasPacked() {
+        for (int bytes : new int[] {SMALL, MIDDLE, LARGE}) {
+            expectError(items(cheaper(bytes), cheaper(SMALL)), items(cheaper(bytes)));
+            expectError(items(cheaper(SMALL), cheaper(bytes)), items(cheaper(SMALL)));
+            expectError(items(cheaper(bytes)), items());
+            expectError(items(cheaper(bytes)), items(cheaper(bytes - 1)));
+            expectError(items(express(SMALL), cheaper(bytes), express(bytes)), items(express(SMALL), cheaper(bytes)));
+        }
+    }
+
+    @Test
+    void shouldNoticeAnotherOrder() {
+        expectError(items(cheaper(SMALL), cheaper(LARGE)), items(cheaper(LARGE), cheaper(SMALL), cheaper(1)));
+        expectError(items(express(SMALL), cheaper(LARGE), cheaper(5)), items(cheaper(LARGE), express(SMALL + 6)));
+        expectError(
+                items(cheaper(LARGE), express(SMALL), cheaper(MIDDLE)),
+                items(express(SMALL), cheaper(LARGE), cheaper(MIDDLE + 1)));
+    }
+
+    @Test
+    void shouldNoticeOtherSizes() {
+        expectError(items(cheaper(LARGE)), items(cheaper(SMALL)));
+        expectError(items(cheaper(SMALL)), items(cheaper(LARGE)));
+        expectError(items(cheaper(LARGE)), items(express(SMALL)));
+        expectError(items(cheaper(SMALL)), items(express(LARGE)));
+        expectError(items(cheaper(MIDDLE), cheaper(LARGE)), items(cheaper(MIDDLE), express(MIDDLE)));
+        expectError(
+                items(express(4), cheaper(LARGE), cheaper(LARGE)), items(express(4), cheaper(SMALL), cheaper(LARGE)));
+    }
+
+    @Test
+    void shouldNameTheBlockWhenBlocksDescribeThemselves() {
+        if (!setup.selfDescribed()) {
+            return;
+        }
+        open(2);
+        together(
+                () -> {
+                    try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                        out.packInt(3);
+                        out.pack(block(1, 50), SendMode.CHEAPER, CHEAPER);
+                        out.pack(block(1, 60), SendMode.CHEAPER, CHEAPER);
+                        out.endPacking();
+                    }
+                },
+                () -> {
+                    try (IncomingMessage in = channel(1).beginUnpacking()) {
+                        in.unpackInt();
+                        in.unpack(block(50), SendMode.CHEAPER, CHEAPER);
+                        AsymmetricMessageException thrown = assertThrows(
+                                AsymmetricMessageException.class, () -> in.unpack(block(60), SendMode.SAFER, CHEAPER));
+                        assertSays("block 2 of 60 bytes, SAFER/CHEAPER", thrown);
+                        assertSays("block 2 of 60 bytes, CHEAPER/CHEAPER", thrown);
+                        assertThrows(AsymmetricMessageException.class, in::endUnpacking);
+                    }
+                });
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldFailTheSameWayAgainUntilItIsClosed() {
+        open(2);
+        together(() -> send(channel(0), 1, 1, SMALL), () -> {
+            try (IncomingMessage in = channel(1).beginUnpacking()) {
+                assertThrows(
+                        AsymmetricMessageException.class, () -> in.unpack(block(LARGE), SendMode.CHEAPER, EXPRESS));
+                assertThrows(AsymmetricMessageException.class, in::unpackInt);
+                assertThrows(AsymmetricMessageException.class, in::endUnpacking);
+                assertThrows(AsymmetricMessageException.class, in::endUnpacking);
+            }
+        });
+        checkUsable(0, 1);
+    }
+}

@@ -1,0 +1,196 @@
+package io.madeleine.testkit;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Session;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.switching.SelectionTable;
+import io.madeleine.switching.SwitchSettings;
+import io.madeleine.switching.SwitchedChannel;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One rank of {@link LocalSessions}.
+ *
+ * <p>Threading: thread-safe once opened.
+ */
+final class LocalSession implements Session {
+    private static final long ALIGNMENT_BYTES = 64;
+    private static final long DRAIN_NS = 10_000_000_000L;
+    private static final long DRAIN_STEP_NS = 1_000_000;
+    private static final byte[] SECRET = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+    /** Which process of which session this is. */
+    record Place(String sessionId, int rank, int size) {}
+
+    private final Place place;
+    private final Map<String, ProtocolModule> drivers;
+    private final SwitchSettings settings;
+    private final Reactor reactor;
+    private final ProgressEngine engine;
+    private final Map<String, Adapter> adapters = new LinkedHashMap<>();
+    private final Map<String, ProtocolChannel> protocolChannels = new LinkedHashMap<>();
+    private final Map<String, SwitchedChannel> channels = new LinkedHashMap<>();
+    private final List<PeerFailureListener> failureListeners = new CopyOnWriteArrayList<>();
+    private final Arena arena = Arena.ofShared();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    LocalSession(Place place, Map<String, ProtocolModule> drivers, WaitPolicy policy, SwitchSettings settings) {
+        this.place = place;
+        this.drivers = drivers;
+        this.settings = settings;
+        this.reactor = drivers.values().stream()
+                .map(ProtocolModule::offerReactor)
+                .flatMap(Optional::stream)
+                .findFirst()
+                .orElseGet(SelectorReactor::new);
+        this.engine = new ProgressEngine("local-" + place.rank(), reactor, policy);
+        ProcessContext context = new ProcessContext(
+                place.sessionId(),
+                new ProcessIdentity(place.rank(), 0),
+                SECRET,
+                reactor,
+                System.getLogger("io.madeleine.testkit"));
+        drivers.forEach((network, driver) -> {
+            Adapter adapter = driver.openAdapter(driver.adapterNames().getFirst(), context);
+            adapters.put(network, adapter);
+            engine.addSource(adapter.progress());
+        });
+    }
+
+    ProtocolModule driver(String network) {
+        return known(drivers.get(network), network);
+    }
+
+    Adapter adapter(String network) {
+        return known(adapters.get(network), network);
+    }
+
+    private static <T> T known(@org.jspecify.annotations.Nullable T found, String name) {
+        if (found == null) {
+            throw new IllegalArgumentException("nothing is called " + name + " here");
+        }
+        return found;
+    }
+
+    void openChannel(String name, String network) {
+        channels.put(name, new SwitchedChannel(this, name, engine, settings));
+        protocolChannels.put(name, adapter(network).openChannel(name));
+        known(channels.get(name), name)
+                .onConnectionLost((reason, rank) -> failureListeners.forEach(
+                        listener -> listener.peerFailed(rank, new PeerFailedException(rank, reason))));
+    }
+
+    CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {
+        return known(protocolChannels.get(channel), channel).connect(request);
+    }
+
+    void attach(String channel, String network, int rank, ProtocolConnection connection, SelectionTable table) {
+        known(channels.get(channel), channel).attach(rank, network, connection, table);
+    }
+
+    int demand() {
+        return engine.demand();
+    }
+
+    @Override
+    public int rank() {
+        return place.rank();
+    }
+
+    @Override
+    public int size() {
+        return place.size();
+    }
+
+    @Override
+    public Set<String> channelNames() {
+        return channels.keySet();
+    }
+
+    @Override
+    public Channel channel(String name) {
+        SwitchedChannel channel = channels.get(name);
+        if (channel == null) {
+            throw new ConfigurationException("no channel " + name + "; there are " + channels.keySet());
+        }
+        return channel;
+    }
+
+    @Override
+    public int progress() {
+        return engine.progress();
+    }
+
+    @Override
+    public MemorySegment allocate(long bytes) {
+        return arena.allocate(bytes, ALIGNMENT_BYTES);
+    }
+
+    @Override
+    public Arena arena() {
+        return arena;
+    }
+
+    @Override
+    public void onPeerFailure(PeerFailureListener listener) {
+        failureListeners.add(listener);
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            drain();
+            channels.values().forEach(SwitchedChannel::finish);
+            free();
+        }
+    }
+
+    private void drain() {
+        Waitable nothing = new Waitable();
+        long deadlineNs = System.nanoTime() + DRAIN_NS;
+        while (!channels.values().stream().allMatch(SwitchedChannel::isDrained)) {
+            long nowNs = System.nanoTime();
+            if (deadlineNs - nowNs <= 0) {
+                return;
+            }
+            engine.await(nothing, () -> false, nowNs + DRAIN_STEP_NS);
+        }
+    }
+
+    void die() {
+        if (closed.compareAndSet(false, true)) {
+            free();
+        }
+    }
+
+    private void free() {
+        engine.close();
+        channels.values().forEach(SwitchedChannel::close);
+        protocolChannels.values().forEach(ProtocolChannel::close);
+        adapters.values().forEach(Adapter::close);
+        reactor.close();
+        arena.close();
+    }
+}

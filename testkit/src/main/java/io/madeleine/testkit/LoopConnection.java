@@ -1,0 +1,217 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a wire.
+ *
+ * <p>Threading: as {@link ProtocolConnection} says, which it checks.
+ */
+final class LoopConnection implements ProtocolConnection {
+    private final LoopAdapter adapter;
+    private final ConnectionRequest request;
+    private final LoopWire.End here;
+    private final LoopWire.End there;
+    private final LoopPipe[] incoming;
+    private final List<TransmissionLink> links = new ArrayList<>();
+    private final LoopPipe[] outgoing;
+    private final OneAtATime sending;
+    private final OneAtATime receiving;
+    private volatile @Nullable ConnectionListener listener;
+    private boolean toldLoss;
+
+    LoopConnection(LoopAdapter adapter, ConnectionRequest request, LoopWire wire) {
+        this.adapter = adapter;
+        this.request = request;
+        this.here = wire.endOf(adapter);
+        this.there = wire.otherEnd(adapter);
+        this.incoming = wire.incoming(adapter);
+        this.sending = new OneAtATime(adapter.fabric(), "sending by " + this);
+        this.receiving = new OneAtATime(adapter.fabric(), "receiving by " + this);
+        this.outgoing = wire.outgoing(adapter);
+        for (int i = 0; i < outgoing.length; i++) {
+            links.add(link(request.modules().get(i), outgoing[i], incoming[i]));
+        }
+    }
+
+    private TransmissionLink link(TransmissionCapabilities capabilities, LoopPipe out, LoopPipe in) {
+        return switch (out) {
+            case LoopSlots slots -> new LoopStaticLink(this, capabilities, slots, in);
+            case LoopStream stream ->
+                new LoopDynamicLink(
+                        this,
+                        capabilities,
+                        stream,
+                        in,
+                        adapter.tm(capabilities.id()).acceptBytes());
+        };
+    }
+
+    // ---- the layer above
+
+    @Override
+    public ProcessIdentity peer() {
+        return request.peer();
+    }
+
+    @Override
+    public boolean bidirectional() {
+        return true;
+    }
+
+    @Override
+    public List<TransmissionLink> links() {
+        return links;
+    }
+
+    @Override
+    public void start(ConnectionListener wanted) {
+        if (listener != null) {
+            throw violation("start was called twice");
+        }
+        listener = wanted;
+        adapter.ring();
+    }
+
+    @Override
+    public void receiveInterest(boolean wanted) {
+        receiving.enter();
+        here.interested = wanted;
+        receiving.leave();
+    }
+
+    @Override
+    public void finish() {
+        here.finished = true;
+        there.adapter.ring();
+    }
+
+    @Override
+    public void close() {
+        if (!here.closed) {
+            here.closed = true;
+            there.adapter.ring();
+            adapter.forget(this);
+        }
+    }
+
+    // ---- the links
+
+    OneAtATime sending() {
+        return sending;
+    }
+
+    OneAtATime receiving() {
+        return receiving;
+    }
+
+    boolean isClosed() {
+        return here.closed;
+    }
+
+    boolean isOverForSender() {
+        return here.closed || there.closed;
+    }
+
+    boolean isOverForReceiver() {
+        return there.closed || there.finished;
+    }
+
+    void checkHeader(LoopReceiver link, long header) {
+        if (!PacketHeader.isValid(header)) {
+            throw link.violation("an invalid header, " + Long.toHexString(header));
+        }
+        if (here.finished) {
+            throw link.violation("sending after finish(): " + PacketHeader.describe(header));
+        }
+    }
+
+    /** Something has been taken out of a pipe. Rings no more often than it must, to show who forgets to look. */
+    void roomMade(LoopPipe pipe) {
+        if (pipe.starving) {
+            there.adapter.ring();
+        }
+    }
+
+    /** Something has been put into a pipe. */
+    void sent() {
+        if (there.interested) {
+            there.adapter.ring();
+        }
+    }
+
+    ContractViolation violation(String what) {
+        return adapter.fabric().violation(this + ": " + what);
+    }
+
+    // ---- the leader
+
+    int poll() {
+        for (LoopPipe pipe : incoming) {
+            pipe.pass();
+        }
+        ConnectionListener told = listener;
+        if (told == null || here.closed) {
+            return 0;
+        }
+        boolean over = isOverForReceiver();
+        int work = 0;
+        if (here.interested && hasReadable()) {
+            work += told.onReadable();
+        }
+        if (over && !toldLoss && !hidesSomething()) {
+            toldLoss = true;
+            told.onLost(there.finished, there.finished ? "it has finished" : "its end was closed");
+            work++;
+        }
+        return work;
+    }
+
+    private boolean hasReadable() {
+        for (LoopPipe pipe : incoming) {
+            if (pipe.hasNews()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean hidesSomething() {
+        for (LoopPipe pipe : incoming) {
+            if (pipe.hidesSomething()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether there is something to do for the leader or for who waits for room. */
+    boolean hasNews() {
+        if (listener == null || here.closed) {
+            return false;
+        }
+        if ((isOverForReceiver() && !toldLoss) || hidesSomething() || (here.interested && hasReadable())) {
+            return true;
+        }
+        for (LoopPipe pipe : outgoing) {
+            if (pipe.producerCouldGoOn()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public String toString() {
+        return "loop connection " + request.peer() + " of " + adapter;
+    }
+}

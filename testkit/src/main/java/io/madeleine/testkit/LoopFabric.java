@@ -1,0 +1,63 @@
+package io.madeleine.testkit;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The medium that all "loop" adapters of one test share: where the two ends of a connection meet, and where broken rules
+ * are noted, since an error on the session's own thread would be seen by nobody.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class LoopFabric {
+    private final AtomicInteger adapterCount = new AtomicInteger();
+    private final Map<String, LoopMeeting> meetings = new HashMap<>();
+    private final Queue<ContractViolation> violations = new ConcurrentLinkedQueue<>();
+
+    /** A medium that nobody uses yet. */
+    public LoopFabric() {}
+
+    /** The rules that were broken so far. */
+    public List<ContractViolation> violations() {
+        return new ArrayList<>(violations);
+    }
+
+    /** Notes a broken rule and returns what to throw. */
+    ContractViolation violation(String what) {
+        ContractViolation violation = new ContractViolation(what);
+        violations.add(violation);
+        return violation;
+    }
+
+    String newAddress() {
+        return "loop:" + System.identityHashCode(this) + ":" + adapterCount.getAndIncrement();
+    }
+
+    /** Who comes first waits, who comes second finds the other. Both then hold the same meeting. */
+    synchronized LoopMeeting meet(String place, LoopMeeting.Visitor visitor) {
+        LoopMeeting found = meetings.remove(place);
+        if (found == null) {
+            LoopMeeting waiting = new LoopMeeting(visitor);
+            meetings.put(place, waiting);
+            return waiting;
+        }
+        found.complete(visitor);
+        return found;
+    }
+
+    /** Gives up waiting; false if the other has come meanwhile. */
+    synchronized boolean leave(String place, LoopMeeting meeting) {
+        @Nullable LoopMeeting waiting = meetings.get(place);
+        if (waiting != meeting) {
+            return false;
+        }
+        meetings.remove(place);
+        return true;
+    }
+}

@@ -1,0 +1,70 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.BufferGroup;
+
+/**
+ * One direction of one link: a bounded queue from one thread at a time to one thread at a time.
+ *
+ * <p>Threading: single producer, single consumer; each index is written by one side and read by both.
+ */
+abstract sealed class LoopPipe permits LoopSlots, LoopStream {
+    final long deliverBytes;
+    private final int delayRounds;
+
+    /** How much has been produced and consumed, in slots or bytes. */
+    volatile long produced;
+
+    volatile long consumed;
+
+    /** How much of what was produced the consumer may see. */
+    private volatile long visible;
+
+    /** Whether the producer was told that it has to wait for room. */
+    volatile boolean starving;
+
+    private int rounds;
+
+    LoopPipe(LoopTm receiver) {
+        this.deliverBytes = receiver.deliverBytes();
+        this.delayRounds = receiver.delayRounds();
+    }
+
+    /** Up to where the consumer may look. */
+    final long limit() {
+        return delayRounds == 0 ? produced : visible;
+    }
+
+    /** Called once per poll of the receiver: lets what was sent come nearer. */
+    final void pass() {
+        if (delayRounds != 0 && visible != produced && ++rounds >= delayRounds) {
+            rounds = 0;
+            visible = produced;
+        }
+    }
+
+    /** Whether something is under way that the consumer cannot see yet. */
+    final boolean hidesSomething() {
+        return limit() != produced;
+    }
+
+    /** Whether the consumer could go on. */
+    boolean hasNews() {
+        return limit() != consumed;
+    }
+
+    /** The header in front, 0 without one. */
+    abstract long front();
+
+    abstract long receive(BufferGroup group, long maxBytes);
+
+    abstract long skip(long maxBytes);
+
+    abstract void release();
+
+    abstract boolean hasRoom();
+
+    /** Whether the producer was told to wait, and need not any more. */
+    final boolean producerCouldGoOn() {
+        return starving && hasRoom();
+    }
+}

@@ -1,0 +1,114 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A pipe of bytes: headers and payloads one behind the other, in a ring.
+ *
+ * <p>Threading: as {@link LoopPipe}.
+ */
+final class LoopStream extends LoopPipe {
+    private final MemorySegment ring;
+    private final long ringBytes;
+    private volatile long openHeader;
+    private final MemorySegment word = Arena.ofAuto().allocate(PacketHeader.BYTES, Long.BYTES);
+
+    LoopStream(LoopTm sender, LoopTm receiver) {
+        super(receiver);
+        ringBytes = sender.ringBytes();
+        if (ringBytes < 2 * PacketHeader.BYTES) {
+            throw new IllegalArgumentException("expected ringBytes of at least 16, found " + ringBytes);
+        }
+        ring = Arena.ofAuto().allocate(ringBytes, Long.BYTES);
+    }
+
+    private long room() {
+        return ringBytes - (produced - consumed);
+    }
+
+    @Override
+    boolean hasRoom() {
+        return room() >= PacketHeader.BYTES;
+    }
+
+    /** Puts a header in if there is room for the whole of it. */
+    boolean putHeader(long header) {
+        if (room() < PacketHeader.BYTES) {
+            return false;
+        }
+        long position = produced;
+        for (int i = 0; i < PacketHeader.BYTES; i++) {
+            ring.set(Blocks.BYTE, (position + i) % ringBytes, (byte) (header >>> (8 * i)));
+        }
+        produced = position + PacketHeader.BYTES;
+        return true;
+    }
+
+    /** Puts payload in, as far as there is room; a block that cannot be read leaves what came before it in place. */
+    long putPayload(BufferGroup group, long maxBytes) {
+        long before = group.remainingBytes();
+        long left = Math.min(maxBytes, room());
+        while (left > 0 && !group.isEmpty()) {
+            long position = produced;
+            long offset = position % ringBytes;
+            long remaining = group.remainingBytes();
+            try {
+                left -= group.drainTo(ring, offset, Math.min(left, ringBytes - offset));
+            } finally {
+                produced = position + remaining - group.remainingBytes();
+            }
+        }
+        return before - group.remainingBytes();
+    }
+
+    @Override
+    boolean hasNews() {
+        // An empty packet that was looked at and left in front is news still.
+        return limit() != consumed || (openHeader != 0 && PacketHeader.payloadBytes(openHeader) == 0);
+    }
+
+    @Override
+    long front() {
+        if (openHeader == 0 && limit() - consumed >= PacketHeader.BYTES) {
+            long position = consumed;
+            for (int i = 0; i < PacketHeader.BYTES; i++) {
+                word.set(Blocks.BYTE, i, ring.get(Blocks.BYTE, (position + i) % ringBytes));
+            }
+            openHeader = word.get(Blocks.LONG, 0);
+            consumed = position + PacketHeader.BYTES;
+        }
+        return openHeader;
+    }
+
+    private long available(long maxBytes) {
+        long offset = consumed % ringBytes;
+        return Math.min(Math.min(maxBytes, deliverBytes), Math.min(limit() - consumed, ringBytes - offset));
+    }
+
+    @Override
+    long receive(BufferGroup group, long maxBytes) {
+        long position = consumed;
+        long before = group.remainingBytes();
+        try {
+            return group.fillFrom(ring, position % ringBytes, available(maxBytes));
+        } finally {
+            consumed = position + before - group.remainingBytes(); // also if memory turns out to be freed
+        }
+    }
+
+    @Override
+    long skip(long maxBytes) {
+        long bytes = available(maxBytes);
+        consumed = consumed + bytes;
+        return bytes;
+    }
+
+    @Override
+    void release() {
+        openHeader = 0;
+    }
+}

@@ -1,0 +1,275 @@
+package io.madeleine.testkit;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.SessionException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** The contract of the end of a peer and of a session. */
+abstract class LossContract extends ThreadsContract {
+    private static final int MUCH = 24 << 20;
+
+    private static PeerFailedException assertFails(int rank, Executable call) {
+        PeerFailedException thrown = assertThrows(PeerFailedException.class, call);
+        assertEquals(rank, thrown.rank(), thrown.getMessage());
+        return thrown;
+    }
+
+    @Test
+    void shouldFailWhoWaitsForAPeerThatDies() {
+        open(2);
+        together(
+                () -> assertFails(0, () -> channel(1).beginUnpacking(0)),
+                () -> assertFails(-1, () -> channel(1).beginUnpacking()),
+                () -> {
+                    pause(20);
+                    sessions().die(0);
+                });
+        assertFails(0, () -> channel(1).beginUnpacking(0));
+        assertFails(-1, () -> channel(1).beginUnpacking());
+        assertFails(0, () -> {
+            try (OutgoingMessage out = channel(1).beginPacking(0)) {
+                out.packInt(1);
+                out.endPacking();
+            }
+        });
+        assertTrue(channel(1).tryBeginUnpacking().isEmpty());
+        assertEquals(0, sessions().demand(1));
+    }
+
+    @Test
+    void shouldFailAMessageWhosePeerDiesInItsMiddle() {
+        for (boolean asynchronous : new boolean[] {false, true}) {
+            open(2);
+            CompletableFuture<Void> begun = new CompletableFuture<>();
+            CompletableFuture<Void> died = new CompletableFuture<>();
+            together(
+                    () -> {
+                        OutgoingMessage out = channel(0).beginPacking(1);
+                        out.packInt(5);
+                        out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                        out.endPackingAsync();
+                        begun.get(10, TimeUnit.SECONDS);
+                        sessions().die(0);
+                        died.complete(null);
+                    },
+                    () -> {
+                        IncomingMessage in = channel(1).beginUnpacking();
+                        assertEquals(5, in.unpackInt());
+                        begun.complete(null);
+                        died.get(10, TimeUnit.SECONDS);
+                        assertFails(0, () -> {
+                            in.unpack(block(MUCH), SendMode.CHEAPER, CHEAPER);
+                            if (asynchronous) {
+                                in.endUnpackingAsync().await();
+                            } else {
+                                in.endUnpacking();
+                            }
+                        });
+                        in.close();
+                        assertFails(0, () -> channel(1).beginUnpacking(0));
+                    });
+            eventually("nothing is left to do", () -> sessions().demand(1) == 0);
+            close();
+        }
+    }
+
+    @Test
+    void shouldFailWhoSendsToAPeerThatDies() {
+        for (boolean asynchronous : new boolean[] {false, true}) {
+            open(2);
+            together(
+                    () -> {
+                        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                            out.packInt(5);
+                            out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                            end(out, asynchronous);
+                        } catch (PeerFailedException e) {
+                            assertEquals(1, e.rank()); // otherwise the network has swallowed it as the peer went
+                        }
+                        assertFails(1, () -> {
+                            try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                                out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                                end(out, asynchronous);
+                            }
+                        });
+                    },
+                    () -> {
+                        pause(20);
+                        sessions().die(1);
+                    });
+            eventually("nothing is left to do", () -> sessions().demand(0) == 0);
+            close();
+        }
+    }
+
+    private static void end(OutgoingMessage out, boolean asynchronous) {
+        if (asynchronous) {
+            out.endPackingAsync().await();
+        } else {
+            out.endPacking();
+        }
+    }
+
+    @Test
+    void shouldFailWhoWaitsForAnExpressBlockOfAPeerThatDies() {
+        open(2);
+        together(
+                () -> {
+                    OutgoingMessage out = channel(0).beginPacking(1);
+                    out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                    out.pack(block(2, 4), SendMode.LATER, CHEAPER);
+                    pause(30);
+                    sessions().die(0);
+                },
+                () -> assertThrows(PeerFailedException.class, () -> {
+                    // not all modules send anything of a message before its end
+                    try (IncomingMessage in = channel(1).beginUnpacking()) {
+                        in.unpack(block(MUCH), SendMode.CHEAPER, CHEAPER);
+                        in.unpackInt();
+                    }
+                }));
+    }
+
+    @Test
+    void shouldDeliverAllThatWasSentBeforeAPeerLeft() {
+        open(2);
+        int count = 20; // more than some networks keep
+        CompletableFuture<Void> leaving = start(() -> {
+            for (int i = 0; i < count; i++) {
+                OutgoingMessage out = channel(0).beginPacking(1);
+                out.packInt(i);
+                out.endPackingAsync();
+            }
+            sessions().session(0).close();
+        });
+        for (int i = 0; i < count; i++) {
+            try (IncomingMessage in =
+                    i % 2 == 0 ? channel(1).beginUnpacking() : channel(1).beginUnpacking(0, 10, TimeUnit.SECONDS)) {
+                pause(i == 3 ? 50 : 0); // the loss is known in the middle
+                assertEquals(i, in.unpackInt());
+                in.endUnpacking();
+            }
+        }
+        assertFails(0, () -> channel(1).beginUnpacking(0));
+        assertFails(-1, () -> channel(1).beginUnpacking());
+        join(leaving);
+    }
+
+    @Test
+    void shouldOfferMessagesBehindOneThatAnotherThreadHasOpen() {
+        open(2);
+        for (int i = 0; i < 2; i++) {
+            OutgoingMessage out = channel(0).beginPacking(1);
+            out.packInt(i);
+            out.endPackingAsync();
+        }
+        CompletableFuture<Void> leaving = start(() -> sessions().session(0).close());
+        IncomingMessage first = channel(1).beginUnpacking();
+        CompletableFuture<Void> second = start(() -> {
+            try (IncomingMessage in = channel(1).beginUnpacking()) {
+                assertEquals(1, in.unpackInt());
+                in.endUnpacking();
+            }
+        });
+        pause(50);
+        assertEquals(0, first.unpackInt());
+        first.endUnpacking();
+        join(second);
+        join(leaving);
+        assertFails(-1, () -> channel(1).beginUnpacking());
+    }
+
+    @Test
+    void shouldGoOnWaitingForAnyoneWhileALivePeerRemains() {
+        open(3);
+        CompletableFuture<Void> waiting = start(() -> receive(channel(2), 4, 100, 20_000));
+        pause(10);
+        sessions().die(0);
+        pause(30);
+        assertFails(0, () -> channel(2).beginUnpacking(0));
+        send(channel(1), 2, 4, 100, 20_000);
+        join(waiting);
+        checkUsable(1, 2);
+    }
+
+    @Test
+    void shouldEndAllWaitsWhenTheSessionIsClosed() {
+        open(2);
+        OutgoingMessage held = channel(1).beginPacking(0);
+        CompletableFuture<Void> closing = start(() -> {
+            pause(50);
+            sessions().session(1).close();
+        });
+        together(
+                () -> assertThrows(SessionException.class, () -> channel(1).beginUnpacking()),
+                () -> assertThrows(SessionException.class, () -> channel(1).beginUnpacking(0)),
+                () -> assertThrows(SessionException.class, () -> channel(1).beginPacking(0)),
+                () -> join(start(
+                        Thread.ofVirtual(),
+                        () -> assertThrows(
+                                SessionException.class, () -> channel(1).beginUnpacking()))));
+        join(closing);
+        assertThrows(SessionException.class, () -> channel(1).beginUnpacking());
+        assertThrows(SessionException.class, () -> channel(1).tryBeginUnpacking());
+        assertThrows(SessionException.class, () -> sessions().session(1).progress());
+        assertThrows(RuntimeException.class, () -> {
+            held.packInt(1);
+            held.endPacking();
+        });
+        held.close();
+        sessions().session(1).close();
+        assertThrows(PeerFailedException.class, () -> channel(0).beginUnpacking());
+    }
+
+    @Test
+    void shouldFinishWhatWasPromisedBeforeItCloses() {
+        open(2);
+        MemorySegment received = block(MUCH);
+        together(
+                () -> {
+                    try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                        out.pack(block(8, MUCH));
+                        out.endPackingAsync();
+                    }
+                    sessions().session(0).close();
+                },
+                () -> {
+                    pause(20);
+                    try (IncomingMessage in = channel(1).beginUnpacking()) {
+                        in.unpack(received);
+                        in.endUnpacking();
+                    }
+                });
+        Pattern.check(8, received);
+    }
+
+    @Test
+    void shouldCloseTheSessionFromAHandler() {
+        open(2);
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        channel(1).onMessage(message -> {
+            try {
+                message.close();
+                sessions().session(1).close();
+                closed.complete(null);
+            } catch (RuntimeException | Error e) {
+                closed.completeExceptionally(e);
+            }
+        });
+        send(channel(0), 1, 1, 100);
+        join(closed);
+        assertThrows(PeerFailedException.class, () -> channel(0).beginUnpacking());
+    }
+}

@@ -1,0 +1,122 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Receives a series of packets from one link and checks all of it, never waiting. Packets are taken in parts of a given
+ * size if the module allows that; parts may be skipped.
+ *
+ * <p>Threading: confined.
+ */
+final class PacketReceiver {
+    /** Which parts of packets are skipped instead of received. */
+    @FunctionalInterface
+    interface Skipping {
+        /** Whether to skip the part of a packet that begins at a position. */
+        boolean isSkipped(int packet, long position);
+    }
+
+    private final TransmissionLink link;
+    private final PacketSeries series;
+    private final long partBytes;
+    private final Skipping skipping;
+    private final MemorySegment target;
+    private final BufferGroup group = new BufferGroup();
+    private int next;
+    private long position;
+
+    PacketReceiver(TransmissionLink link, PacketSeries series) {
+        this(link, series, Long.MAX_VALUE, (_, _) -> false);
+    }
+
+    PacketReceiver(TransmissionLink link, PacketSeries series, long partBytes, Skipping skipping) {
+        this.link = link;
+        this.series = series;
+        this.partBytes = link.capabilities().aggregation() == AggregationMode.SYMMETRIC ? Long.MAX_VALUE : partBytes;
+        this.skipping = skipping;
+        long largest = 1;
+        for (int i = 0; i < series.count(); i++) {
+            largest = Math.max(largest, series.bytes(i));
+        }
+        target = Arena.ofAuto().allocate(largest, 8);
+    }
+
+    /** Takes what has arrived; returns how many bytes and packets that was. */
+    int step() {
+        long moved = 0;
+        while (next < series.count()) {
+            long header = link.front();
+            if (header == 0) {
+                break;
+            }
+            check(header);
+            long now = payload();
+            moved += now;
+            if (position < series.bytes(next)) {
+                if (now == 0) {
+                    break;
+                }
+                continue;
+            }
+            link.release();
+            next++;
+            position = 0;
+            moved++;
+        }
+        return (int) Math.min(moved, Integer.MAX_VALUE);
+    }
+
+    boolean isDone() {
+        return next == series.count();
+    }
+
+    int receivedCount() {
+        return next;
+    }
+
+    private void check(long header) {
+        if (header == LinkStatus.CLOSED) {
+            throw new ContractViolation("the link closed before packet " + next + " of " + series.count());
+        }
+        if (header != series.header(next)) {
+            throw new ContractViolation("packet " + next + " came as \"" + PacketHeader.describe(header)
+                    + "\", but was sent as \"" + PacketHeader.describe(series.header(next)) + '"');
+        }
+    }
+
+    private long payload() {
+        long left = series.bytes(next) - position;
+        if (left == 0) {
+            return 0;
+        }
+        long wanted = Math.min(left, partBytes);
+        if (skipping.isSkipped(next, position)) {
+            return account(link.skip(wanted), wanted);
+        }
+        group.clear();
+        long half = wanted / 2; // two blocks, so that the seam is tried, too
+        group.add(target, position, half);
+        group.add(target, position + half, wanted - half);
+        long received = account(link.receive(group, wanted), wanted);
+        if (group.remainingBytes() != wanted - received) {
+            throw new ContractViolation("receive answered " + received + " and took "
+                    + (wanted - group.remainingBytes()) + " bytes of the group");
+        }
+        Pattern.check(next, position - received, target, position - received, received);
+        return received;
+    }
+
+    private long account(long moved, long wanted) {
+        if (moved < 0 || moved > wanted) {
+            throw new ContractViolation("moved " + moved + " bytes where " + wanted + " were asked for");
+        }
+        position += moved;
+        return moved;
+    }
+}

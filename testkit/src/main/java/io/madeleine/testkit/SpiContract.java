@@ -1,0 +1,98 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two processes of a session in one, connected once: what all contract tests of the SPI start from. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+abstract class SpiContract {
+    static final long PATIENCE_NS = 20_000_000_000L;
+
+    @TempDir
+    Path directory;
+
+    SpiEnd left;
+    SpiEnd right;
+    private String sessionId = "";
+
+    /**
+     * A driver for one process.
+     *
+     * @param directory a directory that is shared by the processes of the test, and empty at first
+     */
+    protected abstract ProtocolModule newDriver(Path directory);
+
+    /** Called after all is closed: a chance to look whether anything was left behind. */
+    protected void afterwards() {}
+
+    @BeforeEach
+    void open() {
+        sessionId = "contract-" + Long.toHexString(System.nanoTime());
+        left = newEnd(1);
+        right = newEnd(2);
+        connect(left, right);
+    }
+
+    SpiEnd newEnd(long id) {
+        return new SpiEnd(newDriver(directory), sessionId, id);
+    }
+
+    void connect(SpiEnd one, SpiEnd other) {
+        long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        CompletableFuture<ProtocolConnection> ofOne = one.connect(other, true, deadlineNs);
+        CompletableFuture<ProtocolConnection> ofOther = other.connect(one, false, deadlineNs);
+        drive(() -> ofOne.isDone() && ofOther.isDone());
+        one.use(ofOne.join());
+        other.use(ofOther.join());
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        Thread other = Thread.ofPlatform().start(left::close); // each may wait for the other, as processes do
+        right.close();
+        other.join();
+        afterwards();
+    }
+
+    int linkCount() {
+        return left.connection().links().size();
+    }
+
+    /** Polls both processes until the condition is met. */
+    void drive(BooleanSupplier met) {
+        long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        while (!met.getAsBoolean()) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new ContractViolation("nothing moves any more");
+            }
+            left.poll();
+            right.poll();
+        }
+    }
+
+    /** Polls both for a while, until what was sent should have arrived. */
+    void settle() {
+        long untilNs = System.nanoTime() + 20_000_000;
+        while (System.nanoTime() - untilNs < 0) {
+            left.poll();
+            right.poll();
+        }
+    }
+
+    /** Sends a series from left to right over a link and receives it. */
+    void transfer(PacketSender sender, PacketReceiver receiver) {
+        drive(() -> {
+            boolean sent = sender.step();
+            receiver.step();
+            return sent && receiver.isDone();
+        });
+    }
+}

@@ -1,0 +1,123 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.switching.SelectionTable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands for one process in the contract tests of the SPI: a driver with one adapter, driven by hand. One
+ * connection of it is <i>the</i> connection, whose upcalls it records.
+ *
+ * <p>Threading: one thread at a time, but for the links' two halves and what {@link Reactor} allows.
+ */
+final class SpiEnd implements ConnectionListener, AutoCloseable {
+    private static final byte[] SECRET = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+
+    final ProtocolModule driver;
+    final ProcessIdentity identity;
+    final Reactor reactor;
+    final Adapter adapter;
+    final ProtocolChannel channel;
+    volatile int upcallCount;
+    volatile int lossCount;
+    volatile boolean lossWasOrderly;
+    volatile String lossReason = "";
+    volatile IntSupplier whenReadable = this::lookAtLinks;
+    private @Nullable ProtocolConnection connection;
+
+    SpiEnd(ProtocolModule driver, String sessionId, long id) {
+        this.driver = driver;
+        this.identity = new ProcessIdentity(id, 0);
+        this.reactor = driver.offerReactor().orElseGet(SelectorReactor::new);
+        this.adapter = driver.openAdapter(
+                driver.adapterNames().getFirst(),
+                new ProcessContext(
+                        sessionId, identity, SECRET, reactor, System.getLogger("io.madeleine.testkit.contract")));
+        this.channel = adapter.openChannel("contract");
+    }
+
+    ConnectionRequest request(SpiEnd peer, boolean initiator, long deadlineNs) {
+        SelectionTable table = SelectionTable.of(driver.transmissionModules());
+        return new ConnectionRequest(
+                peer.identity, peer.adapter.address(), initiator, table.modules(), table.digest(), deadlineNs);
+    }
+
+    /** Begins to connect in the channel of the contract. */
+    CompletableFuture<ProtocolConnection> connect(SpiEnd peer, boolean initiator, long deadlineNs) {
+        return channel.connect(request(peer, initiator, deadlineNs));
+    }
+
+    /** Takes a connection for the one to be tested, and starts it. */
+    void use(ProtocolConnection made) {
+        connection = made;
+        made.start(this);
+    }
+
+    ProtocolConnection connection() {
+        ProtocolConnection used = connection;
+        if (used == null) {
+            throw new IllegalStateException("not connected");
+        }
+        return used;
+    }
+
+    TransmissionLink link(int index) {
+        return connection().links().get(index);
+    }
+
+    /** One round, as the engine does it. */
+    int poll() {
+        return adapter.progress().poll(System.nanoTime()) + reactor.poll();
+    }
+
+    /** Prepares to sleep and sleeps, as the engine does it; false if there was news that forbade it. */
+    boolean sleep(long timeoutNs) {
+        boolean quiet = adapter.progress().armForBlocking();
+        try {
+            if (quiet) {
+                reactor.sleep(timeoutNs);
+            }
+        } finally {
+            adapter.progress().disarm();
+        }
+        return quiet;
+    }
+
+    /** What the layer above does at least when it is called: some modules learn of the end only by that. */
+    int lookAtLinks() {
+        connection().links().forEach(TransmissionLink::front);
+        return 0;
+    }
+
+    @Override
+    public int onReadable() {
+        upcallCount++;
+        return whenReadable.getAsInt();
+    }
+
+    @Override
+    public void onLost(boolean orderly, String reason) {
+        if (lossCount++ == 0) {
+            lossWasOrderly = orderly;
+            lossReason = reason;
+        }
+    }
+
+    @Override
+    public void close() {
+        adapter.close();
+        reactor.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** Contract tests and stand-ins for those who write transmission modules. */
+@NullMarked
+package io.madeleine.testkit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,9 @@
+/** Contract tests and stand-ins for those who write transmission modules. */
+module io.madeleine.testkit {
+    requires static org.jspecify;
+    requires transitive io.madeleine.session;
+    requires transitive org.junit.jupiter.api;
+    requires transitive org.junit.jupiter.params;
+
+    exports io.madeleine.testkit;
+}

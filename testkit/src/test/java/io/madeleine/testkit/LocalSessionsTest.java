@@ -1,0 +1,54 @@
+package io.madeleine.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.LinkMode;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LocalSessionsTest {
+    private static final List<LoopTm> SHORT_AND_STREAM = List.of(
+            LoopTm.withStaticBuffers("short", AggregationMode.SYMMETRIC, 112, 128),
+            LoopTm.withDynamicBuffers("stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE));
+
+    @Test
+    void shouldPassTheArrayOfUnpredictableSizeOfFigureOne() throws InterruptedException {
+        int[] array = new int[100_000];
+        Arrays.setAll(array, i -> i);
+        try (LocalSessions sessions =
+                LocalSessions.of(2).loop("loop", SHORT_AND_STREAM).open()) {
+            Thread sender = Thread.ofPlatform().start(() -> {
+                try (OutgoingMessage out = sessions.channel(0).beginPacking(1)) {
+                    out.packInt(array.length);
+                    out.pack(array, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                    out.endPacking();
+                }
+            });
+            try (IncomingMessage in = sessions.channel(1).beginUnpacking()) {
+                int[] received = new int[in.unpackInt()];
+                in.unpack(received, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                in.endUnpacking();
+                assertArrayEquals(array, received);
+                assertEquals(0, in.remote());
+            }
+            sender.join();
+        }
+    }
+
+    @Test
+    void shouldReportBrokenRulesWhenItIsClosed() {
+        LocalSessions.Builder wanted = LocalSessions.of(2).loop("loop", SHORT_AND_STREAM);
+        LocalSessions sessions = wanted.open();
+        LoopFabric fabric = wanted.fabrics().getFirst();
+        fabric.violation("as a test");
+        assertThrows(ContractViolation.class, sessions::close);
+    }
+}

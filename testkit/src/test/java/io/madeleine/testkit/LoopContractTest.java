@@ -1,0 +1,42 @@
+package io.madeleine.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** The template keeps the contract it is a template for. */
+class LoopContractTest extends AbstractProtocolModuleContractTest {
+    private final LoopFabric fabric = new LoopFabric();
+
+    @Override
+    protected ProtocolModule newDriver(Path directory) {
+        return new LoopPmm(
+                fabric,
+                List.of(
+                        LoopTm.withStaticBuffers("short", AggregationMode.ASYMMETRIC, 112, 1024),
+                        LoopTm.withStaticBuffers("cells", AggregationMode.SYMMETRIC, 8192, 4096)
+                                .slots(3),
+                        LoopTm.withDynamicBuffers("eager", LinkMode.BUFFER, AggregationMode.SYMMETRIC, 65536)
+                                .delayed(3),
+                        LoopTm.withDynamicBuffers(
+                                        "stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE)
+                                .ring(10_007)
+                                .accepting(5000)
+                                .delivering(3001)));
+    }
+
+    @Override
+    protected Optional<Boolean> closingIsOrderly() {
+        return Optional.of(false);
+    }
+
+    @Override
+    protected void afterwards() {
+        assertEquals(List.of(), fabric.violations());
+    }
+}
