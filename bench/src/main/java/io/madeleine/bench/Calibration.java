@@ -1,0 +1,111 @@
+package io.madeleine.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Tells whether the machine was quiet: a fixed computation and the hand-over of a cache line between two threads are
+ * timed before, between and after the rounds. On a quiet machine they always take the same time.
+ *
+ * <p>A round counts as noisy if, right before or right after it, one of the two took {@value #TOLERANCE} times as long as
+ * it can.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class Calibration {
+    /** How much slower than at its best the machine may be, in parts. */
+    static final double TOLERANCE = 1.3;
+
+    private static final int REPETITIONS = 24;
+    private static final int COMPUTATION_STEPS = 200_000;
+    private static final int HAND_OVERS = 500;
+    private static final int WARM_UP = 3;
+
+    /** One look at the machine: medians of the repetitions, in nanoseconds. */
+    record Look(double computationNs, double handOverNs) {}
+
+    private final List<Look> looks = new ArrayList<>();
+    private final Supplier<Look> taker;
+    private long sink;
+
+    Calibration() {
+        this.taker = this::take;
+    }
+
+    /** With looks from elsewhere. */
+    Calibration(Supplier<Look> taker) {
+        this.taker = taker;
+    }
+
+    /** Looks once; the first time takes longer, for the compiler's sake. */
+    void look() {
+        if (looks.isEmpty()) {
+            for (int i = 0; i < WARM_UP; i++) {
+                looks.add(taker.get());
+            }
+            looks.clear();
+        }
+        looks.add(taker.get());
+    }
+
+    private Look take() {
+        double[] computations = new double[REPETITIONS];
+        for (int i = 0; i < REPETITIONS; i++) {
+            long beginNs = System.nanoTime();
+            sink += compute();
+            computations[i] = System.nanoTime() - beginNs;
+        }
+        return new Look(Figures.median(computations), Figures.median(HandOver.measure(REPETITIONS, HAND_OVERS)));
+    }
+
+    private long compute() {
+        long value = sink | 1;
+        for (int i = 0; i < COMPUTATION_STEPS; i++) {
+            value = value * 0x5851F42D4C957F2DL + 0x14057B7EF767814FL;
+        }
+        return value;
+    }
+
+    /** How far apart the looks were, in parts: the worse of the two. */
+    double spread() {
+        return spread(looks);
+    }
+
+    static double spread(List<Look> looks) {
+        return Math.max(
+                range(looks.stream().mapToDouble(Look::computationNs).toArray()),
+                range(looks.stream().mapToDouble(Look::handOverNs).toArray()));
+    }
+
+    private static double range(double... values) {
+        double smallest = Double.MAX_VALUE;
+        double largest = 0;
+        for (double value : values) {
+            smallest = Math.min(smallest, value);
+            largest = Math.max(largest, value);
+        }
+        return values.length == 0 ? 0 : (largest - smallest) / smallest;
+    }
+
+    /** The rounds, counted from 0, that lie between two looks of which one was bad. */
+    List<Integer> noisyRounds() {
+        return noisyRounds(looks);
+    }
+
+    static List<Integer> noisyRounds(List<Look> looks) {
+        double computationNs =
+                looks.stream().mapToDouble(Look::computationNs).min().orElse(0);
+        double handOverNs = looks.stream().mapToDouble(Look::handOverNs).min().orElse(0);
+        List<Integer> noisy = new ArrayList<>();
+        for (int round = 0; round + 1 < looks.size(); round++) {
+            for (Look look : looks.subList(round, round + 2)) {
+                if ((look.computationNs() > TOLERANCE * computationNs || look.handOverNs() > TOLERANCE * handOverNs)
+                        && !noisy.contains(round)) {
+                    noisy.add(round);
+                }
+            }
+        }
+        return noisy;
+    }
+}

@@ -1,0 +1,52 @@
+package io.madeleine.bench;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.Session;
+import io.madeleine.bench.measure.Block;
+import io.madeleine.bench.measure.Wire;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Madeleine's public API: messages of one block CHEAPER/CHEAPER in memory of the session, received from anyone.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class ChannelWire implements Wire {
+    private final Session session;
+    private final Channel channel;
+    private final int peer;
+
+    ChannelWire(Session session, String channel) {
+        this.session = session;
+        this.channel = session.channel(channel);
+        this.peer = 1 - session.rank();
+    }
+
+    @Override
+    public MemorySegment allocate(long bytes) {
+        return session.allocate(bytes);
+    }
+
+    @Override
+    public void send(Block block, long bytes) {
+        OutgoingMessage message = channel.beginPacking(peer);
+        message.pack(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        message.endPacking();
+    }
+
+    @Override
+    public void receive(Block block, long bytes) {
+        IncomingMessage message = channel.beginUnpacking();
+        message.unpack(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        message.endUnpacking();
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,76 @@
+package io.madeleine.bench;
+
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.LocalProcesses;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.ResidentSubject;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.session.SessionInfo.Protocol;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * The links of one of our networks, without a session.
+ *
+ * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
+ */
+final class LinkSubject extends ResidentSubject {
+    private static final String CONFIGURATION = "MADELEINE_CONF";
+
+    private final Protocol protocol;
+    private final ProtocolSubject.Setup setup;
+    private final Conditions conditions;
+    private final PrintWriter err;
+
+    LinkSubject(
+            Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PROTOCOL, protocol.name(), variant);
+        this.protocol = protocol;
+        this.setup = setup;
+        this.conditions = conditions;
+        this.err = err;
+    }
+
+    @Override
+    public Optional<String> absence() {
+        return Optional.empty();
+    }
+
+    @Override
+    public boolean has(Pattern pattern, long bytes) {
+        return bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
+    }
+
+    @Override
+    public Optional<String> transmissionModule(long bytes) {
+        return Optional.of(ProtocolSubject.moduleFor(protocol, bytes));
+    }
+
+    @Override
+    protected Running start(Map<String, String> environment) {
+        Map<String, String> all = new HashMap<>(environment);
+        setup.configuration().map(Path::toAbsolutePath).ifPresent(file -> all.put(CONFIGURATION, file.toString()));
+        return LocalProcesses.start(
+                IntStream.range(0, 2).mapToObj(this::command).toList(), all, List.of(), err);
+    }
+
+    private List<String> command(int rank) {
+        List<String> java = setup.java(conditions, LinkProcess.class);
+        java.addAll(List.of(
+                protocol.name(),
+                Integer.toString(rank),
+                conditions.waiting().name(),
+                Boolean.toString(conditions.pin())));
+        java.addAll(setup.settings());
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(setup.withMadeleine(java, protocol));
+        return command;
+    }
+}

@@ -1,0 +1,342 @@
+package io.madeleine.bench;
+
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.bench.experiment.Experiment;
+import io.madeleine.bench.experiment.ExperimentOptions;
+import io.madeleine.bench.history.HistoryOptions;
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Pinning;
+import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.report.ReportOptions;
+import io.madeleine.session.SessionInfo;
+import io.madeleine.session.SessionInfo.Protocol;
+import io.madeleine.switching.SelectionTable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * The options of {@code mad perf}, and what becomes of the results.
+ *
+ * <p>Threading: confined to caller.
+ */
+@Command(
+        name = "mad perf",
+        header = "Measures latency, bandwidth and message rate between two processes of this machine.",
+        synopsisHeading = "Usage: ",
+        abbreviateSynopsis = true,
+        sortOptions = false,
+        description = {
+            "",
+            "For each network, and each peer that is asked for, two processes exchange messages of one block, ours"
+                    + " CHEAPER/CHEAPER through the public API. Each row is measured in several rounds, and in each"
+                    + " round for all of them in turn, so that what else the machine does happens to all; the median is"
+                    + " that of the rounds' medians. Contents are checked outside the time that counts. Progress goes"
+                    + " to standard error, the table with minimum, median, 99th percentile, maximum and the spread of"
+                    + " the rounds to standard output.",
+            "",
+            "  latency    half the time of a round trip, in us; a sample is a batch of round trips of at least 10 us",
+            "  bandwidth  one end streams, the other acknowledges the last message; MB/s, 1 MB is 10^6 bytes",
+            "  rate       the same in messages per second",
+            "",
+        },
+        optionListHeading = "Options:%n",
+        footer = {
+            "",
+            "Exit codes:",
+            "  0  everything that is on and installed was measured",
+            "  1  nothing is on, or a measurement failed",
+            "  2  the command line is wrong",
+            "  3  --fail-on-regression, and something has become slower",
+            "",
+            "Examples:",
+            "  mad perf --protocol sci,tcp --sizes 8,1024,64KiB --pattern latency",
+            "  mad perf --pin --wait spin --seconds 1 --machine --json results.jsonl",
+            "  mad perf --experiment madeleine2-fig5 --pin --wait spin --report fig5.html",
+            "  mad perf --protocol sci,tcp --peers aeron-ipc,netty,c-tcp --sizes 8,4KiB,64KiB,1MiB",
+            "  mad perf --protocol sci --layers --buffers rotate --usage --allocations",
+            "  mad perf --from results.jsonl --report results.html --report results.csv",
+            "  mad perf --pin --wait spin --save --compare --last 5 --fail-on-regression",
+        })
+final class PerfCommand implements Callable<Integer> {
+    private static final long MAX_BYTES = 1 << 30;
+
+    @Option(
+            names = "--protocol",
+            paramLabel = "NAME",
+            split = ",",
+            description = "The networks to measure, as sci,tcp. Default: all that are on.")
+    List<String> protocols = new ArrayList<>();
+
+    @Option(
+            names = "--sizes",
+            paramLabel = "SIZE",
+            split = ",",
+            converter = Size.class,
+            defaultValue = "8,64,256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB",
+            description = "The sizes of the messages, as 8,1024,64KiB. Default: ${DEFAULT-VALUE}.")
+    List<Long> sizes = new ArrayList<>();
+
+    @Option(
+            names = "--pattern",
+            paramLabel = "PATTERN",
+            split = ",",
+            defaultValue = "latency,bandwidth,rate",
+            description = "What to measure. Default: ${DEFAULT-VALUE}.")
+    List<Pattern> patterns = new ArrayList<>();
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "1.5",
+            description = "How long a row takes over all rounds, a quarter of it to warm up; 0.05 to 600. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    double seconds;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "How many times a row is measured; in each round all subjects are measured in turn. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    int rounds;
+
+    @Mixin
+    ComparisonOptions comparison = new ComparisonOptions();
+
+    @Option(names = "--pin", description = "Ties each process to a processor of its own, by taskset.")
+    boolean pin;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE|-",
+            description = "Writes one JSON object per row into the file, or to standard output and nothing else there.")
+    Optional<String> json = Optional.empty();
+
+    @Option(
+            names = "--machine",
+            description =
+                    "Begins the JSON with a row of kind machine: processor, versions, conditions, how quiet it was.")
+    boolean describesMachine;
+
+    @Option(
+            names = "--allocations",
+            description = "Shows how many bytes of heap the two measuring threads allocate per message.")
+    boolean allocations;
+
+    @Option(
+            names = "--conf",
+            paramLabel = "FILE",
+            description = "Reads the configuration from this HOCON file. Default: the file that MADELEINE_CONF names,"
+                    + " if any.")
+    Optional<Path> conf = Optional.empty();
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets one key, as tm.tcp.no-delay=false. May be repeated.")
+    List<String> settings = new ArrayList<>();
+
+    @Option(names = "--no-native", description = "Grants native access to no module.")
+    boolean noNative;
+
+    @Mixin
+    ReportOptions reports = new ReportOptions();
+
+    @Mixin
+    HistoryOptions history = new HistoryOptions();
+
+    @Mixin
+    ExperimentOptions experiments = new ExperimentOptions();
+
+    @Option(names = "--verbose", description = "Shows the stack trace of an error, too.")
+    boolean verbose;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Shows this help.")
+    boolean help;
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        if (experiments.listed()) {
+            return 0;
+        }
+        experiments.chosen().ifPresent(this::prepare);
+        check(seconds >= 0.05 && seconds <= 600, "--seconds " + seconds + ": expected 0.05 to 600");
+        check(rounds >= 1 && rounds <= 1000, "--rounds " + rounds + ": expected 1 to 1000");
+        comparison.check();
+        sizes.forEach(
+                bytes -> check(bytes >= 1 && bytes <= MAX_BYTES, "--sizes " + bytes + ": expected 1 byte to 1GiB"));
+        reports.check();
+        history.check();
+        Optional<List<String>> kept = reports.kept();
+        if (kept.isPresent()) {
+            return finish(kept.get(), true);
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        List<String> arguments = new ArrayList<>(settings);
+        conf.ifPresent(file -> arguments.add("--conf=" + file));
+        List<Protocol> on = protocolsThatAreOn(SessionInfo.of(arguments), err);
+        if (on.isEmpty()) {
+            err.println("mad perf: no network is on, nothing to measure");
+            return 1;
+        }
+        if (pin) {
+            Pinning.unavailable().ifPresent(why -> err.println("mad perf: not pinned: " + why));
+        }
+        List<Subject> subjects = new ArrayList<>();
+        List<AbsentPeer> absent = new ArrayList<>();
+        for (Conditions conditions :
+                comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
+            ProtocolSubject.Setup setup = new ProtocolSubject.Setup(settings, conf, !noNative);
+            on.forEach(protocol -> subjects.addAll(comparison.ofProtocol(protocol, setup, conditions, err)));
+            comparison.addPeers(conditions, subjects, absent, err);
+        }
+        PerfRun run = new PerfRun(
+                new PerfRun.Plan(patterns, sizes, seconds, rounds, comparison.buffers, comparison.usage),
+                new Calibration(),
+                err);
+        run.measure(subjects);
+        return report(run, machine(run, on), absent);
+    }
+
+    private void prepare(Experiment experiment) {
+        Experiment.SetUp setUp = experiment.setUp();
+        protocols = experiments.given("--protocol") ? protocols : setUp.protocols();
+        comparison.peers = experiments.given("--peers") ? comparison.peers : setUp.peers();
+        sizes = experiments.given("--sizes") ? sizes : setUp.sizes();
+        patterns = experiments.given("--pattern")
+                ? patterns
+                : setUp.patterns().stream()
+                        .map(word -> Pattern.valueOf(word.toUpperCase(Locale.ROOT)))
+                        .toList();
+        reports.otherwise(Path.of(experiment.id() + ".html"));
+    }
+
+    private void check(boolean condition, String message) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+
+    private List<Protocol> protocolsThatAreOn(SessionInfo info, PrintWriter err) {
+        List<String> known = info.protocols().stream().map(Protocol::name).toList();
+        protocols.forEach(name -> check(
+                known.contains(name),
+                "--protocol " + name + ": there is no such network, expected some of " + String.join(",", known)));
+        List<String> asked =
+                protocols.isEmpty() ? known : protocols.stream().distinct().toList();
+        List<Protocol> on = new ArrayList<>();
+        for (String name : asked) {
+            Protocol protocol = info.protocol(name).orElseThrow();
+            if (!protocol.on()) {
+                err.println("mad perf: " + name + " is off: "
+                        + protocol.availability().reason());
+            } else if (noNative && !protocol.nativeModules().isEmpty()) {
+                err.println("mad perf: " + name + " is off: --no-native, and it needs native access for "
+                        + String.join(",", protocol.nativeModules()));
+            } else {
+                on.add(protocol);
+            }
+        }
+        return on;
+    }
+
+    private Machine machine(PerfRun run, List<Protocol> on) {
+        Map<String, List<String>> selection = new LinkedHashMap<>();
+        for (Protocol protocol : on) {
+            selection.put(
+                    protocol.name(),
+                    protocol.selection().map(SelectionTable::rows).orElse(List.of()).stream()
+                            .map(row -> row.moduleId() + ": "
+                                    + (row.toBytes() == Long.MAX_VALUE
+                                            ? "from " + PerfTable.size(row.fromBytes())
+                                            : "up to " + PerfTable.size(row.toBytes())))
+                            .toList());
+        }
+        return new Machine(
+                comparison.waitWords(),
+                pin && Pinning.unavailable().isEmpty(),
+                rounds,
+                seconds,
+                run.noise(),
+                selection);
+    }
+
+    private int report(PerfRun run, Machine machine, List<AbsentPeer> absent) throws IOException {
+        PerfRow.Extras extras = new PerfRow.Extras(allocations, comparison.usage);
+        List<PerfRow> rows = run.rows();
+        List<String> lines = new ArrayList<>(List.of(machine.json()));
+        rows.forEach(row -> lines.add(row.json(extras)));
+        absent.forEach(peer -> lines.add(peer.json()));
+        experiments
+                .chosen()
+                .ifPresent(experiment -> lines.add(experiment.original().json()));
+        List<String> wanted = describesMachine ? lines : lines.subList(1, lines.size());
+        PrintWriter out = spec.commandLine().getOut();
+        if (json.filter("-"::equals).isPresent()) {
+            wanted.forEach(out::println);
+            out.flush();
+        } else {
+            PerfTable.print(out, rows, extras);
+            PerfTable.print(out, absent);
+            if (json.isPresent()) {
+                Files.write(Path.of(json.get()), wanted, StandardCharsets.UTF_8);
+            }
+        }
+        if (machine.calibration().most()) {
+            spec.commandLine()
+                    .getErr()
+                    .println("mad perf: the machine was too noisy: "
+                            + machine.calibration().rounds().size() + " of " + rounds
+                            + " rounds were; do not trust these figures");
+        }
+        return finish(lines, run.complete());
+    }
+
+    /** What becomes of rows, just measured or kept. */
+    private int finish(List<String> lines, boolean complete) throws IOException {
+        reports.write(lines);
+        boolean onlyJson = json.filter("-"::equals).isPresent();
+        PrintWriter out =
+                onlyJson ? spec.commandLine().getErr() : spec.commandLine().getOut();
+        int code = history.finish(lines, reports.origin(), complete, out);
+        return complete ? code : 1;
+    }
+
+    /** Bytes as people write them. */
+    static final class Size implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            try {
+                return ConfigFactory.parseMap(Map.of("size", text)).getBytes("size");
+            } catch (ConfigException e) {
+                throw new TypeConversionException("'" + text + "' is no size: expected bytes, as 512, 64KiB or 1MiB");
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.madeleine.bench;
+
+import io.madeleine.api.Session;
+import io.madeleine.bench.measure.ControlLine;
+import io.madeleine.bench.measure.Pinning;
+
+/**
+ * One of the two processes of a network's measurement.
+ *
+ * <p>Threading: confined to caller.
+ */
+public final class PerfProcess {
+    /** The channel that is measured; {@code mad perf} configures it. */
+    static final String CHANNEL = "mad-perf";
+
+    /** The argument that has the process pinned. */
+    static final String PIN = "pin";
+
+    private PerfProcess() {}
+
+    /** Started by {@code mad perf}. */
+    public static void main(String[] arguments) {
+        Session session = Session.open();
+        if (arguments.length > 0 && arguments[0].equals(PIN)) {
+            Pinning.pinThisProcess(session.rank());
+        }
+        ControlLine.serve(session.rank(), (_, line) -> {
+            line.exchangeContacts("-");
+            return new ChannelWire(session, CHANNEL);
+        });
+    }
+}

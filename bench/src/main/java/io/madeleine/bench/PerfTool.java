@@ -1,0 +1,71 @@
+package io.madeleine.bench;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.bench.peer.Peers;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.spi.ToolProvider;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * {@code mad perf} as the command line finds it: a tool called {@code mad-perf}.
+ *
+ * <p>Threading: stateless.
+ */
+public final class PerfTool implements ToolProvider {
+    private static final int FAILURE = 1;
+    private static final int USAGE = 2;
+    private static final int WIDTH = 110;
+
+    /** For the service loader. */
+    public PerfTool() {}
+
+    @Override
+    public String name() {
+        return "mad-perf";
+    }
+
+    @Override
+    public Optional<String> description() {
+        return Optional.of("Measures latency, bandwidth and message rate between two processes of this machine.");
+    }
+
+    @Override
+    public int run(PrintWriter out, PrintWriter err, String... arguments) {
+        CommandLine line = new CommandLine(new PerfCommand());
+        describePeers(line.getCommandSpec().usageMessage());
+        line.setOut(out);
+        line.setErr(err);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpWidth(WIDTH);
+        line.setParameterExceptionHandler(PerfTool::usageError);
+        line.setExecutionExceptionHandler((e, command, parsed) -> {
+            boolean known = e instanceof MadeleineException && e.getMessage() != null;
+            err.println("mad perf: " + (known ? e.getMessage() : e));
+            if (parsed.hasMatchedOption("--verbose")) {
+                e.printStackTrace(err);
+            }
+            return FAILURE;
+        });
+        return line.execute(arguments);
+    }
+
+    /** The names and what is behind them, before the exit codes. */
+    private static void describePeers(UsageMessageSpec usage) {
+        List<String> footer = new ArrayList<>(List.of("", "Peers:"));
+        for (Peers peer : Peers.values()) {
+            footer.add("  %-12s %s".formatted(peer.word(), peer.summary()));
+        }
+        footer.addAll(List.of(usage.footer()));
+        usage.footer(footer.toArray(String[]::new));
+    }
+
+    private static int usageError(ParameterException e, String[] arguments) {
+        e.getCommandLine().getErr().println("mad perf: " + e.getMessage() + " (mad perf --help says more)");
+        return USAGE;
+    }
+}

@@ -1,0 +1,23 @@
+package io.madeleine.bench.experiment;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All experiments. A new one gets a file beside this and a line here.
+ *
+ * <p>Threading: stateless.
+ */
+final class Experiments {
+    static final List<Experiment> ALL = List.of(Madeleine2Fig5.EXPERIMENT, Madeleine2Fig6.EXPERIMENT);
+
+    private Experiments() {}
+
+    static Optional<Experiment> of(String id) {
+        return ALL.stream().filter(experiment -> experiment.id().equals(id)).findFirst();
+    }
+
+    static List<String> ids() {
+        return ALL.stream().map(Experiment::id).toList();
+    }
+}

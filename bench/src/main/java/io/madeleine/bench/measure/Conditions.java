@@ -1,0 +1,23 @@
+package io.madeleine.bench.measure;
+
+import io.madeleine.pmm.WaitMode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What is the same for all subjects of a comparison.
+ *
+ * @param waiting how the processes wait for messages
+ * @param pin whether each process is tied to a processor of its own
+ */
+public record Conditions(WaitMode waiting, boolean pin) {
+    /** The options of every measuring JVM. */
+    public List<String> javaOptions() {
+        List<String> options = new ArrayList<>(List.of("-Xms64m", "-XX:+UseSerialGC", "-XX:-UsePerfData"));
+        if (pin) {
+            // A pinned JVM sees one processor and would think that its peer needs it, too.
+            options.add("-XX:ActiveProcessorCount=" + Runtime.getRuntime().availableProcessors());
+        }
+        return options;
+    }
+}

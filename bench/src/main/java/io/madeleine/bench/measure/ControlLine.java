@@ -1,0 +1,143 @@
+package io.madeleine.bench.measure;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A measuring process's connection to {@code mad perf}, over which orders come and results go. Between orders the process
+ * is blocked reading it, so that it disturbs nobody; when it ends, so does the process.
+ *
+ * <p>Threading: confined to caller.
+ */
+public final class ControlLine implements AutoCloseable {
+    /** The environment variable that names port and token. */
+    static final String VARIABLE = "MADELEINE_PERF_CONTROL";
+
+    static final String HELLO = "hello ";
+    static final String MEMORY = "memory ";
+    static final String CONTACT = "contact ";
+    static final String READY = "ready";
+    static final String IDLE = "idle";
+    static final String FAILED = "failed ";
+
+    private final Socket socket;
+    private final BufferedReader reader;
+    private final int rank;
+    private final String token;
+    private final long memoryBytes;
+
+    /** Opens the one end of a wire. */
+    @FunctionalInterface
+    public interface Opener {
+        /** Of the process with this rank, 0 or 1; what the ends have to know of each other goes over the line. */
+        Wire open(int rank, ControlLine line) throws Exception;
+    }
+
+    private ControlLine(int rank) throws IOException {
+        String given = System.getenv(VARIABLE);
+        if (given == null) {
+            throw new MeasuringException(VARIABLE + " is not set: this program is started by mad perf");
+        }
+        String[] words = given.split(" ", -1);
+        this.rank = rank;
+        this.token = words[1];
+        this.socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(words[0]));
+        this.reader = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        say(HELLO + words[1] + " " + rank);
+        this.memoryBytes = Long.parseLong(hear(MEMORY));
+    }
+
+    /** Carries out orders until there are no more. */
+    public static void serve(int rank, Opener opener) {
+        try (ControlLine line = new ControlLine(rank)) {
+            try (Wire wire = opener.open(rank, line)) {
+                line.serve(wire);
+            } catch (Exception e) {
+                line.say(FAILED + String.valueOf(e).replace('\n', ' '));
+                throw e;
+            }
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new MeasuringException("rank " + rank + ": " + e, e);
+        }
+    }
+
+    /** What both processes of this subject know and nobody else: hexadecimal digits. */
+    public String token() {
+        return token;
+    }
+
+    /** Tells the other process how to find this one, and learns the same. */
+    public String exchangeContacts(String own) throws IOException {
+        say(CONTACT + own);
+        return hear(CONTACT);
+    }
+
+    private void serve(Wire wire) throws IOException {
+        BlockMemory memory = new BlockMemory(wire, memoryBytes);
+        Driver driver = new Driver(wire);
+        Responder responder = new Responder(wire);
+        say(READY);
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+            Order order = Order.of(line);
+            if (rank == 0) {
+                Round round = driver.measure(order, memory.sent(order), memory.received(order));
+                say(round.line());
+            } else {
+                responder.serve(memory.received(order), order.usage());
+                say(IDLE);
+            }
+        }
+    }
+
+    private void say(String line) throws IOException {
+        socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private String hear(String expected) throws IOException {
+        String line = reader.readLine();
+        if (line == null || !line.startsWith(expected)) {
+            throw new MeasuringException("mad perf said '" + line + "', expected '" + expected + "...'");
+        }
+        return line.substring(expected.length());
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The memory of both directions, taken from the wire when it is first needed: large enough for all orders. */
+    private static final class BlockMemory {
+        private final Wire wire;
+        private final long bytes;
+        private MemorySegment sent = MemorySegment.NULL;
+        private MemorySegment received = MemorySegment.NULL;
+
+        BlockMemory(Wire wire, long bytes) {
+            this.wire = wire;
+            this.bytes = bytes;
+        }
+
+        BlockRing sent(Order order) {
+            sent = sent.byteSize() == 0 ? wire.allocate(bytes) : sent;
+            return new BlockRing(order.buffers(), order.bytes(), sent);
+        }
+
+        BlockRing received(Order order) {
+            received = received.byteSize() == 0 ? wire.allocate(bytes) : received;
+            return new BlockRing(order.buffers(), order.bytes(), received);
+        }
+    }
+}

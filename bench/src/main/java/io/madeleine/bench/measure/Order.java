@@ -1,0 +1,43 @@
+package io.madeleine.bench.measure;
+
+/**
+ * What one measurement is: both processes of a subject get it at the same time.
+ *
+ * @param pattern what to measure
+ * @param bytes the size of a message
+ * @param durationNs how long it takes in all
+ * @param warmNs how much of that does not count
+ * @param buffers in which memory the messages are
+ * @param usage whether processor time and context switches are of interest
+ */
+public record Order(Pattern pattern, long bytes, long durationNs, long warmNs, Buffers buffers, boolean usage) {
+    private static final String MARK = "measure";
+
+    /** One line. */
+    String line() {
+        return String.join(
+                " ",
+                MARK,
+                pattern.name(),
+                Long.toString(bytes),
+                Long.toString(durationNs),
+                Long.toString(warmNs),
+                buffers.name(),
+                usage ? "1" : "0");
+    }
+
+    /** What {@link #line} wrote. */
+    static Order of(String line) {
+        String[] words = line.split(" ", -1);
+        if (words.length != 7 || !words[0].equals(MARK)) {
+            throw new IllegalArgumentException("expected an order to measure, not '" + line + "'");
+        }
+        return new Order(
+                Pattern.valueOf(words[1]),
+                Long.parseLong(words[2]),
+                Long.parseLong(words[3]),
+                Long.parseLong(words[4]),
+                Buffers.valueOf(words[5]),
+                words[6].equals("1"));
+    }
+}

@@ -1,0 +1,205 @@
+package io.madeleine.bench.measure;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The two processes of a subject as {@code mad perf} sees them: it waits for them to connect, passes their contacts on,
+ * gives both each order at once, and waits for the result of the one and for the other to be idle.
+ *
+ * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
+ */
+public final class Pair implements AutoCloseable {
+    /** How long processes may take to start and to find each other. */
+    private static final long START_S = 45;
+
+    /** How much longer than it should a measurement may take. */
+    private static final long PATIENCE_S = 60;
+
+    private static final int RANKS = 2;
+    private static final int HELLO_MS = 5_000;
+    private static final int POLL_MS = 100;
+    private static final int TOKEN_BYTES = 16;
+
+    private final String name;
+    private final ServerSocket server;
+    private final String token;
+    private final Socket[] sockets = new Socket[RANKS];
+    private final List<BlockingQueue<String>> lines = new ArrayList<>();
+    private volatile boolean closed;
+
+    /** @param name whose processes these are, for messages */
+    public Pair(String name) {
+        this.name = name;
+        byte[] random = new byte[TOKEN_BYTES];
+        new SecureRandom().nextBytes(random);
+        this.token = HexFormat.of().formatHex(random);
+        try {
+            this.server = new ServerSocket(0, RANKS, InetAddress.getLoopbackAddress());
+            this.server.setSoTimeout(POLL_MS);
+        } catch (IOException e) {
+            throw new MeasuringException("mad perf cannot listen on the loopback interface: " + e.getMessage(), e);
+        }
+        for (int rank = 0; rank < RANKS; rank++) {
+            lines.add(new ArrayBlockingQueue<>(RANKS));
+        }
+    }
+
+    /** What the processes need in their environment. */
+    public Map<String, String> environment() {
+        return Map.of(ControlLine.VARIABLE, server.getLocalPort() + " " + token);
+    }
+
+    /**
+     * Waits until both processes are ready.
+     *
+     * @param memoryBytes how much memory the messages of one direction will need
+     * @param alive whether the processes still run
+     */
+    public void connect(long memoryBytes, BooleanSupplier alive) {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
+        try {
+            for (int connected = 0; connected < RANKS; ) {
+                if (closed || !alive.getAsBoolean() || deadlineNs - System.nanoTime() < 0) {
+                    throw new MeasuringException(name + ": its processes did not start"
+                            + (alive.getAsBoolean() ? " within " + START_S + " s" : ": one of them has ended"));
+                }
+                connected += accept() ? 1 : 0;
+            }
+            for (int rank = 0; rank < RANKS; rank++) {
+                say(rank, ControlLine.MEMORY + memoryBytes);
+            }
+            String first = hear(0, ControlLine.CONTACT, START_S);
+            say(0, ControlLine.CONTACT + hear(1, ControlLine.CONTACT, START_S));
+            say(1, ControlLine.CONTACT + first);
+            for (int rank = 0; rank < RANKS; rank++) {
+                hear(rank, ControlLine.READY, START_S);
+            }
+        } catch (IOException e) {
+            throw new MeasuringException(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Takes one connection; whether it is from one of the two. */
+    private boolean accept() throws IOException {
+        Socket socket;
+        try {
+            socket = server.accept();
+        } catch (java.net.SocketTimeoutException _) {
+            return false;
+        }
+        socket.setSoTimeout(HELLO_MS);
+        BufferedReader reader =
+                new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        String hello = reader.readLine();
+        for (int rank = 0; rank < RANKS; rank++) {
+            if ((ControlLine.HELLO + token + " " + rank).equals(hello) && sockets[rank] == null) {
+                socket.setSoTimeout(0);
+                sockets[rank] = socket;
+                int of = rank;
+                Thread.ofVirtual().start(() -> read(reader, of));
+                return true;
+            }
+        }
+        socket.close();
+        return false;
+    }
+
+    private void read(BufferedReader reader, int rank) {
+        try {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.get(rank).put(line);
+            }
+            lines.get(rank).put(ControlLine.FAILED + "its process has ended");
+        } catch (IOException e) {
+            lines.get(rank).offer(ControlLine.FAILED + e.getMessage());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Has both processes carry out an order. */
+    public Round measure(Order order) {
+        try {
+            for (int rank = RANKS - 1; rank >= 0; rank--) {
+                say(rank, order.line());
+            }
+            long patienceS = PATIENCE_S + 2 * TimeUnit.NANOSECONDS.toSeconds(order.durationNs());
+            Round round = Round.parse(hear(0, "", patienceS));
+            hear(1, ControlLine.IDLE, patienceS);
+            return round;
+        } catch (IOException e) {
+            throw new MeasuringException(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void say(int rank, String line) throws IOException {
+        sockets[rank].getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The next line of a process, without the word it has to begin with; fails as well if the other one has failed. */
+    private String hear(int rank, String expected, long patienceS) {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceS);
+        while (deadlineNs - System.nanoTime() > 0) {
+            String line = poll(rank);
+            if (line.startsWith(ControlLine.FAILED)) {
+                throw failure(rank, line);
+            }
+            if (line.startsWith(expected) && !line.isEmpty()) {
+                return line.substring(expected.length());
+            }
+            if (!line.isEmpty()) {
+                throw new MeasuringException(name + ": rank " + rank + " said '" + line + "', expected " + expected);
+            }
+            String other = lines.get(1 - rank).peek();
+            if (other != null && other.startsWith(ControlLine.FAILED)) {
+                throw failure(1 - rank, other);
+            }
+        }
+        throw new MeasuringException(name + ": no answer from rank " + rank + " for more than " + patienceS + " s");
+    }
+
+    private MeasuringException failure(int rank, String line) {
+        return new MeasuringException(name + ": rank " + rank + ": " + line.substring(ControlLine.FAILED.length()));
+    }
+
+    private String poll(int rank) {
+        try {
+            String line = lines.get(rank).poll(POLL_MS, TimeUnit.MILLISECONDS);
+            return line == null ? "" : line;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new MeasuringException(name + ": interrupted", e);
+        }
+    }
+
+    /** Lets both processes go: they end by themselves. */
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            server.close();
+            for (Socket socket : sockets) {
+                if (socket != null) {
+                    socket.close();
+                }
+            }
+        } catch (IOException _) {
+            // they see the end of this process at the latest
+        }
+    }
+}

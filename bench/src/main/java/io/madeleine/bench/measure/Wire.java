@@ -1,0 +1,41 @@
+package io.madeleine.bench.measure;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One end of what is measured: takes messages to the other process and from it. Both ends know the size of each message.
+ *
+ * <p>Threading: confined to the measuring thread. Waits are bounded: a peer that is gone shows as an exception.
+ */
+public interface Wire extends AutoCloseable {
+    /** How long an end waits for the other one before it gives up. */
+    long PATIENCE_NS = 30_000_000_000L;
+
+    /** Memory from which messages can be sent and into which they can be received, as this wire likes it best. */
+    default MemorySegment allocate(long bytes) {
+        return Arena.ofAuto().allocate(bytes, 4096);
+    }
+
+    /** Sends the first {@code bytes} bytes of a block now; the block may be reused when this returns. */
+    void send(Block block, long bytes);
+
+    /** Sends as well, but may keep the message back, with the block, until the next {@link #flush}. */
+    default void stream(Block block, long bytes) {
+        send(block, bytes);
+    }
+
+    /** Nothing is kept back any longer. */
+    default void flush() {}
+
+    /** Waits for a message of {@code bytes} bytes. */
+    void receive(Block block, long bytes);
+
+    /** The largest message that can be taken. */
+    default long maxBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
+    void close();
+}

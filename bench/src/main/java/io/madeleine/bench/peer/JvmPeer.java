@@ -1,0 +1,132 @@
+package io.madeleine.bench.peer;
+
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.LocalProcesses;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.ResidentSubject;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+/**
+ * A peer that runs in two JVMs.
+ *
+ * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
+ */
+final class JvmPeer extends ResidentSubject {
+    /** Nothing special. */
+    static final Library PLAIN = new Library(List.of(), Optional.empty());
+
+    /** What Netty is given to be fast. */
+    static final Library NETTY = new Library(
+            List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "--sun-misc-unsafe-memory-access=allow",
+                    "-Dio.netty.noUnsafe=false",
+                    "-Dio.netty.leakDetection.level=disabled",
+                    "-Dio.netty.buffer.checkBounds=false",
+                    "-Dio.netty.buffer.checkAccessible=false"),
+            Optional.empty());
+
+    /** What Aeron and Agrona are given to run, and to be fast. */
+    static final Library AERON = new Library(
+            List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "--sun-misc-unsafe-memory-access=allow",
+                    "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+                    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+                    "--add-opens=java.base/java.util.zip=ALL-UNNAMED",
+                    "-Dagrona.disable.bounds.checks=true",
+                    "-Dagrona.strict.alignment.checks=false",
+                    "-Daeron.print.configuration=false"),
+            Optional.of(new Space(Path.of("/dev/shm"), 2L << 30)));
+
+    private final Peers peer;
+    private final Library library;
+    private final Conditions conditions;
+    private final PrintWriter err;
+    private final String folder = "/dev/shm/madeleine-perf-" + UUID.randomUUID();
+
+    /** What the JVMs of a library are given, and what it needs. */
+    record Library(List<String> javaOptions, Optional<Space> space) {}
+
+    /** So much must be free in a folder. */
+    record Space(Path folder, long bytes) {
+        Optional<String> missing() {
+            try {
+                if (Files.getFileStore(folder).getUsableSpace() >= bytes) {
+                    return Optional.empty();
+                }
+                return Optional.of("it needs " + (bytes >> 20) + " MiB free in " + folder);
+            } catch (IOException _) {
+                return Optional.of("it needs the folder " + folder + ", which is not there");
+            }
+        }
+    }
+
+    JvmPeer(Peers peer, Library library, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PEER, peer.word(), variant);
+        this.peer = peer;
+        this.library = library;
+        this.conditions = conditions;
+        this.err = err;
+    }
+
+    @Override
+    public Optional<String> absence() {
+        return library.space().flatMap(Space::missing);
+    }
+
+    @Override
+    public boolean has(Pattern pattern, long bytes) {
+        return true;
+    }
+
+    @Override
+    protected Running start(Map<String, String> environment) {
+        return LocalProcesses.start(
+                IntStream.range(0, 2).mapToObj(this::command).toList(), environment, folders(), err);
+    }
+
+    /** What the processes may leave behind: they delete it themselves, unless they are killed. */
+    private List<Path> folders() {
+        return library.space().isEmpty() ? List.of() : List.of(Path.of(folder + "-0"), Path.of(folder + "-1"));
+    }
+
+    private List<String> command(int rank) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(conditions.javaOptions());
+        command.addAll(library.javaOptions());
+        command.addAll(List.of("-cp", classPath(), PeerProcess.class.getName()));
+        command.addAll(List.of(
+                peer.name(),
+                Integer.toString(rank),
+                conditions.waiting().name(),
+                Boolean.toString(conditions.pin()),
+                folder));
+        return command;
+    }
+
+    /** Everything this JVM has, modules or not. */
+    private static String classPath() {
+        String classes = System.getProperty("java.class.path");
+        String modules =
+                Optional.ofNullable(System.getProperty("jdk.module.path")).orElse("");
+        List<String> entries = new ArrayList<>(List.of(classes));
+        for (String entry : modules.split(File.pathSeparator, -1)) {
+            if (!entry.isEmpty()) {
+                entries.add(Files.isDirectory(Path.of(entry)) ? entry + File.separator + "*" : entry);
+            }
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+}

@@ -1,0 +1,103 @@
+package io.madeleine.bench.peer;
+
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.LocalProcesses;
+import io.madeleine.bench.measure.MeasuringException;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.ResidentSubject;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A peer that runs in two processes of one of our programs in C.
+ *
+ * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
+ */
+final class NativePeer extends ResidentSubject {
+    /** The largest payload of a datagram. */
+    private static final long DATAGRAM_BYTES = 65_507;
+
+    private final Kit kit;
+    private final Conditions conditions;
+    private final PrintWriter err;
+
+    /**
+     * What it takes.
+     *
+     * @param program the program
+     * @param packages the Debian packages that it needs
+     * @param mpi how the processes are started, if by an MPI
+     */
+    record Kit(CProgram program, String packages, Optional<MpiLauncher> mpi) {
+        /** A program of sockets. */
+        static Kit sockets(String wire) {
+            return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty());
+        }
+
+        /** The program of MPI. */
+        static Kit mpi(String compiler, String packages, MpiLauncher launcher) {
+            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.of(launcher));
+        }
+    }
+
+    NativePeer(String name, Kit kit, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PEER, name, variant);
+        this.kit = kit;
+        this.conditions = conditions;
+        this.err = err;
+    }
+
+    @Override
+    public Optional<String> absence() {
+        List<String> commands = kit.mpi().isPresent()
+                ? List.of(kit.program().compiler(), kit.mpi().get().command())
+                : List.of(kit.program().compiler());
+        for (String command : commands) {
+            if (CProgram.find(command).isEmpty()) {
+                return Optional.of("there is no command " + command + ": " + advice());
+            }
+        }
+        try {
+            kit.program().build();
+            return Optional.empty();
+        } catch (MeasuringException e) {
+            return Optional.of(e.getMessage() + " - " + advice());
+        }
+    }
+
+    private String advice() {
+        return "install the Debian packages " + kit.packages() + " (apt-get install "
+                + kit.packages().replace(" and ", " ") + ")";
+    }
+
+    @Override
+    public boolean has(Pattern pattern, long bytes) {
+        boolean datagrams = kit.program().wire().equals("udp");
+        return datagrams ? pattern == Pattern.LATENCY && bytes <= DATAGRAM_BYTES : bytes <= Integer.MAX_VALUE;
+    }
+
+    @Override
+    protected Running start(Map<String, String> environment) {
+        Path program = kit.program().build();
+        if (kit.mpi().isPresent()) {
+            MpiLauncher launcher = kit.mpi().get();
+            Map<String, String> all = new HashMap<>(environment);
+            all.putAll(launcher.environment());
+            return LocalProcesses.start(List.of(launcher.command(program)), all, List.of(), err);
+        }
+        return LocalProcesses.start(List.of(command(program, 0), command(program, 1)), environment, List.of(), err);
+    }
+
+    private List<String> command(Path program, int rank) {
+        return List.of(
+                program.toString(),
+                Integer.toString(rank),
+                conditions.waiting().name().toLowerCase(Locale.ROOT),
+                conditions.pin() ? "pin" : "-");
+    }
+}

@@ -1,0 +1,88 @@
+package io.madeleine.bench.peer;
+
+import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.measure.Subject.Variant;
+import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All peers there are, by name.
+ *
+ * <p>Threading: stateless.
+ */
+public enum Peers {
+    /** Aeron over shared memory. */
+    AERON_IPC("Aeron between two processes of a host"),
+    /** Aeron over UDP. */
+    AERON_UDP("Aeron over UDP"),
+    /** The JDK's sockets. */
+    NIO("the JDK's non-blocking sockets"),
+    /** Shared memory without a library. */
+    RAW_MAILBOX("a mailbox in memory that both processes map"),
+    /** Netty. */
+    NETTY("Netty, with an event loop that polls"),
+    /** TCP without a JVM. */
+    C_TCP("non-blocking TCP sockets in C"),
+    /** UDP without a JVM. */
+    C_UDP("non-blocking UDP sockets in C, latency only"),
+    /** MPICH. */
+    MPICH("MPICH with its defaults"),
+    /** MPICH over TCP. */
+    MPICH_TCP("MPICH over TCP"),
+    /** Open MPI. */
+    OPENMPI("Open MPI with its defaults"),
+    /** Open MPI over TCP. */
+    OPENMPI_TCP("Open MPI over TCP");
+
+    private final String summary;
+
+    Peers(String summary) {
+        this.summary = summary;
+    }
+
+    /** As in options and results. */
+    public String word() {
+        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+    }
+
+    /** What it is, in a few words. */
+    public String summary() {
+        return summary;
+    }
+
+    /** The one of that name. */
+    public static Optional<Peers> of(String word) {
+        return Arrays.stream(values()).filter(peer -> peer.word().equals(word)).findFirst();
+    }
+
+    /** All names. */
+    public static List<String> words() {
+        return Arrays.stream(values()).map(Peers::word).toList();
+    }
+
+    /** To be measured under these conditions; what it prints goes to {@code err}. */
+    public Subject subject(Conditions conditions, Variant variant, PrintWriter err) {
+        return switch (this) {
+            case AERON_IPC, AERON_UDP -> new JvmPeer(this, JvmPeer.AERON, conditions, variant, err);
+            case NIO, RAW_MAILBOX -> new JvmPeer(this, JvmPeer.PLAIN, conditions, variant, err);
+            case NETTY -> new JvmPeer(this, JvmPeer.NETTY, conditions, variant, err);
+            case C_TCP -> new NativePeer(word(), NativePeer.Kit.sockets("tcp"), conditions, variant, err);
+            case C_UDP -> new NativePeer(word(), NativePeer.Kit.sockets("udp"), conditions, variant, err);
+            case MPICH -> new NativePeer(word(), mpich(MpiLauncher.mpich()), conditions, variant, err);
+            case MPICH_TCP -> new NativePeer(word(), mpich(MpiLauncher.mpichTcp()), conditions, variant, err);
+            case OPENMPI -> new NativePeer(word(), openMpi(MpiLauncher.openMpi()), conditions, variant, err);
+            case OPENMPI_TCP -> new NativePeer(word(), openMpi(MpiLauncher.openMpiTcp()), conditions, variant, err);
+        };
+    }
+
+    private static NativePeer.Kit mpich(MpiLauncher launcher) {
+        return NativePeer.Kit.mpi("mpicc.mpich", "mpich and libmpich-dev", launcher);
+    }
+
+    private static NativePeer.Kit openMpi(MpiLauncher launcher) {
+        return NativePeer.Kit.mpi("mpicc.openmpi", "openmpi-bin and libopenmpi-dev", launcher);
+    }
+}

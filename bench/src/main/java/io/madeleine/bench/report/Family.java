@@ -1,0 +1,29 @@
+package io.madeleine.bench.report;
+
+import java.util.List;
+
+/** Who can be compared with whom: what goes through memory, and what goes through the network stack. */
+enum Family {
+    MEMORY("Through shared memory"),
+    STACK("Through the network stack");
+
+    private static final List<String> MEMORY_PROTOCOLS = List.of("sci", "via");
+    private static final List<String> STACK_WORDS = List.of("tcp", "udp", "uds", "net", "nio", "grpc", "socket");
+
+    private final String title;
+
+    Family(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+
+    static Family of(boolean ours, String name) {
+        if (ours) {
+            return MEMORY_PROTOCOLS.contains(name) ? MEMORY : STACK;
+        }
+        return STACK_WORDS.stream().anyMatch(name::contains) ? STACK : MEMORY;
+    }
+}

@@ -1,0 +1,134 @@
+package io.madeleine.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.bench.peer.Peers;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** {@code mad perf --peers} with real processes; the figures themselves are not judged. */
+class PeersIT {
+    private record Run(int code, List<Config> rows, String err) {
+        static Run of(String line) {
+            StringWriter out = new StringWriter();
+            StringWriter err = new StringWriter();
+            int code = new PerfTool().run(new PrintWriter(out), new PrintWriter(err, true), line.split(" "));
+            return new Run(
+                    code, out.toString().lines().map(ConfigFactory::parseString).toList(), err.toString());
+        }
+
+        List<Config> of(String kind, String name) {
+            return rows.stream()
+                    .filter(row -> row.getString("kind").equals(kind))
+                    .filter(row -> row.getString("name").equals(name))
+                    .toList();
+        }
+    }
+
+    /** All peers at once: those whose compiler or launcher is not installed say so, the others have their rows. */
+    @Test
+    void shouldGiveEachPeerItsRowsOrTheReasonWhyItHasNone() throws IOException {
+        Run run = Run.of("--protocol sci --sizes 8,70001 --rounds 2 --seconds 0.06 --usage --machine --json - --peers "
+                + String.join(",", Peers.words()));
+        assertEquals(0, run.code(), run.err());
+        assertEquals("machine", run.rows().getFirst().getString("kind"));
+        assertEquals(2, run.rows().getFirst().getInt("rounds"));
+        assertEquals(6, run.of("protocol", "sci").size());
+        for (String peer : Peers.words()) {
+            List<Config> absent = run.of("absent", peer);
+            List<Config> rows = run.of("peer", peer);
+            if (absent.isEmpty()) {
+                assertEquals(peer.equals("c-udp") ? 1 : 6, rows.size(), peer + "\n" + run.err());
+            } else {
+                assertEquals(List.of(), rows);
+                assertTrue(absent.getFirst().getString("reason").contains("apt-get install"), peer);
+            }
+            rows.forEach(PeersIT::check);
+        }
+        for (String peer : List.of("aeron-ipc", "aeron-udp", "nio", "netty")) {
+            assertEquals(6, run.of("peer", peer).size(), peer + "\n" + run.err());
+        }
+        try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
+            assertEquals(
+                    List.of(),
+                    left.filter(path -> path.toString().contains("madeleine-perf-"))
+                            .toList());
+        }
+    }
+
+    private static void check(Config row) {
+        assertTrue(0 < row.getDouble("min"), row.toString());
+        assertTrue(row.getDouble("min") <= row.getDouble("median"), row.toString());
+        assertTrue(row.getDouble("median") <= row.getDouble("max"), row.toString());
+        assertTrue(row.getDouble("p99") <= row.getDouble("max"), row.toString());
+        assertEquals(2, row.getDoubleList("rounds").size());
+        assertEquals(2, row.getDoubleList("cpuPercent").size());
+        assertFalse(row.hasPath("transmissionModule"));
+    }
+
+    @Test
+    void shouldNameThePeersThereAreWhenOneIsUnknown() {
+        Run run = Run.of("--peers nio,carrier-pigeon");
+        assertEquals(2, run.code());
+        assertTrue(
+                run.err()
+                        .contains(
+                                "--peers carrier-pigeon: there is no such peer, expected some of aeron-ipc,aeron-udp"),
+                run.err());
+    }
+
+    /** Also compares wait modes in one run. */
+    @Test
+    void shouldTakeMessagesFromMemoryThatNoCacheHolds() {
+        Run run = Run.of("--protocol tcp --peers c-tcp --wait spin,block --sizes 100 --pattern latency --rounds 1"
+                + " --seconds 0.05 --machine --json - --buffers rotate");
+        assertEquals(0, run.code(), run.err());
+        Set<String> found = new TreeSet<>();
+        for (Config row : run.rows().subList(1, run.rows().size())) {
+            if (!row.getString("kind").equals("absent")) {
+                assertEquals("rotate", row.getString("buffers"));
+                found.add(row.getString("name") + " " + row.getString("wait"));
+            }
+        }
+        assertTrue(found.containsAll(Set.of("tcp spin", "tcp block")), found.toString());
+        assertEquals("spin,block", run.rows().getFirst().getString("wait"));
+    }
+
+    @Test
+    void shouldTakeMessagesFromNewMemory() {
+        Run run = Run.of("--protocol sci --peers nio,c-tcp --sizes 100000 --rounds 1 --seconds 0.05"
+                + " --pattern latency,rate --json - --buffers fresh");
+        assertEquals(0, run.code(), run.err());
+        assertEquals(2, run.of("protocol", "sci").size());
+        assertEquals(2, run.of("peer", "nio").size());
+        assertEquals("fresh", run.of("peer", "nio").getFirst().getString("buffers"));
+    }
+
+    @Test
+    void shouldMeasureTheLinksBelowTheChannel() {
+        Run run = Run.of("--protocol sci,tcp --layers --sizes 8,70001 --rounds 1 --seconds 0.05"
+                + " --pattern latency,rate --json -");
+        assertEquals(0, run.code(), run.err());
+        for (String protocol : List.of("sci", "tcp")) {
+            for (String layer : List.of("tm", "channel")) {
+                List<Config> rows = run.of("protocol", protocol).stream()
+                        .filter(row -> row.getString("layer").equals(layer))
+                        .toList();
+                assertEquals(4, rows.size(), protocol + " " + layer);
+                rows.forEach(row -> assertTrue(row.getDouble("median") > 0));
+            }
+        }
+    }
+}

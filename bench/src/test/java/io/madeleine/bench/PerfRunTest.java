@@ -1,0 +1,150 @@
+package io.madeleine.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.bench.measure.Buffers;
+import io.madeleine.bench.measure.MeasuringException;
+import io.madeleine.bench.measure.Order;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Round;
+import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.measure.Usage;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** The order of measurements, with subjects that only say what they were asked. */
+class PerfRunTest {
+    private final List<String> asked = new ArrayList<>();
+    private final StringWriter err = new StringWriter();
+
+    private final class Told implements Subject {
+        private final String name;
+        private final long largest;
+        private final int failsAt;
+        private int measured = -1; // the first one is before the rounds
+        private boolean open;
+
+        Told(String name, long largest, int failsAt) {
+            this.name = name;
+            this.largest = largest;
+            this.failsAt = failsAt;
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.PEER;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public Optional<String> absence() {
+            return Optional.empty();
+        }
+
+        @Override
+        public boolean has(Pattern pattern, long bytes) {
+            return bytes <= largest;
+        }
+
+        @Override
+        public void open(long memoryBytes) {
+            open = true;
+        }
+
+        @Override
+        public Round measure(Order order) {
+            assertTrue(open);
+            if (measured++ == failsAt) {
+                throw new MeasuringException("it broke");
+            }
+            if (measured > 0) {
+                asked.add(name + " " + order.pattern().word() + " " + order.bytes());
+            }
+            double median = measured;
+            return new Round(1, median, median, median, List.of(median), Usage.UNKNOWN);
+        }
+
+        @Override
+        public void close() {
+            open = false;
+        }
+    }
+
+    private PerfRun run(int rounds, List<Long> sizes, Subject... subjects) {
+        PerfRun run = new PerfRun(
+                new PerfRun.Plan(
+                        List.of(Pattern.RATE, Pattern.LATENCY, Pattern.RATE), sizes, 0.1, rounds, Buffers.SAME, false),
+                new Calibration(() -> new Calibration.Look(1, 1)),
+                new PrintWriter(err, true));
+        run.measure(List.of(subjects));
+        return run;
+    }
+
+    @Test
+    void shouldMeasureEachRowForAllSubjectsBeforeTheNextOneInEachRound() {
+        PerfRun run = run(2, List.of(64L, 8L), new Told("a", 100, 99), new Told("b", 100, 99));
+        List<String> round = List.of(
+                "a latency 8",
+                "b latency 8",
+                "a latency 64",
+                "b latency 64",
+                "a rate 8",
+                "b rate 8",
+                "a rate 64",
+                "b rate 64");
+        assertEquals(round, asked.subList(0, 8));
+        assertEquals(round, asked.subList(8, 16));
+        assertEquals(16, asked.size());
+        assertTrue(run.complete());
+        assertEquals(
+                List.of("a 8", "a 64", "a 8", "a 64", "b 8", "b 64", "b 8", "b 64"),
+                run.rows().stream().map(row -> row.title() + " " + row.bytes()).toList());
+        assertEquals(List.of(1.0, 5.0), run.rows().getFirst().figures().rounds());
+        assertEquals(3, run.rows().getFirst().figures().median());
+    }
+
+    @Test
+    void shouldLeaveOutWhatASubjectDoesNotHave() {
+        PerfRun run = run(1, List.of(8L, 64L), new Told("small", 10, 99), new Told("b", 100, 99));
+        assertEquals(
+                List.of("small latency 8", "b latency 8", "b latency 64", "small rate 8", "b rate 8", "b rate 64"),
+                asked);
+        assertTrue(run.complete());
+        assertEquals(6, run.rows().size());
+    }
+
+    @Test
+    void shouldGoOnWithTheOthersWhenASubjectBreaks() {
+        Told broken = new Told("broken", 100, 1);
+        PerfRun run = run(2, List.of(8L), broken, new Told("b", 100, 99));
+        assertFalse(run.complete());
+        assertFalse(broken.open);
+        assertEquals(List.of("b", "b"), run.rows().stream().map(PerfRow::title).toList());
+        assertTrue(err.toString().contains("broken was not measured to the end: it broke"), err.toString());
+    }
+
+    @Test
+    void shouldKeepTheTimeOfARowWhateverTheNumberOfRounds() {
+        for (int rounds : new int[] {1, 5, 7}) {
+            PerfRun.Plan plan = new PerfRun.Plan(List.of(Pattern.RATE), List.of(8L), 2, rounds, Buffers.SAME, false);
+            long sumNs = 0;
+            for (int round = 0; round < rounds; round++) {
+                Order order = plan.order(Pattern.RATE, 8, round);
+                sumNs += order.durationNs();
+                assertTrue(order.warmNs() < order.durationNs());
+            }
+            assertEquals(2e9, sumNs, 100);
+            assertEquals(5e8, plan.order(Pattern.RATE, 8, 0).warmNs(), 1);
+        }
+    }
+}
