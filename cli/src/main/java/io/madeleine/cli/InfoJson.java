@@ -1,0 +1,99 @@
+package io.madeleine.cli;
+
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValueFactory;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.session.ChannelConfig;
+import io.madeleine.session.SessionInfo;
+import io.madeleine.session.SessionInfo.Protocol;
+import io.madeleine.switching.SelectionTable;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A session's description as JSON.
+ *
+ * <p>Threading: stateless.
+ */
+final class InfoJson {
+    private InfoJson() {}
+
+    static String of(SessionInfo info) {
+        Map<String, Object> all = Map.of(
+                "version", Version.number(),
+                "networks", info.protocols().stream().map(InfoJson::network).toList(),
+                "channels",
+                        info.channels().stream()
+                                .map(channel -> channel(channel, info))
+                                .toList(),
+                "wait",
+                        Map.of(
+                                "mode", word(info.waiting().mode()),
+                                "spinNs", info.waiting().spinNs(),
+                                "yields", info.waiting().yieldRounds()));
+        return ConfigValueFactory.fromMap(all)
+                        .render(ConfigRenderOptions.concise().setFormatted(true))
+                + "\n";
+    }
+
+    private static Map<String, Object> network(Protocol protocol) {
+        return Map.of(
+                "name", protocol.name(),
+                "on", protocol.on(),
+                "reason", protocol.availability().reason(),
+                "adapters", protocol.adapters(),
+                "nativeModules", protocol.nativeModules(),
+                "transmissionModules",
+                        protocol.modules().stream().map(InfoJson::module).toList(),
+                "selection",
+                        protocol.selection().map(SelectionTable::rows).orElse(List.of()).stream()
+                                .map(InfoJson::row)
+                                .toList());
+    }
+
+    private static Map<String, Object> module(TransmissionCapabilities module) {
+        return withBound(
+                "maxBlockBytes",
+                module.maxBlockBytes(),
+                Map.of(
+                        "id", module.id(),
+                        "bufferMode", word(module.bufferMode()),
+                        "linkMode", word(module.linkMode()),
+                        "aggregation", word(module.aggregation()),
+                        "bufferBytes", module.bufferBytes(),
+                        "summary", module.summary()));
+    }
+
+    private static Map<String, Object> row(SelectionTable.Row row) {
+        return withBound(
+                "toBytes",
+                row.toBytes(),
+                Map.of(
+                        "fromBytes", row.fromBytes(),
+                        "modes", row.modes(),
+                        "transmissionModule", row.moduleId(),
+                        "bufferManagement", row.bufferManagement()));
+    }
+
+    /** A bound that there is not is left out. */
+    private static Map<String, Object> withBound(String key, long bound, Map<String, Object> others) {
+        Map<String, Object> all = new TreeMap<>(others);
+        if (bound != Long.MAX_VALUE) {
+            all.put(key, bound);
+        }
+        return all;
+    }
+
+    private static Map<String, Object> channel(ChannelConfig channel, SessionInfo info) {
+        Map<String, Object> all = new TreeMap<>(
+                Map.of("name", channel.name(), "network", channel.network(), "adapter", channel.adapter()));
+        info.protocolOf(channel).ifPresent(protocol -> all.put("networkHere", protocol.name()));
+        return all;
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

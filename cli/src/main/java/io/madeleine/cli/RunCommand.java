@@ -1,0 +1,113 @@
+package io.madeleine.cli;
+
+import io.madeleine.session.JavaArguments;
+import io.madeleine.session.LaunchPlan;
+import io.madeleine.session.Launcher;
+import io.madeleine.session.OnFailure;
+import io.madeleine.session.SessionInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+/**
+ * {@code mad run}: starts the processes of a program. Its own options come first; from the first argument that is none of
+ * them, everything belongs to {@code java}.
+ *
+ * <p>Threading: confined to caller.
+ */
+@Command(
+        name = "run",
+        header = "Starts a program as N processes of one session on this machine.",
+        customSynopsis = {
+            "mad run -n N [OPTIONS] [--] [JAVA-OPTIONS] MAIN-CLASS [ARGUMENTS]",
+            "mad run -n N [OPTIONS] [--] [JAVA-OPTIONS] -jar FILE.jar [ARGUMENTS]",
+            "mad run -n N [OPTIONS] [--] [JAVA-OPTIONS] FILE.java [ARGUMENTS]",
+        },
+        description = {
+            "",
+            "Each process runs the same program with a rank of its own, 0 to N-1, and joins the session with"
+                    + " Session.open(). From \"--\", or from the first argument that is none of the options below,"
+                    + " everything goes to java unchanged. Madeleine is there without being named: it is on the module"
+                    + " path of the program, next to the program's own class path or module path.",
+            "",
+            "Ctrl-C and SIGTERM end all processes, and none survives mad.",
+            "",
+        },
+        optionListHeading = "Options:%n",
+        footer = {
+            "",
+            "Exit codes:",
+            "  0     all processes ended with 0",
+            "  1     the processes could not be started, or the configuration is wrong",
+            "  2     the command line is wrong",
+            "  else  the exit code of the first process that failed; 128+N if signal N ended it",
+            "",
+            "Examples:",
+            "  mad run -n 2 samples/src/main/java/io/madeleine/samples/UnpredictableArray.java",
+            "  mad run -n 4 --conf conf/one-host.conf --on-failure continue -Xmx1g -cp app.jar org.example.Main 10",
+        })
+final class RunCommand implements Callable<Integer> {
+    @Option(
+            names = "-n",
+            paramLabel = "N",
+            required = true,
+            description = "How many processes, 1 to " + LaunchPlan.MAX_PROCESSES + ".")
+    int processes;
+
+    @Mixin
+    ConfigurationOptions configuration = new ConfigurationOptions();
+
+    @Option(
+            names = "--on-failure",
+            paramLabel = "stop|continue",
+            description = "When a process fails: stop the others, or let them continue. Default: stop.")
+    OnFailure onFailure = OnFailure.STOP;
+
+    @Option(names = "--no-prefix", description = "Leaves out the rank, \"[0] \", in front of each line of output.")
+    boolean noPrefix;
+
+    @Option(
+            names = "--no-native",
+            description = "Grants native access to no module. By default it is granted to those that the configuration"
+                    + " needs: none, unless it asks for something like epoll.")
+    boolean noNative;
+
+    @Mixin
+    GeneralOptions general = new GeneralOptions();
+
+    @Unmatched
+    List<String> program = new ArrayList<>();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() {
+        return Launcher.run(plan());
+    }
+
+    /** What the options ask for. */
+    LaunchPlan plan() {
+        if (program.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(), "nothing to run: expected a main class, -jar FILE.jar or FILE.java");
+        }
+        if (processes < 1 || processes > LaunchPlan.MAX_PROCESSES) {
+            throw new ParameterException(
+                    spec.commandLine(), "-n " + processes + ": expected 1 to " + LaunchPlan.MAX_PROCESSES);
+        }
+        List<String> nativeModules =
+                noNative ? List.of() : SessionInfo.of(configuration.arguments()).nativeModules();
+        LaunchPlan plan = LaunchPlan.of(processes, JavaArguments.withMadeleine(program, nativeModules))
+                .withSettings(configuration.settings)
+                .withConduct(new LaunchPlan.Conduct(onFailure, !noPrefix, true, LaunchPlan.Conduct.DEFAULT.grace()));
+        return configuration.conf.map(plan::withConfiguration).orElse(plan);
+    }
+}

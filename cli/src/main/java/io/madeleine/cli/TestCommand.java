@@ -1,0 +1,29 @@
+package io.madeleine.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+/**
+ * {@code mad test}, for the list of commands: the script itself runs it, since it works where nothing is built.
+ *
+ * <p>Threading: confined to caller.
+ */
+@Command(name = "test", header = "Builds everything with all checks on and runs all tests.")
+final class TestCommand implements Callable<Integer> {
+    @Unmatched
+    List<String> arguments = new ArrayList<>();
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() {
+        spec.commandLine().getErr().println("mad test: only the script mad in the project's folder can do that");
+        return Mad.USAGE;
+    }
+}

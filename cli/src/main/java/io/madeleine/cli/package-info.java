@@ -1,0 +1,5 @@
+/** The mad command. */
+@NullMarked
+package io.madeleine.cli;
+
+import org.jspecify.annotations.NullMarked;

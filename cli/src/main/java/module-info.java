@@ -1,0 +1,11 @@
+/** The mad command. */
+module io.madeleine.cli {
+    requires static org.jspecify;
+    requires io.madeleine.session;
+    requires info.picocli;
+
+    opens io.madeleine.cli to
+            info.picocli;
+
+    uses java.util.spi.ToolProvider;
+}

@@ -1,0 +1,128 @@
+package io.madeleine.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MadTest {
+    @TempDir
+    Path directory;
+
+    private static void assertOneSentence(String text) {
+        assertEquals(1, text.lines().count(), text);
+        assertFalse(text.contains("\tat "), text);
+    }
+
+    @Test
+    void shouldListAllCommandsWithTheirPurpose() {
+        CommandLineRun help = CommandLineRun.of("--help");
+        assertEquals(0, help.code());
+        for (String command : List.of("run", "info", "explain", "perf", "test")) {
+            assertTrue(help.out().lines().anyMatch(line -> line.matches("  " + command + " +\\S.{20,}")), help.out());
+        }
+        assertEquals("", help.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "info", "explain", "perf"})
+    void shouldExplainEachCommandWithExitCodesAndExamples(String command) {
+        CommandLineRun help = CommandLineRun.of(command, "--help");
+        assertEquals(0, help.code());
+        assertEquals("", help.err());
+        assertTrue(help.out().contains("Usage: mad " + command), help.out());
+        String exitCodes = help.out()
+                .substring(help.out().indexOf("Exit codes:"), help.out().indexOf("Examples:"));
+        for (String code : List.of("  0 ", "  1 ", "  2 ")) {
+            assertTrue(exitCodes.contains(code), exitCodes);
+        }
+        String examples = help.out().substring(help.out().indexOf("Examples:"));
+        assertTrue(
+                examples.lines()
+                                .filter(line -> line.startsWith("  mad " + command))
+                                .count()
+                        >= 2,
+                examples);
+        assertEquals(help, CommandLineRun.of("help", command));
+    }
+
+    @Test
+    void shouldAnswerItsVersion() {
+        CommandLineRun version = CommandLineRun.of("--version");
+        assertEquals(0, version.code());
+        assertTrue(version.out().matches("Madeleine \\d+\\.\\d+\\.\\d+\\S*, JDK 25.*\\R"), version.out());
+    }
+
+    @Test
+    void shouldSayWhichCommandsThereAre() {
+        CommandLineRun wrong = CommandLineRun.of("pref");
+        assertEquals(Mad.USAGE, wrong.code());
+        assertOneSentence(wrong.err());
+        assertTrue(wrong.err().contains("pref") && wrong.err().contains("run, info, explain, perf, test"), wrong.err());
+        CommandLineRun nothing = CommandLineRun.of();
+        assertEquals(Mad.USAGE, nothing.code());
+        assertOneSentence(nothing.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "info --jsno",
+                "explain",
+                "explain --bytes 64Ki --send LATE",
+                "explain --bytes many",
+                "explain --bytes 8 --protocol sco",
+                "run",
+                "run -n 2",
+                "run -n two Main",
+                "run -n 0 Main",
+                "run -n 2 --on-failure ask Main",
+                "perf --pattern speed",
+                "perf --protocol nothing",
+                "perf --seconds 0",
+                "perf --sizes 0",
+                "perf --sizes 8,x",
+                "perf --json"
+            })
+    void shouldEndWithTwoAndOneSentenceWhenTheCommandLineIsWrong(String line) {
+        CommandLineRun wrong = CommandLineRun.of(line.split(" "));
+        assertEquals(Mad.USAGE, wrong.code(), wrong.err());
+        assertOneSentence(wrong.err());
+        assertTrue(wrong.err().startsWith("mad " + line.split(" ")[0] + ": "), wrong.err());
+        assertEquals("", wrong.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"info", "explain --bytes 8", "run -n 1 Main", "perf"})
+    void shouldEndWithOneAndNameTheKeyWhenTheConfigurationIsWrong(String line) throws Exception {
+        Path file = Files.writeString(directory.resolve("wrong.conf"), "madeleine.wait.mood = spin\n");
+        String[] words = line.split(" ");
+        List<String> arguments = new java.util.ArrayList<>(List.of(words));
+        arguments.addAll(1, List.of("--conf", file.toString()));
+        CommandLineRun wrong = CommandLineRun.of(arguments.toArray(String[]::new));
+        assertEquals(Mad.FAILURE, wrong.code(), wrong.err());
+        assertOneSentence(wrong.err());
+        assertTrue(wrong.err().contains("mood") && wrong.err().contains("wrong.conf"), wrong.err());
+    }
+
+    @Test
+    void shouldShowTheStackTraceOnRequestOnly() {
+        CommandLineRun wrong = CommandLineRun.of("info", "--conf", "no-such-file.conf", "--verbose");
+        assertEquals(Mad.FAILURE, wrong.code());
+        assertTrue(wrong.err().contains("no-such-file.conf") && wrong.err().contains("\tat "), wrong.err());
+    }
+
+    @Test
+    void shouldLeaveTestsToTheScript() {
+        CommandLineRun test = CommandLineRun.of("test", "-pl", "pmm");
+        assertEquals(Mad.USAGE, test.code());
+        assertOneSentence(test.err());
+    }
+}

@@ -1,0 +1,87 @@
+package io.madeleine.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.session.LaunchPlan;
+import io.madeleine.session.OnFailure;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class RunCommandTest {
+    private static LaunchPlan plan(String... arguments) {
+        RunCommand command = new RunCommand();
+        new CommandLine(command)
+                .setStopAtUnmatched(true)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs(arguments);
+        return command.plan();
+    }
+
+    /** What java gets behind Madeleine's own options. */
+    private static List<String> program(LaunchPlan plan) {
+        List<String> java = plan.javaArguments();
+        int own = java.indexOf("--add-modules") + 2;
+        return java.subList(own, java.size());
+    }
+
+    @Test
+    void shouldGiveJavaEverythingFromTheFirstArgumentThatIsNotItsOwn() {
+        LaunchPlan plan = plan("-n", "2", "-Xmx64m", "-cp", "a:b", "Main", "-n", "3", "--no-prefix", "--", "x");
+        assertEquals(2, plan.processes());
+        assertEquals(List.of("-Xmx64m", "-cp", "a:b", "Main", "-n", "3", "--no-prefix", "--", "x"), program(plan));
+        assertTrue(plan.conduct().prefix());
+    }
+
+    @Test
+    void shouldGiveJavaEverythingBehindTwoDashes() {
+        LaunchPlan plan = plan("-n", "3", "--no-prefix", "--", "--verbose", "-jar", "app.jar", "--", "y");
+        assertEquals(List.of("--verbose", "-jar", "app.jar", "--", "y"), program(plan));
+        assertFalse(plan.conduct().prefix());
+    }
+
+    @Test
+    void shouldTakeItsOwnOptionsInAnyOrderBeforeTheProgram() {
+        LaunchPlan plan = plan(
+                "--no-native",
+                "--conf",
+                "conf/x.conf",
+                "--on-failure",
+                "continue",
+                "--set",
+                "a=1",
+                "--set=b=2",
+                "-n4",
+                "X.java");
+        assertEquals(4, plan.processes());
+        assertEquals(Optional.of(Path.of("conf/x.conf")), plan.configuration());
+        assertEquals(OnFailure.CONTINUE, plan.conduct().onFailure());
+        assertEquals(List.of("a=1", "b=2"), plan.settings());
+        assertEquals(List.of("X.java"), program(plan));
+    }
+
+    @Test
+    void shouldPutMadeleineOnTheModulePathAndGrantNothingByDefault() {
+        List<String> java = plan("-n", "1", "Main").javaArguments();
+        assertEquals(
+                List.of(
+                        "--module-path",
+                        System.getProperty("mad.module-path"),
+                        "--add-modules",
+                        "io.madeleine",
+                        "Main"),
+                java);
+    }
+
+    @Test
+    void shouldStopTheOthersAndPrefixByDefault() {
+        LaunchPlan plan = plan("-n", "1", "Main");
+        assertEquals(OnFailure.STOP, plan.conduct().onFailure());
+        assertTrue(plan.conduct().prefix());
+        assertTrue(plan.conduct().input());
+    }
+}

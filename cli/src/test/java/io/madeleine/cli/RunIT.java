@@ -1,0 +1,120 @@
+package io.madeleine.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.session.Launcher;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Whatever form a program has, it finds Madeleine without naming it. */
+class RunIT {
+    private static final String SOURCE = """
+            package app;
+
+            import io.madeleine.api.Session;
+
+            public class Main {
+                public static void main(String[] arguments) {
+                    try (Session session = Session.open()) {
+                        String access = Session.class.getModule().isNativeAccessEnabled() ? "native" : "no native";
+                        System.out.println("%s %d/%d %s %s".formatted(String.join("+", arguments), session.rank(),
+                                session.size(), session.channelNames(), access));
+                    }
+                    System.exit(arguments.length);
+                }
+            }
+            """;
+
+    @TempDir
+    Path directory;
+
+    private Path classes;
+
+    @BeforeEach
+    void compile() throws IOException {
+        Path sources = Files.createDirectories(directory.resolve("sources/app"));
+        Files.writeString(sources.resolve("Main.java"), SOURCE);
+        Files.writeString(sources.resolve("../module-info.java"), "module app { requires io.madeleine.api; }");
+        classes = directory.resolve("classes");
+        javac("-d", classes.toString(), sources.resolve("Main.java").toString());
+        javac(
+                "-d",
+                directory.resolve("mods/app").toString(),
+                sources.resolve("Main.java").toString(),
+                sources.resolve("../module-info.java").toString());
+    }
+
+    private static void javac(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("--module-path", System.getProperty("mad.module-path")));
+        boolean modular = List.of(arguments).toString().contains("module-info");
+        if (!modular) {
+            all.addAll(List.of("--add-modules", "io.madeleine"));
+        }
+        all.addAll(List.of(arguments));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, all.toArray(String[]::new)));
+    }
+
+    private String run(int expectedCode, String... arguments) throws InterruptedException {
+        RunCommand command = new RunCommand();
+        new CommandLine(command).setStopAtUnmatched(true).parseArgs(arguments);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        try (Launcher launcher =
+                Launcher.start(command.plan(), new PrintStream(out, true), new PrintStream(err, true))) {
+            assertEquals(expectedCode, launcher.await(), err.toString(StandardCharsets.UTF_8));
+        }
+        return out.toString(StandardCharsets.UTF_8).strip();
+    }
+
+    @Test
+    void shouldRunAClassOnAClassPath() throws Exception {
+        assertEquals(
+                "[0] x+-cp 0/1 [default] no native",
+                run(2, "-n", "1", "-cp", classes.toString(), "app.Main", "x", "-cp"));
+    }
+
+    @Test
+    void shouldRunAJar() throws Exception {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, "app.Main");
+        Path jar = directory.resolve("app.jar");
+        try (OutputStream file = Files.newOutputStream(jar);
+                JarOutputStream out = new JarOutputStream(file, manifest)) {
+            out.putNextEntry(new JarEntry("app/Main.class"));
+            out.write(Files.readAllBytes(classes.resolve("app/Main.class")));
+        }
+        assertEquals("0/1 [default] no native", run(0, "-n1", "--no-prefix", "-jar", jar.toString()));
+    }
+
+    @Test
+    void shouldRunAModule() throws Exception {
+        assertEquals(
+                "[0] y 0/1 [default] no native",
+                run(1, "-n", "1", "--", "-p", directory.resolve("mods").toString(), "-m", "app/app.Main", "y"));
+    }
+
+    @Test
+    void shouldRunASourceFileWithSettings() throws Exception {
+        Path source = Files.writeString(directory.resolve("Main.java"), SOURCE.replace("package app;", ""));
+        String out = run(0, "-n", "1", "--set", "channels.bulk.network=tcp", source.toString());
+        assertTrue(out.endsWith(" 0/1 [bulk, default] no native"), out);
+    }
+}
