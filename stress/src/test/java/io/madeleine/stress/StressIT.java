@@ -1,0 +1,46 @@
+package io.madeleine.stress;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Runs the jcstress tests of this module in JVMs of their own, shortly; without arguments of its own jcstress runs for hours. */
+class StressIT {
+    private static final List<String> SHORT_RUN =
+            List.of("-f", "1", "-iters", "2", "-time", "50", "-sc", "false", "-c", "2", "-v");
+
+    @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    void shouldFindNoForbiddenOutcome() throws IOException, InterruptedException {
+        Path directory = Files.createDirectories(Path.of("target", "jcstress"));
+        File output = directory.resolve("output.txt").toFile();
+        List<String> command = new java.util.ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "org.openjdk.jcstress.Main",
+                "-r",
+                directory.toString()));
+        command.addAll(SHORT_RUN);
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output)
+                .start();
+        try {
+            assertTrue(process.waitFor(4, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
+        } finally {
+            process.destroyForcibly();
+        }
+        String text = Files.readString(output.toPath());
+        assertEquals(0, process.exitValue(), text);
+        assertTrue(text.contains("CompletionActionStress"), text);
+    }
+}
