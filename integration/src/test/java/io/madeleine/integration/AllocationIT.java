@@ -1,0 +1,121 @@
+package io.madeleine.integration;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.Session;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.StringJoiner;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a message costs in garbage. */
+class AllocationIT {
+    /** What the JVM allocates in the background, in the quietest of several spans of time. */
+    private static final long TINY_BYTES = 2_000;
+
+    private static final int TELLING_MESSAGES = 1_000;
+    private static final int TELLING_MEASUREMENTS = 3;
+
+    @ParameterizedTest
+    @CsvSource({"tcp, spin", "sci, spin", "tcp, block", "sci, block"})
+    void shouldAllocateNothingPerMessage(String network, String wait) throws Exception {
+        try (Processes processes = Ranks.of(2, Program.class)
+                .over(network)
+                .with("wait.mode=" + wait)
+                .optimizing()
+                .start()) {
+            processes.assertSuccess();
+            for (int rank = 0; rank < 2; rank++) {
+                for (int bytes : Program.SIZES) {
+                    String found = processes.awaitLine(rank, bytes + " bytes: ");
+                    System.out.println(network + ", " + wait + ", " + bytes + " bytes, rank " + rank + ": " + found);
+                    assertTrue(leastBytes(found) <= TINY_BYTES, processes::toString);
+                }
+            }
+        }
+    }
+
+    /** The least of several measurements "messages:bytes" with so many messages that they say something. */
+    private static long leastBytes(String measurements) {
+        long[] telling = Stream.of(measurements.split(" "))
+                .map(measurement -> measurement.split(":"))
+                .filter(pair -> Long.parseLong(pair[0]) >= TELLING_MESSAGES)
+                .mapToLong(pair -> Long.parseLong(pair[1]))
+                .toArray();
+        assumeTrue(telling.length >= TELLING_MEASUREMENTS, () -> "this machine is too busy: " + measurements);
+        return Arrays.stream(telling).min().orElseThrow();
+    }
+
+    /** Ping-pong over memory of the session; after a warm-up, says several times what all threads allocated. */
+    static final class Program {
+        static final int[] SIZES = {8, 4096, 40_000};
+
+        private static final int WARM_UP = 20_000;
+        private static final int MESSAGES = 10_000;
+        private static final int MEASUREMENTS = 5;
+
+        /** For each ten messages; on a busy machine there are fewer of them. */
+        private static final long AT_MOST_NS = 1_000_000L;
+
+        public static void main(String[] args) {
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            try (Session session = Session.open()) {
+                for (int bytes : SIZES) {
+                    MemorySegment block = session.allocate(bytes);
+                    int _ = pingPong(session, block, WARM_UP);
+                    StringJoiner measurements = new StringJoiner(" ");
+                    for (int i = 0; i < MEASUREMENTS; i++) {
+                        long beforeBytes = threads.getTotalThreadAllocatedBytes();
+                        int messages = pingPong(session, block, MESSAGES);
+                        long allocatedBytes = threads.getTotalThreadAllocatedBytes() - beforeBytes;
+                        measurements.add(messages + ":" + allocatedBytes);
+                    }
+                    System.out.println(bytes + " bytes: " + measurements);
+                }
+            }
+        }
+
+        /** Rank 0 decides when it is enough, by number or, on a busy machine, by time. */
+        private static int pingPong(Session session, MemorySegment block, int atMost) {
+            Channel channel = session.channel();
+            long endNs = System.nanoTime() + atMost / 10 * AT_MOST_NS;
+            int more = 1;
+            int messages = 0;
+            while (more != 0) {
+                if (session.rank() == 0) {
+                    more = messages < atMost && endNs - System.nanoTime() > 0 ? 1 : 0;
+                    send(channel, block, 1, more);
+                    int _ = receive(channel, block);
+                } else {
+                    more = receive(channel, block);
+                    send(channel, block, 0, more);
+                }
+                messages++;
+            }
+            return messages;
+        }
+
+        private static void send(Channel channel, MemorySegment block, int peer, int more) {
+            channel.beginPacking(peer)
+                    .packInt(more)
+                    .pack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER)
+                    .endPacking();
+        }
+
+        private static int receive(Channel channel, MemorySegment block) {
+            IncomingMessage in = channel.beginUnpacking();
+            int more = in.unpackInt();
+            in.unpack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER).endUnpacking();
+            return more;
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.madeleine.integration;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.Session;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sessions that sleep while nothing comes, and wake up when something does. */
+class BlockingIT {
+    private static final int MAX_PERMILLE = 30;
+
+    @ParameterizedTest
+    @CsvSource({"tcp, block", "sci, block", "auto, adaptive"})
+    void shouldUseNextToNoTimeWhileIdle(String network, String wait) throws Exception {
+        try (Processes processes =
+                Ranks.of(2, Idle.class).over(network).with("wait.mode=" + wait).start()) {
+            processes.assertSuccess();
+            for (int rank = 0; rank < 2; rank++) {
+                int permille = Integer.parseInt(processes.awaitLine(rank, "permille of a core: "));
+                assertTrue(permille < MAX_PERMILLE, processes::toString);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "sci"})
+    void shouldLoseNoWakeUp(String network) throws Exception {
+        long seed = Long.getLong("integration.seed", System.nanoTime());
+        try (Processes processes = Ranks.of(2, Pauses.class)
+                .over(network)
+                .with("wait.mode=block")
+                .arguments(seed)
+                .start()) {
+            processes.assertSuccess();
+        }
+    }
+
+    private static void send(Channel channel, int number) {
+        channel.beginPacking(1 - channel.session().rank()).packInt(number).endPacking();
+    }
+
+    private static void receive(Channel channel, int number) {
+        IncomingMessage in = channel.beginUnpacking(20, SECONDS);
+        int found = in.unpackInt();
+        in.endUnpacking();
+        if (found != number) {
+            throw new AssertionError("expected " + number + ", found " + found);
+        }
+    }
+
+    /** Both wait for a message; the one that waits on a virtual thread, too, since that has another waiting for it. */
+    static final class Idle {
+        private static final long IDLE_MS = 3_000;
+
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open()) {
+                Channel channel = session.channel();
+                for (int i = 0; i < 100; i++) {
+                    exchange(channel, i);
+                }
+                Thread waiting = (session.rank() == 0 ? Thread.ofPlatform() : Thread.ofVirtual())
+                        .start(() -> receive(channel, 1000));
+                Thread.sleep(500); // the compilers have their say
+                OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+                long beganNs = System.nanoTime();
+                long before = system.getProcessCpuTime();
+                Thread.sleep(IDLE_MS);
+                long usedNs = system.getProcessCpuTime() - before;
+                System.out.println("permille of a core: " + usedNs * 1000 / (System.nanoTime() - beganNs));
+                if (session.rank() == 0) {
+                    Thread.sleep(500); // the other measures, too
+                }
+                send(channel, 1000);
+                waiting.join();
+                for (int i = 0; i < 100; i++) {
+                    exchange(channel, 2000 + i);
+                }
+            }
+        }
+
+        private static void exchange(Channel channel, int number) {
+            send(channel, number);
+            receive(channel, number);
+        }
+    }
+
+    /** Ping-pong with pauses of random length, long enough for the other to fall asleep or just about to. */
+    static final class Pauses {
+        private static final int ROUNDS = 2_000;
+        private static final int MAX_PAUSE_NS = 400_000;
+        private static final int LARGE = 300_000;
+
+        public static void main(String[] args) {
+            try (Session session = Session.open()) {
+                Channel channel = session.channel();
+                Random random = new Random(Long.parseLong(args[0]) + session.rank());
+                Random common = new Random(Long.parseLong(args[0]));
+                MemorySegment block = session.allocate(LARGE);
+                for (int round = 0; round < ROUNDS; round++) {
+                    boolean large = common.nextInt(10) == 0;
+                    if (session.rank() == 1) {
+                        receive(channel, round, large ? block : block.asSlice(0, 1));
+                    }
+                    pause(random);
+                    channel.beginPacking(1 - session.rank(), 20, SECONDS)
+                            .packInt(round)
+                            .pack(large ? block : block.asSlice(0, 1))
+                            .endPacking(20, SECONDS);
+                    if (session.rank() == 0) {
+                        receive(channel, round, large ? block : block.asSlice(0, 1));
+                    }
+                }
+            }
+        }
+
+        private static void receive(Channel channel, int round, MemorySegment block) {
+            IncomingMessage in = channel.beginUnpacking(20, SECONDS).within(20, SECONDS);
+            if (in.unpackInt() != round) {
+                throw new AssertionError("round " + round + " is missing");
+            }
+            in.unpack(block);
+            in.endUnpacking();
+        }
+
+        private static void pause(Random random) {
+            switch (random.nextInt(3)) {
+                case 0 -> LockSupport.parkNanos(1 + random.nextInt(MAX_PAUSE_NS));
+                case 1 -> {
+                    long endNs = System.nanoTime() + random.nextInt(50_000);
+                    while (endNs - System.nanoTime() > 0) {
+                        Thread.onSpinWait();
+                    }
+                }
+                default -> {}
+            }
+        }
+    }
+}
