@@ -120,7 +120,7 @@ class OpeningIT {
 
     @Test
     void shouldSayThatSharedMemoryIsFullWhereItIsAskedFor() throws Exception {
-        for (String size : List.of("4k", "300k")) {
+        for (String size : List.of("4k", "150k")) {
             try (FullMemory memory = FullMemory.of(size);
                     Processes processes = refused(2, "tm.sci.directory=" + memory.path())
                             .over("sci")

@@ -24,17 +24,14 @@ record CellLayout(long controlOffset, long dataOffset, int cellBytes, int cells)
     private static final int HEADER_OFFSET = 8;
     private static final int TRAILER_OFFSET = 16;
 
-    static CellLayout at(long offset, int cellBytes, int cells) {
-        return new CellLayout(offset, offset + controlBytes(cells), cellBytes, cells);
+    /** How many bytes the control lines take. */
+    static long controlBytes(int cells) {
+        return (long) cells * Words.LINE_BYTES;
     }
 
-    private static long controlBytes(int cells) {
-        return Words.align((long) cells * Words.LINE_BYTES, PAGE_BYTES);
-    }
-
-    /** How many bytes all of it takes. */
-    long totalBytes() {
-        return controlBytes(cells) + (long) cells * cellBytes;
+    /** How many bytes the cells take. */
+    long dataBytes() {
+        return (long) cells * cellBytes;
     }
 
     long state(int cell) {

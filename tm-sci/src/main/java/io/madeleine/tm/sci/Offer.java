@@ -14,11 +14,18 @@ import java.nio.file.StandardCopyOption;
 
 /**
  * The initiator's side: makes the pair segment under a name that nobody looks for, fills in its header, and gives it its
- * name in one step; then waits for the acceptor's answer.
+ * name in one step; then waits for the acceptor's answer. Where little memory is left the segment is smaller than
+ * configured: the sizes stand in its header.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
 final class Offer extends Handshake {
+    /**
+     * A segment takes at most this part of what is free: so many may be made at once, and in a file system of any size
+     * there is something left for the connections to come.
+     */
+    private static final int PART_OF_FREE = 16;
+
     private final Path file;
     private final PairLayout layout;
     private final Arena arena = Arena.ofShared();
@@ -28,7 +35,7 @@ final class Offer extends Handshake {
         super(adapter, channel, request, peer, slot);
         SessionDirectory directory = adapter.directory();
         file = directory.pairFile(directory.stem(), peer.stem(), channel.hash(), SessionDirectory.PAIR);
-        PairSizes sizes = PairSizes.chosen(adapter.config(), request.modules());
+        PairSizes sizes = fittingSizes();
         layout = PairLayout.of(request.modules(), sizes);
         Path unnamed = directory.pairFile(directory.stem(), peer.stem(), channel.hash(), SessionDirectory.NEW);
         if (Files.exists(file)) {
@@ -53,6 +60,16 @@ final class Offer extends Handshake {
         }
         VarHandle.fullFence();
         peer.announce(InboxLayout.CONTROL_SLOT);
+    }
+
+    private PairSizes fittingSizes() {
+        PairSizes configured = PairSizes.chosen(adapter.config(), request.modules());
+        PairSizes fitting =
+                configured.within(request.modules(), adapter.directory().freeBytes() / PART_OF_FREE);
+        if (!fitting.equals(configured)) {
+            adapter.sayThatMemoryIsScarce(configured, fitting);
+        }
+        return fitting;
     }
 
     @Override

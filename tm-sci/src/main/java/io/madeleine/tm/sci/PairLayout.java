@@ -13,8 +13,12 @@ import java.util.List;
  *   0      header (PairHeader)
  *   1024   words that the initiator writes: state, watch, room wanted; a line each
  *   2048   the acceptor's
- *   4096   for each agreed module, in order: its ring or cells initiator to acceptor, then acceptor to initiator
+ *   4096   for each agreed module, in order: its ring or the control lines of its cells, initiator to acceptor, then
+ *          acceptor to initiator
+ *   ...    from the next page on: the cells themselves, in the same order
  * </pre>
+ *
+ * Only cells begin at pages of their own: in a session of many processes small rings share one.
  *
  * @param rings for each module that is static, both directions; empty for others
  * @param cells for each module that is dynamic, both directions; empty for others
@@ -38,26 +42,45 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
         List<List<RingLayout>> rings = new ArrayList<>();
         List<List<CellLayout>> cells = new ArrayList<>();
         long offset = DATA_OFFSET;
+        long dataOffset = Words.align(DATA_OFFSET + frontBytes(modules, sizes), CellLayout.PAGE_BYTES);
         for (TransmissionCapabilities module : modules) {
             List<RingLayout> moduleRings = new ArrayList<>();
             List<CellLayout> moduleCells = new ArrayList<>();
             for (int direction = 0; direction < DIRECTIONS; direction++) {
-                if (module.bufferMode() == BufferMode.STATIC) {
-                    int bufferBytes = (int) Words.align(module.bufferBytes(), Long.BYTES);
-                    RingLayout ring = RingLayout.at(offset, sizes.ringBytes(), bufferBytes);
-                    offset += ring.totalBytes();
-                    moduleRings.add(ring);
+                if (isStatic(module)) {
+                    moduleRings.add(ring(module, sizes, offset));
                 } else {
-                    CellLayout line = CellLayout.at(offset, sizes.cellBytes(), sizes.cells());
-                    offset += line.totalBytes();
+                    CellLayout line = new CellLayout(offset, dataOffset, sizes.cellBytes(), sizes.cells());
+                    dataOffset += line.dataBytes();
                     moduleCells.add(line);
                 }
-                offset = Words.align(offset, CellLayout.PAGE_BYTES);
+                offset += frontBytes(module, sizes);
             }
             rings.add(List.copyOf(moduleRings));
             cells.add(List.copyOf(moduleCells));
         }
-        return new PairLayout(List.copyOf(rings), List.copyOf(cells), offset);
+        return new PairLayout(List.copyOf(rings), List.copyOf(cells), dataOffset);
+    }
+
+    private static boolean isStatic(TransmissionCapabilities module) {
+        return module.bufferMode() == BufferMode.STATIC;
+    }
+
+    private static RingLayout ring(TransmissionCapabilities module, PairSizes sizes, long offset) {
+        return RingLayout.at(offset, sizes.ringBytes(), (int) Words.align(module.bufferBytes(), Long.BYTES));
+    }
+
+    /** What all modules have before the cells, both ways. */
+    private static long frontBytes(List<TransmissionCapabilities> modules, PairSizes sizes) {
+        return modules.stream()
+                .mapToLong(module -> DIRECTIONS * frontBytes(module, sizes))
+                .sum();
+    }
+
+    /** What a module has before the cells, one way. */
+    private static long frontBytes(TransmissionCapabilities module, PairSizes sizes) {
+        long bytes = isStatic(module) ? ring(module, sizes, 0).totalBytes() : CellLayout.controlBytes(sizes.cells());
+        return Words.align(bytes, Words.LINE_BYTES);
     }
 
     /** Whether the side still sends, has finished, or has closed. */

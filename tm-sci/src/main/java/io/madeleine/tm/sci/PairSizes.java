@@ -21,13 +21,41 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
 
     /** The configured sizes, the ring enlarged where the agreed buffers are larger than ours. */
     static PairSizes chosen(SciConfig config, List<TransmissionCapabilities> modules) {
-        long ringBytes = config.shortRingBytes();
-        for (TransmissionCapabilities module : modules) {
-            if (module.bufferMode() == BufferMode.STATIC) {
-                ringBytes = Math.max(ringBytes, RingLayout.minRingBytes(module.bufferBytes()));
+        int ringBytes = Math.max(config.shortRingBytes(), minRingBytes(modules));
+        return new PairSizes(ringBytes, config.regularCellBytes(), config.regularCells());
+    }
+
+    private static int minRingBytes(List<TransmissionCapabilities> modules) {
+        return (int) modules.stream()
+                .filter(module -> module.bufferMode() == BufferMode.STATIC)
+                .mapToLong(module -> RingLayout.minRingBytes(module.bufferBytes()))
+                .max()
+                .orElse(0);
+    }
+
+    /** These sizes, or the first smaller ones whose segment takes no more; the smallest possible if none does. */
+    PairSizes within(List<TransmissionCapabilities> modules, long maxBytes) {
+        int minRingBytes = minRingBytes(modules);
+        PairSizes sizes = this;
+        while (PairLayout.of(modules, sizes).totalBytes() > maxBytes) {
+            PairSizes next = sizes.smaller(minRingBytes);
+            if (next.equals(sizes)) {
+                break;
             }
+            sizes = next;
         }
-        return new PairSizes((int) ringBytes, config.regularCellBytes(), config.regularCells());
+        return sizes;
+    }
+
+    /** What takes most is halved: the ring, the size of the cells, or, once that is a page, their number. */
+    private PairSizes smaller(int minRingBytes) {
+        boolean minimalCells = cellBytes == CellLayout.PAGE_BYTES && cells == MIN_CELLS;
+        if (ringBytes / 2 >= minRingBytes && (minimalCells || ringBytes >= (long) cells * cellBytes)) {
+            return new PairSizes(ringBytes / 2, cellBytes, cells);
+        }
+        return cellBytes > CellLayout.PAGE_BYTES
+                ? new PairSizes(ringBytes, (int) Words.align(cellBytes / 2, CellLayout.PAGE_BYTES), cells)
+                : new PairSizes(ringBytes, cellBytes, Math.max(cells / 2, MIN_CELLS));
     }
 
     /** Whether a ring and cells can be built with these sizes. */

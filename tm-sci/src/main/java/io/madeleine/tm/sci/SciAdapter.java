@@ -11,6 +11,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -43,6 +44,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final List<SciConnection> graves = new ArrayList<>();
     private final BitSet slots = new BitSet();
     private volatile boolean pending;
+    private boolean saidScarce;
     private boolean closed;
 
     private SciAdapter(
@@ -183,6 +185,24 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                                 + " most " + PairSizes.MAX_BUFFER_BYTES + " are possible; see " + SciConfig.ROOT
                                 + ".short.buffer");
             }
+        }
+    }
+
+    /** Says once that a connection is smaller than configured. Under the lock. */
+    void sayThatMemoryIsScarce(PairSizes configured, PairSizes fitting) {
+        if (!saidScarce) {
+            saidScarce = true;
+            context.logger()
+                    .log(
+                            Level.WARNING,
+                            "sci: shared memory is scarce in {0} ({1}): a connection gets {2} in place of {3}, and so may"
+                                    + " others; that is slower. Make room, give another place with {4}.directory, or"
+                                    + " smaller sizes with {4}.short.ring, .regular.cell and .regular.cells",
+                            directory.path(),
+                            directory.room(),
+                            fitting,
+                            configured,
+                            SciConfig.ROOT);
         }
     }
 

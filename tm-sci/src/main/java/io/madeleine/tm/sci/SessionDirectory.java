@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -178,13 +179,20 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
+    /** How much room the file system has; the largest number if it has no bounds or does not say. */
+    long freeBytes() {
+        try {
+            FileStore store = Files.getFileStore(path);
+            return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+        } catch (IOException _) {
+            return Long.MAX_VALUE;
+        }
+    }
+
     /** How much room the file system has, in words. */
     String room() {
-        try {
-            return Files.getFileStore(path).getUsableSpace() + " bytes are free there";
-        } catch (IOException e) {
-            return "how much is free there is not known (" + e.getMessage() + ")";
-        }
+        long bytes = freeBytes();
+        return bytes == Long.MAX_VALUE ? "how much is free there is not known" : bytes + " bytes are free there";
     }
 
     /** Deletes this process's files, and the directory if nobody is left in it. */

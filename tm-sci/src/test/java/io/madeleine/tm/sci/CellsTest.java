@@ -19,10 +19,14 @@ class CellsTest {
     private static final int CELL = 16 * 1024;
     private static final int CELLS = 3;
 
-    private final CellLayout layout = CellLayout.at(0, CELL, CELLS);
-    private final MemorySegment memory = Arena.ofAuto().allocate(layout.totalBytes(), CellLayout.PAGE_BYTES);
+    private final CellLayout layout = new CellLayout(0, CellLayout.PAGE_BYTES, CELL, CELLS);
+    private final MemorySegment memory = fresh();
     private final CellProducer producer = new CellProducer(memory, layout);
     private final CellConsumer consumer = new CellConsumer(memory, layout);
+
+    private MemorySegment fresh() {
+        return Arena.ofAuto().allocate(layout.dataOffset() + layout.dataBytes(), CellLayout.PAGE_BYTES);
+    }
 
     /** Sends what there are cells for; whether that was all. */
     private boolean send(long header, BufferGroup group, long trailer) {
@@ -169,7 +173,7 @@ class CellsTest {
             {CELL + 2L, PacketHeader.of(CELL * 2, 0, 0, 0), 0},
         };
         for (long[] words : broken) {
-            MemorySegment fresh = Arena.ofAuto().allocate(layout.totalBytes(), CellLayout.PAGE_BYTES);
+            MemorySegment fresh = fresh();
             fresh.set(ValueLayout.JAVA_LONG, layout.state(0), words[0]);
             fresh.set(ValueLayout.JAVA_LONG, layout.header(0), words[1]);
             fresh.set(ValueLayout.JAVA_LONG, layout.trailer(0), words[2]);

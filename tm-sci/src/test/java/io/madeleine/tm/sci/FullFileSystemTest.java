@@ -1,15 +1,14 @@
 package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.SessionException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,27 +21,18 @@ class FullFileSystemTest {
     @TempDir
     Path directory;
 
-    private boolean mounted;
+    private SmallFileSystem fileSystem;
 
     @BeforeEach
     void mount() throws Exception {
-        mounted = run("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", directory.toString());
-        assumeTrue(mounted, "this user may not mount a tmpfs");
+        fileSystem = SmallFileSystem.mount(directory, "size=128k");
     }
 
     @AfterEach
     void unmount() throws Exception {
-        if (mounted) {
-            assertTrue(run("umount", "-l", directory.toString()));
+        if (fileSystem != null) {
+            fileSystem.close();
         }
-    }
-
-    private static boolean run(String... command) throws Exception {
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
     }
 
     @Test
@@ -76,6 +66,27 @@ class FullFileSystemTest {
         SessionException failure = assertThrows(SessionException.class, () -> Side.open(directory, 1));
         assertTrue(failure.getMessage().contains("No space left on device"), failure.getMessage());
         assertTrue(failure.getMessage().contains("madeleine.tm.sci.directory"), failure.getMessage());
+        assertTrue(Files.notExists(directory.resolve("madeleine-" + Side.SESSION)));
+    }
+
+    @Test
+    void shouldSayThatAFileSystemIsReadOnly() throws Exception {
+        fileSystem.remount("ro");
+        SciPmm pmm = new SciPmm(SciConfig.from(Side.config(directory, "")));
+        String reason = pmm.availability().reason();
+        assertFalse(pmm.availability().on());
+        assertTrue(reason.contains("is not a writable directory"), reason);
+        assertTrue(reason.contains("madeleine.tm.sci.directory"), reason);
+        SessionException failure = assertThrows(SessionException.class, () -> Side.open(directory, 1));
+        assertTrue(failure.getMessage().contains("Read-only file system"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("madeleine.tm.sci.directory"), failure.getMessage());
+    }
+
+    @Test
+    void shouldSayThatNoMoreFilesFit() throws Exception {
+        fileSystem.remount("nr_inodes=4"); // its root, the session's directory, a record; the inbox; no bell
+        SessionException failure = assertThrows(SessionException.class, () -> Side.open(directory, 1));
+        assertTrue(failure.getMessage().contains(SciConfig.ROOT + ".directory"), failure.getMessage());
         assertTrue(Files.notExists(directory.resolve("madeleine-" + Side.SESSION)));
     }
 }

@@ -64,6 +64,12 @@ final class Side implements AutoCloseable {
         return new Side(directory, id, "", SECRET, idleLooks);
     }
 
+    /** Settings of the family, the others as by default. */
+    static SciConfig settings(String own) {
+        return SciConfig.from(
+                ConfigFactory.parseString(SciConfig.ROOT + " { " + own + " }").withFallback(ConfigFactory.load()));
+    }
+
     static Config config(Path directory, String settings) {
         return ConfigFactory.parseString(settings)
                 .withFallback(ConfigFactory.parseString(SciConfig.ROOT + ".directory = \"" + directory + "\""))

@@ -1,0 +1,110 @@
+package io.madeleine.integration;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.Completion;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.Session;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** Sessions over shared memory of the 64 MiB that a container has, and of less. */
+class ScarceMemoryIT {
+    private static final Duration PATIENCE = Duration.ofSeconds(150);
+
+    private static Ranks crowd(int processes, FullMemory memory, String... settings) {
+        return Ranks.of(processes, Program.class)
+                .over("sci")
+                .with("tm.sci.directory=" + memory.path())
+                .with(settings)
+                .java("-Xmx32m", "-Xss512k", "-XX:ActiveProcessorCount=1")
+                .prefixed(_ -> memory.command());
+    }
+
+    private static void assertAllHeardAll(Processes processes, int count) {
+        for (int rank = 0; rank < count; rank++) {
+            assertEquals(
+                    List.of(Integer.toString(count - 1)), processes.out(rank).linesAfter("heard "));
+        }
+    }
+
+    @Test
+    void shouldHoldEightProcessesByDefault() throws Exception {
+        try (FullMemory memory = FullMemory.of("64m");
+                Processes processes = crowd(8, memory).start()) {
+            processes.assertSuccess(PATIENCE);
+            assertAllHeardAll(processes, 8);
+        }
+    }
+
+    /** The same with adapters in one JVM is a test of tm-sci, which always runs. */
+    @Test
+    @EnabledIfSystemProperty(named = "thorough", matches = "true", disabledReason = "64 JVMs: only with -Pthorough")
+    @Timeout(value = 4, unit = java.util.concurrent.TimeUnit.MINUTES)
+    void shouldHoldSixtyFourProcessesByConfiguration() throws Exception {
+        Path profile =
+                Path.of("..", "conf", "many-processes.conf").toAbsolutePath().normalize();
+        try (FullMemory memory = FullMemory.of("64m");
+                Processes processes =
+                        crowd(64, memory).arguments("--conf=" + profile).start()) {
+            processes.assertSuccess(PATIENCE);
+            assertAllHeardAll(processes, 64);
+        }
+    }
+
+    @Test
+    void shouldUseSmallerSegmentsAndSaySoWhereFullOnesDoNotFit() throws Exception {
+        try (FullMemory memory = FullMemory.of("1m");
+                Processes processes = crowd(3, memory).start()) {
+            processes.awaitAll(PATIENCE);
+            assertAllHeardAll(processes, 3);
+            String said = processes.err(0).toString();
+            assertTrue(said.contains("shared memory is scarce in " + memory.path()), processes::toString);
+            assertTrue(said.contains("madeleine.tm.sci.directory"), processes::toString);
+        }
+    }
+
+    /** Sends everybody a message of a small and a larger block, and receives one from everybody. */
+    static final class Program {
+        private static final int BYTES = 5_000;
+
+        public static void main(String[] args) {
+            try (Session session = Session.open(args)) {
+                Channel channel = session.channel();
+                List<Completion> sent = new ArrayList<>();
+                for (int i = 1; i < session.size(); i++) {
+                    MemorySegment block = MemorySegment.ofArray(new byte[BYTES]);
+                    Contents.fill(block, session.rank());
+                    sent.add(channel.beginPacking((session.rank() + i) % session.size())
+                            .packInt(session.rank())
+                            .pack(block)
+                            .endPackingAsync());
+                }
+                int heard = 0;
+                for (; heard < session.size() - 1; heard++) {
+                    IncomingMessage in = channel.beginUnpacking(60, SECONDS).within(60, SECONDS);
+                    int from = in.unpackInt();
+                    MemorySegment block = MemorySegment.ofArray(new byte[BYTES]);
+                    in.unpack(block);
+                    in.endUnpacking();
+                    Contents.check(block, from, "the block of " + from);
+                }
+                for (Completion completion : sent) {
+                    if (!completion.await(60, SECONDS)) {
+                        throw new AssertionError("a message is not sent");
+                    }
+                }
+                System.out.println("heard " + heard);
+            }
+        }
+    }
+}
