@@ -102,6 +102,18 @@ final class Acceptance extends Handshake {
             arena.close();
             arena = null;
         }
+        if (peer.isGone()) {
+            removeOffer();
+        }
+    }
+
+    /** A process that was killed cannot take back what it offered. */
+    private void removeOffer() {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException _) {
+            // it goes with the other files of its maker
+        }
     }
 
     @Override

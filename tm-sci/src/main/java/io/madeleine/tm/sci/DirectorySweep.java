@@ -12,6 +12,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Removes what processes left that were killed. It lists a directory's names first, judges then, and deletes only names
@@ -21,7 +23,7 @@ import java.util.Optional;
  * <p>Threading: stateless; several processes may sweep at once.
  */
 final class DirectorySweep {
-    /** Longer than a process takes from making the directory to writing its record. */
+    /** Longer than a process takes from making its first file to writing its record. */
     private static final Duration ORPHAN_AGE = Duration.ofMinutes(1);
 
     private DirectorySweep() {}
@@ -32,8 +34,7 @@ final class DirectorySweep {
             UserPrincipal self = Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
             for (Path sibling : siblings) {
                 if (!sibling.equals(own) && isDirectoryOf(self, sibling)) {
-                    boolean removedDead = removeDead(sibling);
-                    if (removeOrphans(sibling) || removedDead) {
+                    if (removeDead(sibling) || isOld(sibling)) {
                         removeIfEmpty(sibling);
                     }
                 }
@@ -53,41 +54,66 @@ final class DirectorySweep {
     }
 
     /**
-     * Removes the files of dead processes.
+     * Removes the files of dead processes, and old ones whose owner died before he could write who he was.
      *
      * @return whether there were any
      */
     static boolean removeDead(Path directory) {
         List<Path> files = ownFiles(directory);
-        boolean removed = false;
+        boolean removed = removeOrphans(files);
         for (Path record : files) {
             Optional<FileStem> dead = deadOwner(record);
             if (dead.isPresent()) {
                 removed = true;
-                for (Path file : files) {
-                    if (!file.equals(record) && dead.get().owns(name(file))) {
-                        delete(file);
-                    }
-                }
-                delete(record); // last: an interrupted sweep is taken up again
+                removeFilesOf(dead.get(), record, files);
             }
         }
         return removed;
     }
 
-    /** Removes what a process left that died before it could write who it was: there is no record, and it is old. */
-    private static boolean removeOrphans(Path directory) {
-        List<Path> files = ownFiles(directory);
-        if (files.stream().anyMatch(file -> name(file).endsWith(SessionDirectory.OWNER)) || !isOld(directory)) {
-            return false;
+    private static void removeFilesOf(FileStem process, Path record, List<Path> files) {
+        for (Path file : files) {
+            if (!file.equals(record) && process.owns(name(file))) {
+                delete(file);
+            }
         }
-        files.forEach(DirectorySweep::delete);
-        return true;
+        delete(record); // last: an interrupted sweep is taken up again
     }
 
-    private static boolean isOld(Path directory) {
+    /**
+     * Removes the files of one process if it is dead.
+     *
+     * @return whether none of them is left, or there is no record of it
+     */
+    static boolean removeIfDead(Path directory, FileStem process) {
+        Path record = directory.resolve(process + SessionDirectory.OWNER);
+        if (deadOwner(record).isPresent()) {
+            removeFilesOf(process, record, ownFiles(directory));
+        }
+        return Files.notExists(record, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Removes what processes left that died before they could write who they were: there is no record, and it is old. */
+    private static boolean removeOrphans(List<Path> files) {
+        Set<String> recorded = files.stream()
+                .map(DirectorySweep::name)
+                .filter(name -> name.endsWith(SessionDirectory.OWNER))
+                .map(FileStem::leading)
+                .collect(Collectors.toSet());
+        boolean removed = false;
+        for (Path file : files) {
+            if (!recorded.contains(FileStem.leading(name(file))) && isOld(file)) {
+                delete(file);
+                removed = true;
+            }
+        }
+        return removed;
+    }
+
+    private static boolean isOld(Path file) {
         try {
-            Instant changed = Files.getLastModifiedTime(directory).toInstant();
+            Instant changed =
+                    Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
             return changed.isBefore(Instant.now().minus(ORPHAN_AGE));
         } catch (IOException _) {
             return false; // gone

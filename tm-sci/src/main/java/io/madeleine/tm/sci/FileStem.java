@@ -44,6 +44,12 @@ record FileStem(ProcessIdentity identity, int nonce) {
         return OURS.matcher(fileName).matches();
     }
 
+    /** The stem that a name of ours begins with, as text. */
+    static String leading(String fileName) {
+        Matcher matcher = STEM.matcher(fileName);
+        return matcher.lookingAt() ? matcher.group() : fileName;
+    }
+
     /** Whether the file of this name belongs to the process. */
     boolean owns(String fileName) {
         String stem = toString();

@@ -44,6 +44,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final List<SciConnection> graves = new ArrayList<>();
     private final BitSet slots = new BitSet();
     private volatile boolean pending;
+    private boolean peerGone;
     private boolean saidScarce;
     private boolean closed;
 
@@ -89,7 +90,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     private SciPeers openPeers() {
         try {
-            return new SciPeers(directory, context, proof, progress);
+            return new SciPeers(directory, context, proof, progress, this::peerGone);
         } catch (MadeleineException e) {
             inbox.close();
             throw e;
@@ -229,6 +230,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     /** Takes out the handshakes that the condition ends, and tells who asked for them. */
     private int endHandshakes(Predicate<Handshake> ends) {
         List<Handshake> ended = new ArrayList<>();
+        boolean failed = false;
         lock.lock();
         try {
             for (Handshake handshake : List.copyOf(handshakes)) {
@@ -237,15 +239,34 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                     ended.add(handshake);
                     if (handshake.hasFailed()) {
                         slots.clear(handshake.slot);
+                        failed = true;
                     }
                 }
             }
-            pending = !handshakes.isEmpty() || !graves.isEmpty();
+            if (failed) {
+                forgetGone();
+            }
+            pending = !handshakes.isEmpty() || !graves.isEmpty() || peerGone;
         } finally {
             lock.unlock();
         }
         ended.forEach(Handshake::complete);
         return ended.size();
+    }
+
+    /** A process has ended: it is forgotten once nothing is left to it, which may be so already. */
+    private void peerGone() {
+        lock.lock();
+        try {
+            peerGone = true;
+            pending = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void forgetGone() {
+        peers.forgetGone(peer -> handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
     }
 
     // ---- what the progress source drives beside the connections
@@ -262,9 +283,10 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             for (SciConnection connection : graves) {
                 free(connection);
             }
-            if (!graves.isEmpty()) {
+            if (!graves.isEmpty() || peerGone) {
                 graves.clear();
-                peers.forgetGone(peer -> handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
+                peerGone = false;
+                forgetGone();
             }
         } finally {
             lock.unlock();

@@ -275,8 +275,8 @@ final class SciConnection implements ProtocolConnection {
 
     /** Looks whether the peer has finished, closed, died or broken the protocol, and reports it once. */
     void lookAtPeer() {
+        boolean gone = peer.isGone(); // first: what it said before it went counts
         long state = Words.acquire(memory, PairLayout.state(segment.otherSide()));
-        boolean gone = peer.isGone();
         if (state >= CLOSED || gone) {
             sendEnded = true;
         }

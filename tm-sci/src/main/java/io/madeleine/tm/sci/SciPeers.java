@@ -7,9 +7,11 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
@@ -25,6 +27,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     private final ProcessContext context;
     private final long proof;
     private final SciProgress progress;
+    private final Runnable whenGone;
     private final BellListener listener;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -33,12 +36,20 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     /** The lines of callers that this process has not asked for yet. */
     private final Map<FileStem, Bell> unclaimedBells = new HashMap<>();
 
-    SciPeers(SessionDirectory directory, ProcessContext context, long proof, SciProgress progress) {
+    /** Those of them that have ended. */
+    private final Set<FileStem> endedCallers = new HashSet<>();
+
+    /** Processes that were forgotten and whose files may still be there: a line ends a little before its process. */
+    private final Set<FileStem> unswept = new HashSet<>();
+
+    /** {@code whenGone} is called when a process has ended, under no lock. */
+    SciPeers(SessionDirectory directory, ProcessContext context, long proof, SciProgress progress, Runnable whenGone) {
         this.directory = directory;
         this.address = directory.address();
         this.context = context;
         this.proof = proof;
         this.progress = progress;
+        this.whenGone = whenGone;
         this.listener = BellListener.open(
                 directory.file(SessionDirectory.BELL), context.reactor(), this, proof, context.logger());
     }
@@ -93,9 +104,9 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         Bell bell = unclaimedBells.remove(stem);
         if (bell != null) {
             peer.attach(bell);
-            if (bell.isClosed()) {
-                peer.setGone();
-            }
+        }
+        if (endedCallers.contains(stem)) {
+            peer.setGone();
         }
         peers.put(stem, peer);
         return peer;
@@ -142,6 +153,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         List<SciConnection> lost = new ArrayList<>();
         lock.lock();
         try {
+            unclaimedBells.entrySet().removeIf(entry -> entry.getValue() == bell && endedCallers.add(entry.getKey()));
             for (SciPeer peer : peers.values()) {
                 if (peer.has(bell)) {
                     peer.setGone();
@@ -152,19 +164,26 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
             lock.unlock();
         }
         lost.forEach(SciConnection::lookAtPeer);
+        whenGone.run();
         progress.announceToSelf(InboxLayout.CONTROL_SLOT);
     }
 
-    /** Forgets processes that have ended and to which nothing is left, unless they are in use elsewhere. */
+    /**
+     * Forgets processes that have ended, or were never heard of, and to which nothing is left, unless they are in use
+     * elsewhere; and removes the files of those that were killed.
+     */
     void forgetGone(Predicate<SciPeer> isInUse) {
         lock.lock();
         try {
             for (SciPeer peer : List.copyOf(peers.values())) {
-                if (peer.isGone() && peer.connections().isEmpty() && !isInUse.test(peer)) {
+                boolean lost = peer.isGone() || !peer.hasBell();
+                if (lost && peer.connections().isEmpty() && !isInUse.test(peer)) {
                     peers.remove(peer.stem());
                     peer.close();
+                    unswept.add(peer.stem());
                 }
             }
+            unswept.removeIf(directory::removeIfDead);
         } finally {
             lock.unlock();
         }

@@ -195,6 +195,15 @@ final class SessionDirectory implements AutoCloseable {
         return bytes == Long.MAX_VALUE ? "how much is free there is not known" : bytes + " bytes are free there";
     }
 
+    /**
+     * Removes the files of a process that was killed.
+     *
+     * @return false if it is still there: it lives, or its end is under way
+     */
+    boolean removeIfDead(FileStem process) {
+        return DirectorySweep.removeIfDead(path, process);
+    }
+
     /** Deletes this process's files, and the directory if nobody is left in it. */
     @Override
     public void close() {

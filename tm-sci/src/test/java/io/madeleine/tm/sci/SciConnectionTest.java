@@ -358,4 +358,43 @@ class SciConnectionTest {
                 assertThrows(CompletionException.class, end::join).getCause().getMessage();
         assertTrue(message.contains("its channel was closed"), message);
     }
+
+    private static int peers(Side side) {
+        return ((SciAdapter) side.adapter).peers().count();
+    }
+
+    @Test
+    void shouldForgetAProcessThatEndsWhenNothingIsLeftToIt() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        pair.left().close();
+        pair.right().close();
+        b.round();
+        assertEquals(1, peers(b), "it may connect again");
+        ((SciAdapter) a.adapter).peers().silence();
+        b.round();
+        assertEquals(0, peers(b));
+    }
+
+    @Test
+    void shouldForgetAProcessThatNeverCalled() {
+        var end = b.connect("main", a, true); // a has the lower identity: it would have to dial
+        assertEquals(1, peers(b));
+        b.channels.getFirst().close();
+        assertTrue(end.isCompletedExceptionally());
+        assertEquals(0, peers(b));
+    }
+
+    @Test
+    void shouldTakeBackForTheDeadWhatTheyOffered() throws Exception {
+        a.connect("main", b, true);
+        b.round();
+        ((SciAdapter) a.adapter).peers().silence();
+        b.round();
+        var late = b.connect("main", a, false);
+        b.round();
+        assertTrue(late.isCompletedExceptionally());
+        try (var files = Files.list(directory.resolve("madeleine-" + Side.SESSION))) {
+            assertTrue(files.noneMatch(file -> file.toString().endsWith(SessionDirectory.PAIR)));
+        }
+    }
 }

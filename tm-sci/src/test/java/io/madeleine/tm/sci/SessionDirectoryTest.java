@@ -128,11 +128,26 @@ class SessionDirectoryTest {
     void shouldRemoveOrphansOnlyWhenTheyAreOld() throws Exception {
         Path young = Files.createDirectory(parent.resolve("madeleine-young"));
         Path old = Files.createDirectory(parent.resolve("madeleine-old"));
-        Files.createFile(old.resolve("a1.0-00c0ffee.new"));
-        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minusSeconds(3600)));
+        makeOld(Files.createFile(old.resolve("a1.0-00c0ffee.new")));
+        makeOld(old);
         joinAndLeave();
         assertTrue(Files.exists(young));
         assertFalse(Files.exists(old));
+    }
+
+    @Test
+    void shouldRemoveOldOrphansAmongTheFilesOfTheLiving() throws Exception {
+        Path session = leave("live", "a1.0-00c0ffee", alive, "a1.0-00c0ffee.inbox", "b2.0-00c0ffee.new");
+        makeOld(Files.createFile(session.resolve("c3.0-00c0ffee.new")));
+        makeOld(session.resolve("a1.0-00c0ffee.inbox"));
+        joinAndLeave();
+        assertTrue(Files.exists(session.resolve("a1.0-00c0ffee.inbox")), "its owner lives");
+        assertTrue(Files.exists(session.resolve("b2.0-00c0ffee.new")), "it is young");
+        assertFalse(Files.exists(session.resolve("c3.0-00c0ffee.new")));
+    }
+
+    private static void makeOld(Path file) throws IOException {
+        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(3600)));
     }
 
     @Test

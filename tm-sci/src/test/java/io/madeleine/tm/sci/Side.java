@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 final class Side implements AutoCloseable {
     static final String SESSION = "test";
     static final long DIGEST = 0x5eed;
+    static final byte[] SECRET = {1, 2, 3};
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
     final SelectorReactor reactor = new SelectorReactor();
@@ -33,8 +34,6 @@ final class Side implements AutoCloseable {
     final Adapter adapter;
     int sleeps;
     final List<ProtocolChannel> channels = new ArrayList<>();
-
-    private static final byte[] SECRET = {1, 2, 3};
 
     private Side(Path directory, long id, String settings, byte[] secret, int idleLooks) {
         identity = new ProcessIdentity(id, 0);
@@ -86,6 +85,16 @@ final class Side implements AutoCloseable {
         channels.add(opened);
         return opened.connect(new ConnectionRequest(
                 peer.identity, peer.adapter.address(), initiator, modules, digest, System.nanoTime() + PATIENCE_NS));
+    }
+
+    ConnectionRequest request(long peer, String address, boolean initiator) {
+        return new ConnectionRequest(
+                new ProcessIdentity(peer, 0),
+                address,
+                initiator,
+                pmm.transmissionModules(),
+                DIGEST,
+                System.nanoTime() + PATIENCE_NS);
     }
 
     /** Sleeps as the engine does, if there is no news; whether it would have slept to the end of its patience. */
