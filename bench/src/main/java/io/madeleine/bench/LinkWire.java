@@ -25,6 +25,7 @@ import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.switching.SelectionTable;
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -132,6 +133,8 @@ final class LinkWire implements Wire {
             }
             Blocks.copy(block.memory(), at, link.memory(), offset, count);
             link.commit(header(count));
+            VarHandle.fullFence();
+            link.announce();
             at += count;
         }
     }

@@ -159,6 +159,11 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     @Override
+    public void announce() {
+        // the link tells of each packet as it leaves
+    }
+
+    @Override
     public boolean holdsBlocks() {
         return !sending && !group.isEmpty();
     }

@@ -37,6 +37,26 @@ public final class ReceiveBmm {
         }
     }
 
+    /**
+     * Fills a block at once, if nothing waits before it and all its bytes lie in front; if not, it is to be appended.
+     *
+     * @throws IllegalStateException if the block's memory has been freed; nothing was taken
+     */
+    public boolean takeWhole(MemorySegment block, long offset, long bytes) {
+        if (!group.isEmpty()
+                || !extractsParts
+                || !open()
+                || openBytes < bytes
+                || !link.receiveWhole(block, offset, bytes)) {
+            return false;
+        }
+        openBytes -= bytes;
+        if (openBytes == 0) {
+            close();
+        }
+        return true;
+    }
+
     /** All blocks so far are to be extracted now. */
     public void checkOut() {
         checkedOutBytes = group.remainingBytes();

@@ -60,8 +60,14 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
      */
     public abstract int flushMark(int flags);
 
-    /** Commits with the end mark on or right behind the last packet; as {@link #flush()}, and never without a packet. */
+    /**
+     * Commits with the end mark on or right behind the last packet; as {@link #flush()}, and never without a packet. After
+     * it, and a full fence, {@link #announce()} is called.
+     */
     public abstract int flushLast();
+
+    /** Tells a receiver that sleeps of the message's end. Any thread, also when the next message has begun. */
+    public abstract void announce();
 
     /** Whether anything gathered is not on its way yet, so that an end mark could go with it. */
     public abstract boolean holdsBlocks();

@@ -5,6 +5,7 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more follows, when the
@@ -63,6 +64,12 @@ final class StaticSendBmm extends SendBmm {
     }
 
     private void commit(int flags) {
+        publish(flags);
+        VarHandle.fullFence();
+        link.announce();
+    }
+
+    private void publish(int flags) {
         link.commit(ledger.next(filledBytes, flags));
         claimedOffset = NONE;
         filledBytes = 0;
@@ -90,9 +97,14 @@ final class StaticSendBmm extends SendBmm {
     public int flushLast() {
         int status = claim();
         if (status == LinkStatus.COMPLETE) {
-            commit(PacketHeader.LAST);
+            publish(PacketHeader.LAST);
         }
         return status;
+    }
+
+    @Override
+    public void announce() {
+        link.announce();
     }
 
     @Override

@@ -39,6 +39,11 @@ final class Leading {
         return asleep;
     }
 
+    /** Whether the policy has threads spin before they sleep. */
+    boolean spins() {
+        return policy.mode() != WaitMode.BLOCK;
+    }
+
     /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
     boolean lead(Waitable on, Condition condition, long deadlineNs) {
         long idleSinceNs = 0;

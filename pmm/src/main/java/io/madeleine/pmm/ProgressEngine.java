@@ -255,6 +255,11 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /** Whether the calling thread may spin for a moment: a platform thread, and a policy that spins at all. */
+    public boolean maySpin() {
+        return leading.spins() && !Thread.currentThread().isVirtual();
+    }
+
     /** Tells those who wait on {@code on} to look again. */
     public void signal(Waitable on) {
         if (on.waiterCount != 0) {

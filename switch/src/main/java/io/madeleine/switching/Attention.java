@@ -6,17 +6,21 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 /**
  * What a receiving half wants done for it: to be told of arriving bytes, and to progress though no thread waits.
  *
- * <p>Threading: guarded by the connection's receive lock.
+ * <p>Threading: guarded by the connection's receive lock, but for {@link #isInterested}.
  */
 final class Attention {
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
-    private boolean interested = true;
+    private volatile boolean interested = true;
     private boolean raisedDemand;
 
     Attention(ProgressEngine engine, ProtocolConnection protocol) {
         this.engine = engine;
         this.protocol = protocol;
+    }
+
+    boolean isInterested() {
+        return interested;
     }
 
     void setInterest(boolean wanted) {

@@ -55,6 +55,15 @@ final class Extraction {
         }
     }
 
+    /** Fills a block if that can be done here and now, while no other waits for its data. */
+    boolean takeWhole(int link, MemorySegment block, long offset, long bytes) {
+        if (!bmms[link].takeWhole(block, offset, bytes)) {
+            return false;
+        }
+        currentLink = link;
+        return true;
+    }
+
     void checkOutAll() {
         for (ReceiveBmm bmm : bmms) {
             bmm.checkOut();

@@ -10,6 +10,7 @@ import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -22,14 +23,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A message that is not mirrored, aborted or lost fails for its user, and what is left of it is dropped as it arrives.
  *
- * <p>Threading: everything is guarded by the lock; the state may be looked at without it.
+ * <p>Threading: while a message is HELD it is its user's alone, who needs no lock: most small messages are begun, taken and
+ * ended like that. In all other states everything is guarded by the lock; the state may be looked at without it.
  */
 final class ReceiveHalf {
     private static final int IDLE = 0;
     private static final int ARRIVED = 1;
-    private static final int OPEN = 2;
-    private static final int ENDING = 3;
-    private static final int DISCARDING = 4;
+
+    /** Open, and no block waits for its data. */
+    private static final int HELD = 2;
+
+    /** Open, and whoever polls fills blocks. */
+    private static final int OPEN = 3;
+
+    private static final int ENDING = 4;
+    private static final int DISCARDING = 5;
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
@@ -48,6 +56,10 @@ final class ReceiveHalf {
 
     private IncomingHandle handle;
     private boolean confined;
+
+    /** The user of a held message is in the midst of a call. */
+    private final Flag inside = new Flag();
+
     private @Nullable MessageCompletion ended;
 
     ReceiveHalf(
@@ -130,27 +142,40 @@ final class ReceiveHalf {
         return exhausted;
     }
 
-    /** Opens the message that has arrived, if there is one and nobody else has. */
+    /** Opens the message that has arrived, if there is one and nobody else has. Looks for it if that costs next to nothing. */
     @Nullable
     IncomingHandle tryBegin() {
-        if (state.get() != ARRIVED) {
+        int seen = state.get();
+        if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
             return null;
         }
         handle.completion().settle();
-        lock.lock(); // from OPEN on whoever polls may end the message
+        if (!lock.tryLock()) {
+            if (seen == IDLE) {
+                return null; // who holds it looks
+            }
+            lock.lock();
+        }
         try {
-            if (state.get() != ARRIVED) {
+            if (state.get() != ARRIVED && (state.get() != IDLE || !isMessageInFront())) {
                 return null;
             }
             if (!handle.isReusable()) {
                 handle = newHandle();
             }
             handle.begin();
-            state.setRelease(OPEN);
+            state.setRelease(HELD);
             return handle;
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isMessageInFront() {
+        long header = primary.front();
+        return header > 0
+                && PacketHeader.has(header, PacketHeader.FIRST)
+                && extraction.ledger().isNext(header);
     }
 
     boolean hasArrived() {
@@ -171,7 +196,8 @@ final class ReceiveHalf {
     private int advance() {
         int work = 0;
         while (true) {
-            switch (state.get()) {
+            int seen = state.get();
+            switch (seen) {
                 case IDLE -> {
                     return work + lookForMessage();
                 }
@@ -193,8 +219,12 @@ final class ReceiveHalf {
                     becomeIdle();
                     return work + 1;
                 }
-                default -> {
-                    return work;
+                default -> { // ARRIVED, HELD: up to its user
+                    attention.setInterest(false);
+                    if (seen == state.get()) {
+                        return work;
+                    }
+                    attention.setInterest(true); // the user has ended it without seeing that
                 }
             }
         }
@@ -206,13 +236,11 @@ final class ReceiveHalf {
             attention.setInterest(true);
             return 0;
         }
-        if (!PacketHeader.has(header, PacketHeader.FIRST)
-                || !extraction.ledger().isNext(header)) {
+        if (!isMessageInFront()) {
             connection.breakUp("it broke the protocol: expected the first packet of the next message, found "
                     + PacketHeader.describe(header));
             return 0;
         }
-        attention.setInterest(false);
         state.set(ARRIVED);
         connection.messageArrived();
         engine.signal(news);
@@ -229,16 +257,11 @@ final class ReceiveHalf {
         try {
             moved = extraction.extract();
         } catch (IllegalStateException | WrongThreadException e) {
-            fail(new MessageAbortedException(
-                    "the message " + connection.toHere()
-                            + " was given up: the memory of a block became inaccessible while it was awaited ("
-                            + e.getMessage()
-                            + "); keep its arena open until the end of unpacking",
-                    e));
+            fail(memoryGone(e));
             return 1;
         }
         if (extraction.ledger().isAborted()) {
-            fail(new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender"));
+            fail(aborted());
             return 1;
         }
         if (confined) {
@@ -248,6 +271,19 @@ final class ReceiveHalf {
             engine.signal(news);
         }
         return moved > 0 ? 1 : 0;
+    }
+
+    private MessageAbortedException memoryGone(RuntimeException e) {
+        return new MessageAbortedException(
+                "the message " + connection.toHere()
+                        + " was given up: the memory of a block became inaccessible while it was awaited ("
+                        + e.getMessage()
+                        + "); keep its arena open until the end of unpacking",
+                e);
+    }
+
+    private MessageAbortedException aborted() {
+        return new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender");
     }
 
     private boolean mayTouchBlocks() {
@@ -262,6 +298,15 @@ final class ReceiveHalf {
 
     /** Asks for a block; returns whether it need not be waited for, because it is there or will never be. */
     boolean append(IncomingHandle using, int link, MemorySegment block, long offset, long bytes, boolean express) {
+        if (enterHeld(using)) {
+            boolean there = takeArrived(link, block, offset, bytes, express);
+            inside.lower();
+            if (there) {
+                return true;
+            }
+            confined = !block.isAccessibleBy(engine.foreignThread());
+            return share(using);
+        }
         lock.lock();
         try {
             if (!using.isOpen()) {
@@ -270,6 +315,73 @@ final class ReceiveHalf {
             confined |= !block.isAccessibleBy(engine.foreignThread());
             using.setUser(confined);
             extraction.append(link, block, offset, bytes, express);
+            extract();
+            if (!using.isOpen()) {
+                return true;
+            }
+            attention.setInterest(!extraction.isDrained());
+            return extraction.isCheckedOut();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Whether the message is its user's alone; if so, no other thread interferes until {@code inside} is lowered. */
+    private boolean enterHeld(IncomingHandle using) {
+        inside.raise();
+        if (state.get() == HELD && using.isOpen()) {
+            return true;
+        }
+        inside.lower();
+        return false;
+    }
+
+    /** Takes a block of the held message; returns whether all of it was there. */
+    private boolean takeArrived(int link, MemorySegment block, long offset, long bytes, boolean express) {
+        try {
+            if (extraction.takeWhole(link, block, offset, bytes)) {
+                return true;
+            }
+        } catch (IllegalStateException | WrongThreadException e) {
+            failHeld(memoryGone(e));
+            return true;
+        }
+        extraction.append(link, block, offset, bytes, express);
+        return takeArrived();
+    }
+
+    /** Takes what has arrived of the held message; returns whether that was all that is wanted now. */
+    private boolean takeArrived() {
+        try {
+            extraction.extract();
+        } catch (IllegalStateException | WrongThreadException e) {
+            failHeld(memoryGone(e));
+            return true;
+        }
+        if (extraction.ledger().isAborted()) {
+            failHeld(aborted());
+            return true;
+        }
+        return extraction.isDrained();
+    }
+
+    private void failHeld(MadeleineException failure) {
+        inside.lower();
+        lock.lock();
+        try {
+            fail(failure);
+            advance();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** From now on whoever polls fills the blocks of the held message; returns whether the last need not be waited for. */
+    private boolean share(IncomingHandle using) {
+        lock.lock();
+        try {
+            using.setUser(confined);
+            state.set(OPEN);
             extract();
             if (!using.isOpen()) {
                 return true;
@@ -331,6 +443,19 @@ final class ReceiveHalf {
      * about.
      */
     boolean startEnd(IncomingHandle ending, boolean unattended) {
+        if (enterHeld(ending)) {
+            boolean ended = extraction.ledger().isEnded()
+                    || takeArrived() && extraction.ledger().isEnded();
+            inside.lower();
+            if (!ending.isOpen()) {
+                return true;
+            }
+            if (ended) {
+                release(ending);
+                return true;
+            }
+            share(ending);
+        }
         lock.lock();
         try {
             if (!ending.isOpen() || state.get() == ENDING) {
@@ -390,6 +515,18 @@ final class ReceiveHalf {
         }
         attention.setInterest(true);
         return false;
+    }
+
+    /** The held message ends well. Nobody else waits for that, nor has its completion. */
+    private void release(IncomingHandle ending) {
+        ending.end(null);
+        extraction.nextMessage();
+        state.set(IDLE); // a full fence: who has changed something since sees that, or is seen
+        if (!attention.isInterested() || connection.isLost()) {
+            lock.lock();
+            attention.setInterest(true);
+            unlock(); // which is where a loss is settled
+        }
     }
 
     private void conclude() {
@@ -462,9 +599,24 @@ final class ReceiveHalf {
     void close() {
         lock.lock();
         try {
+            takeFromUser();
             protocol.close();
         } finally {
             unlock();
+        }
+    }
+
+    /**
+     * Ends the user's privilege. The user tells of its calls without a fence; the fence that this needs in all threads comes
+     * with the closing of a shared arena, which stops each of them for a moment.
+     */
+    private void takeFromUser() {
+        if (state.get() == HELD) {
+            state.set(OPEN);
+            Arena.ofShared().close();
+            while (inside.isUp()) {
+                Thread.onSpinWait(); // a call that moves what is there, and waits for nothing
+            }
         }
     }
 }

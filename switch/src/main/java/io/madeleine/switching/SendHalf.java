@@ -372,6 +372,7 @@ final class SendHalf implements Step {
 
     private void conclude(@Nullable MadeleineException failure) {
         OutgoingHandle ended = handle;
+        SendBmm last = bmms[Math.max(lastLink, 0)];
         long number = messageNumber++;
         boolean demanded = raisedDemand;
         deferred.clear();
@@ -386,7 +387,8 @@ final class SendHalf implements Step {
         raisedDemand = false;
         ended.completion().complete(failure);
         ended.end();
-        state.set(IDLE);
+        state.set(IDLE); // the full fence that the announcement and the signal need
+        last.announce();
         withdrawAbortRequest(number);
         if (demanded) {
             engine.lowerDemand();

@@ -16,6 +16,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -217,6 +218,8 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
                 long claimed = fixed.claim();
                 if (claimed >= 0) {
                     fixed.commit(header);
+                    VarHandle.fullFence();
+                    fixed.announce();
                 }
                 yield claimed;
             }

@@ -84,9 +84,12 @@ final class LoopConnection implements ProtocolConnection {
 
     @Override
     public void receiveInterest(boolean wanted) {
-        receiving.enter();
         here.interested = wanted;
-        receiving.leave();
+    }
+
+    @Override
+    public boolean hasArrivals() {
+        return !here.closed && incoming[0].hasNews();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
@@ -14,11 +15,14 @@ import java.lang.foreign.MemorySegment;
 final class LoopStaticLink extends LoopReceiver implements StaticLink {
     private final LoopSlots outgoing;
     private final MemorySegment memory;
+    private final BufferGroup alone = new BufferGroup();
+    private final LoopPipe incoming;
     private boolean claimed;
 
     LoopStaticLink(LoopConnection connection, TransmissionCapabilities capabilities, LoopSlots out, LoopPipe in) {
         super(connection, capabilities, in);
         this.outgoing = out;
+        this.incoming = in;
         this.memory = out.memory();
     }
 
@@ -61,11 +65,25 @@ final class LoopStaticLink extends LoopReceiver implements StaticLink {
             claimed = false;
             if (!connection.isOverForSender()) {
                 outgoing.commit(header);
-                connection.sent();
             }
         } finally {
             connection.sending().leave();
         }
+    }
+
+    @Override
+    public boolean receiveWhole(MemorySegment block, long offset, long bytes) {
+        if (bytes > incoming.deliverBytes) {
+            return false;
+        }
+        alone.clear();
+        alone.add(block, offset, bytes);
+        return receive(alone, bytes) == bytes;
+    }
+
+    @Override
+    public void announce() {
+        connection.sent();
     }
 
     @Override

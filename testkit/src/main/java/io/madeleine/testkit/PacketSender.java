@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * Sends a series of packets over one link, never waiting.
@@ -61,6 +62,8 @@ final class PacketSender {
         }
         Pattern.fill(next, 0, fixed.memory(), offset, series.bytes(next));
         fixed.commit(series.header(next));
+        VarHandle.fullFence();
+        fixed.announce();
         return LinkStatus.COMPLETE;
     }
 

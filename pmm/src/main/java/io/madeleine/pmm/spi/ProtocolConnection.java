@@ -24,9 +24,21 @@ public interface ProtocolConnection extends AutoCloseable {
 
     /**
      * Whether upcalls about arriving bytes are useful now. While they are not (a message waits to be opened), arrived
-     * bytes neither cause upcalls nor keep the engine from sleeping. Initially true. Called under the receive lock.
+     * bytes neither cause upcalls nor keep the engine from sleeping. Initially true. One call at a time, possibly beside
+     * the receiving calls of another thread.
      */
     void receiveInterest(boolean wanted);
+
+    /**
+     * Whether something may have arrived on the primary link, as far as a glance can tell that costs no system call: who
+     * expects a message from this peer first looks here before it drives all networks (Nemesis, section 3.2). Any thread,
+     * also after the connection was closed.
+     *
+     * @return false also where no such glance is possible
+     */
+    default boolean hasArrivals() {
+        return false;
+    }
 
     /** Tells the peer that nothing more will be sent. What was sent before still arrives. Called under the send lock. */
     void finish();

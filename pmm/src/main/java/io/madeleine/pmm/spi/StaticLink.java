@@ -22,9 +22,15 @@ public non-sealed interface StaticLink extends TransmissionLink {
 
     /**
      * Sends the claimed buffer, of which the header's payload length says how much is filled. Never waits: claiming was
-     * the wait.
+     * the wait. A receiver that is awake sees it; for one that may be asleep {@link #announce()} follows.
      */
     void commit(long header);
+
+    /**
+     * Tells a receiver that sleeps of what has been committed. The caller passes a full fence between the commit and this
+     * call; one for several commits will do, and one that it needs anyhow. Any thread.
+     */
+    void announce();
 
     /** Gives the claimed buffer back unsent. */
     void abandon();

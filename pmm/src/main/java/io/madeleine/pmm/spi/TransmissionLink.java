@@ -1,5 +1,7 @@
 package io.madeleine.pmm.spi;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * A transmission module at work on one connection ({@code mad_link_t}): packets go in at one end and come out at the
  * other, in order, with their headers and lengths. Nothing here waits, and nothing allocates in steady state.
@@ -32,6 +34,18 @@ public sealed interface TransmissionLink permits StaticLink, DynamicLink {
      *     thread's); the group says how far it came, which is what has been taken of the packet
      */
     long receive(BufferGroup group, long maxBytes);
+
+    /**
+     * Moves payload of the packet in front into a block if all that it wants is there: the short way for small blocks, past
+     * the accounts of a group.
+     *
+     * @param bytes how many bytes, at least 1 and not above what is left of the packet's payload
+     * @return whether the block was filled; if not, nothing was taken, and {@link #receive} is the way
+     * @throws IllegalStateException as {@link #receive}; nothing was taken then
+     */
+    default boolean receiveWhole(MemorySegment block, long offset, long bytes) {
+        return false;
+    }
 
     /**
      * Drops payload of the packet in front.

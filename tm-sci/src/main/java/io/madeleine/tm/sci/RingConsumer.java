@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.MemorySegment;
@@ -75,6 +76,12 @@ final class RingConsumer {
         }
     }
 
+    /** Moves payload, which is there, into a block. */
+    void receiveWhole(MemorySegment block, long offset, long bytes) {
+        Blocks.copy(memory, layout.headerOffset(position) + Long.BYTES + takenBytes, block, offset, bytes);
+        takenBytes += (int) bytes;
+    }
+
     long skip(long maxBytes) {
         long bytes = Math.min(maxBytes, PacketHeader.payloadBytes(front) - takenBytes);
         takenBytes += (int) bytes;
@@ -97,6 +104,11 @@ final class RingConsumer {
         returnedPosition = next;
         Words.setRelease(memory, layout.consumerOffset(), next);
         return true;
+    }
+
+    /** As {@link #hasNews()}, but may also say falsely not while another thread releases a record. */
+    boolean mayHaveNews() {
+        return Words.acquire(memory, layout.headerOffset((long) POSITION.getAcquire(this))) != 0;
     }
 
     /** Whether a record lies in front. May say so falsely for a moment while another thread releases one, never not. */

@@ -121,6 +121,15 @@ final class SciConnection implements ProtocolConnection {
     }
 
     @Override
+    public boolean hasArrivals() {
+        try {
+            return !closed && links[0].mayHaveNews();
+        } catch (IllegalStateException _) {
+            return false; // freed by now
+        }
+    }
+
+    @Override
     public void finish() {
         raiseState(FINISHED);
     }
@@ -160,8 +169,21 @@ final class SciConnection implements ProtocolConnection {
     /** Something has been written for the peer. */
     void published() {
         VarHandle.fullFence();
-        if (Words.opaque(memory, peerWatch) == 0) {
+        announce();
+    }
+
+    /** Something has been written for the peer, before a full fence. Any thread. */
+    void announce() {
+        if (!closed && !isWatchedByPeer()) {
             peer.announce(peerSlot);
+        }
+    }
+
+    private boolean isWatchedByPeer() {
+        try {
+            return Words.opaque(memory, peerWatch) != 0;
+        } catch (IllegalStateException _) {
+            return true; // freed by now: nobody is there to be told
         }
     }
 

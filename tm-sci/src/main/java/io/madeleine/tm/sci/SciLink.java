@@ -11,6 +11,11 @@ interface SciLink {
     /** Whether there is something to read. */
     boolean hasNews();
 
+    /** As {@link #hasNews()}, at a glance: the answer may be wrong while another thread reads. */
+    default boolean mayHaveNews() {
+        return hasNews();
+    }
+
     /** Whether a send that was refused would get on now. */
     boolean hasRoom();
 

@@ -71,7 +71,11 @@ final class SciShortLink implements StaticLink, SciLink {
     @Override
     public void commit(long header) {
         producer.commit(header);
-        connection.published();
+    }
+
+    @Override
+    public void announce() {
+        connection.announce();
     }
 
     @Override
@@ -105,6 +109,15 @@ final class SciShortLink implements StaticLink, SciLink {
     }
 
     @Override
+    public boolean receiveWhole(MemorySegment block, long offset, long bytes) {
+        if (connection.isClosed()) {
+            return false;
+        }
+        consumer.receiveWhole(block, offset, bytes);
+        return true;
+    }
+
+    @Override
     public long skip(long maxBytes) {
         return connection.isClosed() ? 0 : consumer.skip(maxBytes);
     }
@@ -119,6 +132,11 @@ final class SciShortLink implements StaticLink, SciLink {
     @Override
     public boolean hasNews() {
         return consumer.hasNews();
+    }
+
+    @Override
+    public boolean mayHaveNews() {
+        return consumer.mayHaveNews();
     }
 
     @Override

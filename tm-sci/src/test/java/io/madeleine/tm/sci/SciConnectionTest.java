@@ -16,6 +16,7 @@ import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -55,6 +56,8 @@ class SciConnectionTest {
         assertTrue(offset >= 0, "room");
         link.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
         link.commit(PacketHeader.of(Long.BYTES, sequence, 0, LAST));
+        VarHandle.fullFence();
+        link.announce();
     }
 
     static long receiveLong(io.madeleine.pmm.spi.TransmissionLink link) {
@@ -307,6 +310,8 @@ class SciConnectionTest {
         pair.right().start(right);
         pair.leftShort().claim();
         pair.leftShort().commit(0x0000_0000_0000_0008L);
+        VarHandle.fullFence();
+        pair.leftShort().announce();
         b.round();
         assertEquals(LinkStatus.CLOSED, pair.rightShort().front());
         b.round();

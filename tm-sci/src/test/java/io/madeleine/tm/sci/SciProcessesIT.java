@@ -18,6 +18,7 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.BufferedReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -114,6 +115,8 @@ class SciProcessesIT {
                 long offset = small.claim();
                 MemorySegment.copy(content, 0, small.memory(), offset, bytes);
                 small.commit(header);
+                VarHandle.fullFence();
+                small.announce();
             }
             case DynamicLink large -> {
                 BufferGroup group = Side.group(content);

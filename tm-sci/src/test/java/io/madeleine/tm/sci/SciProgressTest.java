@@ -12,6 +12,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -93,6 +94,8 @@ class SciProgressTest {
             Thread.yield();
         }
         link.commit(PacketHeader.of(8, sequence, 0, 0));
+        VarHandle.fullFence();
+        link.announce();
     }
 
     @Test
@@ -178,6 +181,8 @@ class SciProgressTest {
                 a.adapter.progress().poll(0);
             }
             pair.leftShort().commit(PacketHeader.of(8000, i, 0, 0));
+            VarHandle.fullFence();
+            pair.leftShort().announce();
             BufferGroup group = Side.group(block);
             for (; regular.send(PacketHeader.of(40_000, i, 0, 0), group, 0) == LinkStatus.PENDING; stalls++) {
                 assertFalse(a.sleepIsLost(), "nobody woke the sender of large message " + i);
