@@ -67,7 +67,7 @@ final class PeerFailures implements AutoCloseable {
                 return;
             }
             receiver = sink;
-            listeners.forEach(listener -> tell(listener, rank, reason));
+            tell(List.copyOf(listeners), rank, reason);
         } finally {
             lock.unlock();
         }
@@ -127,7 +127,7 @@ final class PeerFailures implements AutoCloseable {
         lock.lock();
         try {
             listeners.add(listener);
-            dead.forEach((rank, reason) -> tell(listener, rank, reason));
+            dead.forEach((rank, reason) -> tell(List.of(listener), rank, reason));
         } finally {
             lock.unlock();
         }
@@ -145,15 +145,20 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    private void tell(PeerFailureListener listener, int rank, String reason) {
+    /** Tells them one after the other in one go: if one closes the session, those behind it hear of the death all the same. */
+    private void tell(List<PeerFailureListener> hearers, int rank, String reason) {
         execute(() -> {
             teller = Thread.currentThread();
-            try {
-                listener.peerFailed(rank, new PeerFailedException(rank, "rank " + rank + " is gone: " + reason));
-            } catch (RuntimeException e) {
-                LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
-            }
+            hearers.forEach(hearer -> tell(hearer, rank, reason));
         });
+    }
+
+    private static void tell(PeerFailureListener hearer, int rank, String reason) {
+        try {
+            hearer.peerFailed(rank, new PeerFailedException(rank, "rank " + rank + " is gone: " + reason));
+        } catch (RuntimeException e) {
+            LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
+        }
     }
 
     private void execute(Runnable news) {
