@@ -22,4 +22,24 @@ final class Failures {
         here.initCause(failure);
         return here;
     }
+
+    /** An incoming message does not have the blocks that are unpacked. */
+    static AsymmetricMessageException notMirrored(SwitchedConnection connection, String why) {
+        return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why);
+    }
+
+    /** The memory of a block of an incoming message has been freed. */
+    static MessageAbortedException memoryGone(SwitchedConnection connection, RuntimeException seen) {
+        return new MessageAbortedException(
+                "the message " + connection.toHere()
+                        + " was given up: the memory of a block became inaccessible while it was awaited ("
+                        + seen.getMessage()
+                        + "); keep its arena open until the end of unpacking",
+                seen);
+    }
+
+    /** The sender gave an incoming message up. */
+    static MessageAbortedException aborted(SwitchedConnection connection) {
+        return new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender");
+    }
 }

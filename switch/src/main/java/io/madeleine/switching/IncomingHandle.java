@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: one thread at a time, as {@link IncomingMessage} says.
  */
 final class IncomingHandle implements IncomingMessage {
+    private static final long NOBODY = -1;
+
     private final ReceiveHalf half;
     private final MessageCompletion completion;
     private final Optional<IncomingMessage> asOptional = Optional.of(this);
@@ -34,7 +36,10 @@ final class IncomingHandle implements IncomingMessage {
     private boolean ending;
     private boolean asynchronous;
     private boolean closed = true;
-    private @Nullable Thread endedBy;
+
+    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
+    private long endedBy = NOBODY;
+
     private @Nullable Thread user;
     private long deadlineNs;
     private @Nullable UnfinishedUnpack unfinished;
@@ -58,13 +63,13 @@ final class IncomingHandle implements IncomingMessage {
     }
 
     boolean isReusable() {
-        return (closed && !asynchronous) || endedBy == Thread.currentThread();
+        return (closed && !asynchronous) || endedBy == Thread.currentThread().threadId();
     }
 
     void begin() {
         completion.reset();
         deadlineNs = ProgressEngine.NO_DEADLINE;
-        endedBy = null;
+        endedBy = NOBODY;
         unfinished = null;
         unfinishedUtf8 = null;
         ending = false;
@@ -223,7 +228,7 @@ final class IncomingHandle implements IncomingMessage {
             checkUnpacking();
         }
         ending = true;
-        endedBy = Thread.currentThread();
+        endedBy = Thread.currentThread().threadId();
         half.unpacking().end(this);
     }
 
@@ -233,7 +238,7 @@ final class IncomingHandle implements IncomingMessage {
         half.unpacking().endAsync(this);
         ending = true;
         asynchronous = true;
-        endedBy = Thread.currentThread();
+        endedBy = Thread.currentThread().threadId();
         return completion;
     }
 
@@ -242,7 +247,7 @@ final class IncomingHandle implements IncomingMessage {
         if (open.isUp() && !asynchronous) {
             half.discard(this);
         }
-        endedBy = Thread.currentThread();
+        endedBy = Thread.currentThread().threadId();
         closed = true; // last: from here on another message may use this object
     }
 }

@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An outgoing message as its user holds it. A handle serves again once it has been closed, or when the thread that ended
@@ -22,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: one thread at a time, as {@link OutgoingMessage} says.
  */
 final class OutgoingHandle implements OutgoingMessage {
+    private static final long NOBODY = -1;
+
     private final SendHalf half;
     private final MessageCompletion completion;
     private final Optional<OutgoingMessage> asOptional = Optional.of(this);
@@ -31,7 +32,10 @@ final class OutgoingHandle implements OutgoingMessage {
     private boolean asynchronous;
     private boolean closed;
     private long number;
-    private @Nullable Thread endedBy;
+
+    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
+    private long endedBy = NOBODY;
+
     private long deadlineNs;
 
     OutgoingHandle(SendHalf half, MessageCompletion completion) {
@@ -41,7 +45,7 @@ final class OutgoingHandle implements OutgoingMessage {
     }
 
     boolean isReusable() {
-        return (closed && !asynchronous) || endedBy == Thread.currentThread();
+        return (closed && !asynchronous) || endedBy == Thread.currentThread().threadId();
     }
 
     void begin(long messageNumber) {
@@ -49,7 +53,7 @@ final class OutgoingHandle implements OutgoingMessage {
         asynchronous = false;
         completion.reset();
         deadlineNs = ProgressEngine.NO_DEADLINE;
-        endedBy = null;
+        endedBy = NOBODY;
         closed = false;
         ending = false;
         open.raise();
@@ -143,7 +147,7 @@ final class OutgoingHandle implements OutgoingMessage {
             return;
         }
         ending = true;
-        endedBy = Thread.currentThread();
+        endedBy = Thread.currentThread().threadId();
         half.end(this);
     }
 
@@ -152,7 +156,7 @@ final class OutgoingHandle implements OutgoingMessage {
         checkPacking();
         ending = true;
         asynchronous = true;
-        endedBy = Thread.currentThread();
+        endedBy = Thread.currentThread().threadId();
         half.endAsync();
         return completion;
     }

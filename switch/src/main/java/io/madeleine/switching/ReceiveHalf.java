@@ -1,8 +1,6 @@
 package io.madeleine.switching;
 
-import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.MadeleineException;
-import io.madeleine.api.MessageAbortedException;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SpinLock;
@@ -10,7 +8,6 @@ import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -46,6 +43,7 @@ final class ReceiveHalf {
     private final Extraction extraction;
     private final Unpacking unpacking;
     private final Attention attention;
+    private final HeldMessage held;
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news = new Waitable();
@@ -56,9 +54,6 @@ final class ReceiveHalf {
 
     private IncomingHandle handle;
     private boolean confined;
-
-    /** The user of a held message is in the midst of a call. */
-    private final Flag inside = new Flag();
 
     private @Nullable MessageCompletion ended;
 
@@ -72,6 +67,7 @@ final class ReceiveHalf {
         this.extraction = new Extraction(links, table.modules());
         this.unpacking =
                 new Unpacking(this, extraction, table, selfDescribed ? new SelfDescription(table.modules()) : null);
+        this.held = new HeldMessage(state, HELD, extraction);
         this.hasArrived = () -> state.get() == ARRIVED || exhausted;
         this.handle = newHandle();
     }
@@ -257,11 +253,11 @@ final class ReceiveHalf {
         try {
             moved = extraction.extract();
         } catch (IllegalStateException | WrongThreadException e) {
-            fail(memoryGone(e));
+            fail(Failures.memoryGone(connection, e));
             return 1;
         }
         if (extraction.ledger().isAborted()) {
-            fail(aborted());
+            fail(Failures.aborted(connection));
             return 1;
         }
         if (confined) {
@@ -271,19 +267,6 @@ final class ReceiveHalf {
             engine.signal(news);
         }
         return moved > 0 ? 1 : 0;
-    }
-
-    private MessageAbortedException memoryGone(RuntimeException e) {
-        return new MessageAbortedException(
-                "the message " + connection.toHere()
-                        + " was given up: the memory of a block became inaccessible while it was awaited ("
-                        + e.getMessage()
-                        + "); keep its arena open until the end of unpacking",
-                e);
-    }
-
-    private MessageAbortedException aborted() {
-        return new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender");
     }
 
     private boolean mayTouchBlocks() {
@@ -298,14 +281,10 @@ final class ReceiveHalf {
 
     /** Asks for a block; returns whether it need not be waited for, because it is there or will never be. */
     boolean append(IncomingHandle using, int link, MemorySegment block, long offset, long bytes, boolean express) {
-        if (enterHeld(using)) {
-            boolean there = takeArrived(link, block, offset, bytes, express);
-            inside.lower();
-            if (there) {
-                return true;
-            }
-            confined = !block.isAccessibleBy(engine.foreignThread());
-            return share(using);
+        if (using.isOpen() && held.enter()) {
+            boolean there = held.take(link, block, offset, bytes, express);
+            held.leave();
+            return there || share(using, !block.isAccessibleBy(engine.foreignThread()));
         }
         lock.lock();
         try {
@@ -326,61 +305,12 @@ final class ReceiveHalf {
         }
     }
 
-    /** Whether the message is its user's alone; if so, no other thread interferes until {@code inside} is lowered. */
-    private boolean enterHeld(IncomingHandle using) {
-        inside.raise();
-        if (state.get() == HELD && using.isOpen()) {
-            return true;
-        }
-        inside.lower();
-        return false;
-    }
-
-    /** Takes a block of the held message; returns whether all of it was there. */
-    private boolean takeArrived(int link, MemorySegment block, long offset, long bytes, boolean express) {
-        try {
-            if (extraction.takeWhole(link, block, offset, bytes)) {
-                return true;
-            }
-        } catch (IllegalStateException | WrongThreadException e) {
-            failHeld(memoryGone(e));
-            return true;
-        }
-        extraction.append(link, block, offset, bytes, express);
-        return takeArrived();
-    }
-
-    /** Takes what has arrived of the held message; returns whether that was all that is wanted now. */
-    private boolean takeArrived() {
-        try {
-            extraction.extract();
-        } catch (IllegalStateException | WrongThreadException e) {
-            failHeld(memoryGone(e));
-            return true;
-        }
-        if (extraction.ledger().isAborted()) {
-            failHeld(aborted());
-            return true;
-        }
-        return extraction.isDrained();
-    }
-
-    private void failHeld(MadeleineException failure) {
-        inside.lower();
-        lock.lock();
-        try {
-            fail(failure);
-            advance();
-        } finally {
-            unlock();
-        }
-    }
-
     /** From now on whoever polls fills the blocks of the held message; returns whether the last need not be waited for. */
-    private boolean share(IncomingHandle using) {
+    private boolean share(IncomingHandle using, boolean withConfinedBlock) {
         lock.lock();
         try {
-            using.setUser(confined);
+            confined = withConfinedBlock;
+            using.setUser(withConfinedBlock);
             state.set(OPEN);
             extract();
             if (!using.isOpen()) {
@@ -391,10 +321,6 @@ final class ReceiveHalf {
         } finally {
             unlock();
         }
-    }
-
-    AsymmetricMessageException notMirrored(String why) {
-        return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why);
     }
 
     /** Condition of an EXPRESS block: it is there, or will never be. */
@@ -426,7 +352,7 @@ final class ReceiveHalf {
     private boolean judgeWait(boolean lost) {
         String vain = extraction.whyWaitIsVain();
         if (vain != null) {
-            fail(notMirrored(vain));
+            fail(Failures.notMirrored(connection, vain));
             return true;
         }
         if (lost) {
@@ -443,18 +369,14 @@ final class ReceiveHalf {
      * about.
      */
     boolean startEnd(IncomingHandle ending, boolean unattended) {
-        if (enterHeld(ending)) {
-            boolean ended = extraction.ledger().isEnded()
-                    || takeArrived() && extraction.ledger().isEnded();
-            inside.lower();
-            if (!ending.isOpen()) {
-                return true;
-            }
-            if (ended) {
+        if (ending.isOpen() && held.enter()) {
+            boolean over = held.isOver();
+            held.leave();
+            if (over) {
                 release(ending);
                 return true;
             }
-            share(ending);
+            share(ending, false);
         }
         lock.lock();
         try {
@@ -510,7 +432,7 @@ final class ReceiveHalf {
         }
         String wrong = extraction.whyEndIsWrong();
         if (wrong != null) {
-            fail(notMirrored(wrong));
+            fail(Failures.notMirrored(connection, wrong));
             return true;
         }
         attention.setInterest(true);
@@ -599,24 +521,10 @@ final class ReceiveHalf {
     void close() {
         lock.lock();
         try {
-            takeFromUser();
+            held.revoke(OPEN);
             protocol.close();
         } finally {
             unlock();
-        }
-    }
-
-    /**
-     * Ends the user's privilege. The user tells of its calls without a fence; the fence that this needs in all threads comes
-     * with the closing of a shared arena, which stops each of them for a moment.
-     */
-    private void takeFromUser() {
-        if (state.get() == HELD) {
-            state.set(OPEN);
-            Arena.ofShared().close();
-            while (inside.isUp()) {
-                Thread.onSpinWait(); // a call that moves what is there, and waits for nothing
-            }
         }
     }
 }

@@ -64,7 +64,7 @@ final class Unpacking {
     private void checkDescription(IncomingHandle using, SelfDescription described) {
         using.completion().throwFailure();
         if (!described.isAsExpected()) {
-            half.failNow(using, half.notMirrored(described.difference()));
+            half.failNow(using, Failures.notMirrored(half.connection(), described.difference()));
         }
     }
 

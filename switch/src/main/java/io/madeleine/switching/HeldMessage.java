@@ -1,0 +1,85 @@
+package io.madeleine.switching;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An incoming message of which no block waits for its data: it is its user's alone, who takes blocks out of what has
+ * arrived without a lock. Most small messages are begun, taken and ended like that. Once a block has to wait, the message
+ * is shared with whoever polls, and everything goes under the receive lock.
+ *
+ * <p>Threading: the user's, between {@link #enter()} and {@link #leave()}; {@link #revoke} under the receive lock.
+ */
+final class HeldMessage {
+    private final AtomicInteger state;
+    private final int held;
+    private final Extraction extraction;
+    private final Flag inside = new Flag();
+
+    /** The message is held while {@code state} is {@code held}. */
+    HeldMessage(AtomicInteger state, int held, Extraction extraction) {
+        this.state = state;
+        this.held = held;
+        this.extraction = extraction;
+    }
+
+    /** Whether the message is held; if so nobody else touches it until {@link #leave()}. */
+    boolean enter() {
+        inside.raise();
+        if (state.get() == held) {
+            return true;
+        }
+        inside.lower();
+        return false;
+    }
+
+    void leave() {
+        inside.lower();
+    }
+
+    /**
+     * Takes a block; returns whether all of it was there. If not, it has been appended, and the message has to be shared:
+     * what has gone wrong, if anything has, shows there once more.
+     */
+    boolean take(int link, MemorySegment block, long offset, long bytes, boolean express) {
+        try {
+            if (extraction.takeWhole(link, block, offset, bytes)) {
+                return true;
+            }
+        } catch (IllegalStateException | WrongThreadException _) {
+            // the block's memory is gone
+        }
+        extraction.append(link, block, offset, bytes, express);
+        return takeArrived();
+    }
+
+    /** Whether the message has come to its end, well. */
+    boolean isOver() {
+        return extraction.ledger().isEnded()
+                || takeArrived() && extraction.ledger().isEnded();
+    }
+
+    private boolean takeArrived() {
+        try {
+            extraction.extract();
+        } catch (IllegalStateException | WrongThreadException _) {
+            return false;
+        }
+        return extraction.isDrained() && !extraction.ledger().isAborted();
+    }
+
+    /**
+     * Ends the user's privilege if there is one. The user tells of its calls without a fence; the fence that this needs in
+     * every thread comes with the closing of a shared arena, which stops each of them for a moment.
+     */
+    void revoke(int newState) {
+        if (state.get() == held) {
+            state.set(newState);
+            Arena.ofShared().close();
+            while (inside.isUp()) {
+                Thread.onSpinWait(); // a call that moves what is there, and waits for nothing
+            }
+        }
+    }
+}
