@@ -14,11 +14,13 @@ import org.junit.jupiter.api.Timeout;
 
 /** Runs the jcstress tests of this module in JVMs of their own, shortly; without arguments of its own jcstress runs for hours. */
 class StressIT {
+    private static final boolean THOROUGH = Boolean.getBoolean("thorough");
     private static final List<String> SHORT_RUN =
             List.of("-f", "1", "-iters", "2", "-time", "50", "-sc", "false", "-c", "2", "-v");
+    private static final List<String> LONG_RUN = List.of("-f", "1", "-iters", "5", "-time", "500", "-c", "2", "-v");
 
     @Test
-    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    @Timeout(value = 19, unit = TimeUnit.MINUTES)
     void shouldFindNoForbiddenOutcome() throws IOException, InterruptedException {
         Path directory = Files.createDirectories(Path.of("target", "jcstress"));
         File output = directory.resolve("output.txt").toFile();
@@ -29,18 +31,20 @@ class StressIT {
                 "org.openjdk.jcstress.Main",
                 "-r",
                 directory.toString()));
-        command.addAll(SHORT_RUN);
+        command.addAll(THOROUGH ? LONG_RUN : SHORT_RUN);
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output)
                 .start();
         try {
-            assertTrue(process.waitFor(4, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
+            assertTrue(
+                    process.waitFor(THOROUGH ? 18 : 4, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
         } finally {
             process.destroyForcibly();
         }
         String text = Files.readString(output.toPath());
         assertEquals(0, process.exitValue(), text);
         assertTrue(text.contains("CompletionActionStress"), text);
+        assertTrue(text.contains("WatchStress"), text);
     }
 }

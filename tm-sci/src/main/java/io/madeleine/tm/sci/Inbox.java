@@ -22,7 +22,8 @@ final class Inbox implements AutoCloseable {
     private final Arena arena;
     private final MemorySegment memory;
 
-    private Inbox(Arena arena, MemorySegment memory) {
+    /** Over memory of {@link InboxLayout#BYTES} that is mapped already; the arena is closed with it. */
+    Inbox(Arena arena, MemorySegment memory) {
         this.arena = arena;
         this.memory = memory;
     }

@@ -321,6 +321,8 @@ final class Mortal {
             boolean sent = false;
             if (small.claim() >= 0) {
                 small.commit(PacketHeader.of(smallCount % 250, smallCount++, 0, PacketHeader.FIRST));
+                VarHandle.fullFence();
+                small.announce();
                 sent = true;
             }
             long header = PacketHeader.of(LARGE_BYTES, largeCount, 0, PacketHeader.FIRST);

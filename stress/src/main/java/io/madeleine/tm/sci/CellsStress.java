@@ -1,0 +1,50 @@
+package io.madeleine.tm.sci;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** The line of cells is full: a cell is filled again only once it has been emptied, and is seen only when filled. */
+@JCStressTest
+@Outcome(
+        id = {"true, true", "false, true"},
+        expect = Expect.ACCEPTABLE,
+        desc = "There was a cell already, or not yet; nothing is lost.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A cell was overwritten, seen too early, or has gone.")
+@State
+public class CellsStress {
+    private final HeapPair pair = new HeapPair();
+    private boolean sent;
+    private long seen;
+    private boolean inOrder = true;
+
+    public CellsStress() {
+        for (int i = 0; i < HeapPair.CELLS; i++) {
+            pair.sendCell(i, i + 1);
+        }
+    }
+
+    @Actor
+    public void send() {
+        sent = pair.sendCell(HeapPair.CELLS, HeapPair.CELLS + 1);
+    }
+
+    @Actor
+    public void take() {
+        for (int i = 1; i <= HeapPair.CELLS; i++) {
+            inOrder &= pair.takeCell() == i;
+        }
+        seen = pair.takeCell();
+    }
+
+    @Arbiter
+    public void takeRest(ZZ_Result result) {
+        result.r1 = sent;
+        long last = seen == 0 ? pair.takeCell() : seen;
+        result.r2 = inOrder && last == (sent ? HeapPair.CELLS + 1 : 0);
+    }
+}

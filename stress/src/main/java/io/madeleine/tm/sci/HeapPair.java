@@ -1,0 +1,175 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Both ends of a connection, over memory of the heap in place of files: cheap enough for one to be made for each trial.
+ * What the two ends do to the segment and to each other's inbox is what they do between processes.
+ *
+ * <p>Threading: as the ends' links and {@link SciConnection} say.
+ */
+final class HeapPair {
+    static final int SLOT = 1;
+    static final int CELL_BYTES = 4096;
+    static final int CELLS = 2;
+
+    private static final int BUFFER_BYTES = 256;
+    private static final int RING_BYTES = 2048;
+    private static final SciConfig CONFIG =
+            new SciConfig(true, Optional.empty(), BUFFER_BYTES, BUFFER_BYTES, RING_BYTES, CELL_BYTES, CELLS);
+    private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
+    private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));
+    private static final SciProgress.ControlWork NO_CONTROL = new SciProgress.ControlWork() {
+        @Override
+        public boolean isPending() {
+            return false;
+        }
+
+        @Override
+        public int step(long nowNs, boolean urgent) {
+            return 0;
+        }
+    };
+    private static final SciProgress PROGRESS =
+            new SciProgress(heapInbox(), new SelectorReactor(), NO_CONTROL, SciProgress.IDLE_LOOKS);
+
+    final Inbox senderInbox = heapInbox();
+    final Inbox receiverInbox = heapInbox();
+    final SciConnection sender;
+    final SciConnection receiver;
+    final StaticLink small;
+    final TransmissionLink smallEnd;
+    final DynamicLink large;
+    final TransmissionLink largeEnd;
+
+    HeapPair() {
+        MemorySegment memory = MemorySegment.ofArray(new long[(int) (LAYOUT.totalBytes() / Long.BYTES)]);
+        sender = end(memory, PairLayout.INITIATOR, receiverInbox);
+        receiver = end(memory, PairLayout.ACCEPTOR, senderInbox);
+        small = (StaticLink) sender.links().getFirst();
+        smallEnd = receiver.links().getFirst();
+        large = (DynamicLink) sender.links().getLast();
+        largeEnd = receiver.links().getLast();
+    }
+
+    static Inbox heapInbox() {
+        return new Inbox(Arena.global(), MemorySegment.ofArray(new long[(int) (InboxLayout.BYTES / Long.BYTES)]));
+    }
+
+    private static SciConnection end(MemorySegment memory, int side, Inbox peersInbox) {
+        FileStem peer = new FileStem(new ProcessIdentity(side, 0), 0);
+        return new SciConnection(
+                new PairSegment(Arena.global(), memory, LAYOUT, side, SLOT, SLOT),
+                new NoHandshake(new SciPeer(peer, peersInbox)),
+                PROGRESS,
+                _ -> {});
+    }
+
+    /** Has been made already. */
+    private static final class NoHandshake extends Handshake {
+        @SuppressWarnings("NullAway") // there are no adapter and no channel, and nobody asks for them
+        NoHandshake(SciPeer peer) {
+            super(null, null, request(peer), peer, SLOT);
+        }
+
+        private static ConnectionRequest request(SciPeer peer) {
+            return new ConnectionRequest(peer.stem().identity(), "", true, MODULES, 0, Long.MAX_VALUE);
+        }
+
+        @Override
+        void tryStep() {
+            // it is over
+        }
+
+        @Override
+        void undo() {
+            // it is over
+        }
+
+        @Override
+        String awaited() {
+            return "";
+        }
+    }
+
+    /** Sends a small packet of one number; false if there is no room. */
+    boolean sendSmall(int sequence, long value) {
+        long offset = small.claim();
+        if (offset < 0) {
+            return false;
+        }
+        small.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+        small.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset + BUFFER_BYTES - Long.BYTES, value);
+        small.commit(PacketHeader.of(BUFFER_BYTES, sequence, 0, PacketHeader.FIRST));
+        VarHandle.fullFence();
+        small.announce();
+        return true;
+    }
+
+    /** Takes a small packet: its number, 0 if there is none, -1 if its beginning and end differ. */
+    long takeSmall() {
+        if (smallEnd.front() <= 0) {
+            return 0;
+        }
+        long[] content = new long[BUFFER_BYTES / Long.BYTES];
+        smallEnd.receive(group(content), BUFFER_BYTES);
+        smallEnd.release();
+        return content[0] == content[content.length - 1] ? content[0] : -1;
+    }
+
+    /** Fills the ring; returns how many packets that took, numbered from 1. */
+    int fillSmall() {
+        int count = 0;
+        while (sendSmall(count, count + 1L)) {
+            count++;
+        }
+        return count;
+    }
+
+    /** Sends a packet of one cell with the number in it; false if there is no room. */
+    boolean sendCell(int sequence, long value) {
+        long[] content = new long[CELL_BYTES / Long.BYTES];
+        content[0] = value;
+        content[content.length - 1] = value;
+        BufferGroup group = group(content);
+        long header = PacketHeader.of(CELL_BYTES, sequence, 0, PacketHeader.FIRST | PacketHeader.LAST);
+        return large.send(header, group, 0) == LinkStatus.COMPLETE;
+    }
+
+    /** Takes a packet of one cell: its number, 0 if there is none, -1 if its beginning and end differ. */
+    long takeCell() {
+        if (largeEnd.front() <= 0) {
+            return 0;
+        }
+        long[] content = new long[CELL_BYTES / Long.BYTES];
+        BufferGroup group = group(content);
+        while (!group.isEmpty()) {
+            if (largeEnd.receive(group, CELL_BYTES) == 0) {
+                return -1;
+            }
+        }
+        largeEnd.release();
+        return content[0] == content[content.length - 1] ? content[0] : -1;
+    }
+
+    private static BufferGroup group(long[] content) {
+        BufferGroup group = new BufferGroup();
+        group.add(MemorySegment.ofArray(content), 0, (long) content.length * Long.BYTES);
+        return group;
+    }
+}

@@ -1,0 +1,40 @@
+package io.madeleine.tm.sci;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** A receiver stops watching a connection while something is sent: it sees that, or it is announced to it. */
+@JCStressTest
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The packet lies there and nobody looks.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "It is seen, or announced, or both.")
+@State
+public class WatchStress {
+    private final HeapPair pair = new HeapPair();
+    private boolean seen;
+
+    public WatchStress() {
+        pair.receiver.watch();
+    }
+
+    @Actor
+    public void send() {
+        pair.sendSmall(0, 1);
+    }
+
+    @Actor
+    public void lookAway() {
+        pair.receiver.unwatch();
+        seen = pair.receiver.hasNews();
+    }
+
+    @Arbiter
+    public void judge(ZZ_Result result) {
+        result.r1 = seen;
+        result.r2 = pair.receiverInbox.hasArrivals();
+    }
+}
