@@ -299,6 +299,9 @@ final class SciConnection implements ProtocolConnection {
     void lookAtPeer() {
         boolean gone = peer.isGone(); // first: what it said before it went counts
         long state = Words.acquire(memory, PairLayout.state(segment.otherSide()));
+        if (state < 0 || state > BROKEN) {
+            breakUp("its state is 0x" + Long.toHexString(state));
+        }
         if (state >= CLOSED || gone) {
             sendEnded = true;
         }
