@@ -3,9 +3,11 @@ package io.madeleine.tm.tcp;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving half of a stream. One read brings a header and the small payload behind it into a buffer (Nemesis,
@@ -25,11 +27,12 @@ final class StreamReceiver {
 
     private final Wire wire;
     private final int inPlaceFromBytes;
-    private final ByteBuffer buffer;
-    private final MemorySegment memory;
+    private final StreamBuffers buffers;
     private final SegmentViews views = new SegmentViews();
 
-    /** What has been read and not been taken. */
+    /** What has been read and not been taken; without a buffer while that is nothing. */
+    private @Nullable StreamBuffer buffer;
+
     private int head;
 
     private int tail;
@@ -39,17 +42,16 @@ final class StreamReceiver {
     private boolean ended;
     private boolean farewell;
 
-    StreamReceiver(Wire wire, TcpConfig.StreamConfig config) {
+    StreamReceiver(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
+        this.buffers = buffers;
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
-        this.buffer = ByteBuffer.allocateDirect(config.inboundBufferBytes());
-        this.memory = MemorySegment.ofBuffer(buffer);
     }
 
     /** Takes bytes that came together with the end of the handshake; before any read. */
     void prepend(ByteBuffer bytes) {
         int count = bytes.remaining();
-        buffer.clear().put(bytes);
+        buffer().bytes().clear().put(bytes);
         tail = count;
     }
 
@@ -62,8 +64,9 @@ final class StreamReceiver {
     }
 
     private void parse() throws BrokenStreamException {
-        long header = memory.get(Blocks.LONG, head);
+        long header = buffer().memory().get(Blocks.LONG, head);
         head += Long.BYTES;
+        giveBackIfEmpty();
         if (header == FAREWELL) {
             drop();
             farewell = true;
@@ -97,14 +100,18 @@ final class StreamReceiver {
     }
 
     private long takeBuffered(BufferGroup group, long maxBytes) {
+        if (head == tail) {
+            return 0;
+        }
         long before = group.remainingBytes();
         try {
-            group.fillFrom(memory, head, Math.min(maxBytes, tail - head));
+            group.fillFrom(buffer().memory(), head, Math.min(maxBytes, tail - head));
         } finally {
             long moved = before - group.remainingBytes(); // also if memory turns out to be freed
             head += (int) moved;
             leftBytes -= moved;
         }
+        giveBackIfEmpty();
         return before - group.remainingBytes();
     }
 
@@ -146,6 +153,7 @@ final class StreamReceiver {
     private int dropBuffered(long maxBytes) {
         int bytes = (int) Math.min(maxBytes, tail - head);
         head += bytes;
+        giveBackIfEmpty();
         return bytes;
     }
 
@@ -169,21 +177,39 @@ final class StreamReceiver {
         if (ended) {
             return false;
         }
-        if (head == tail) {
-            head = 0;
-            tail = 0;
-        } else if (head > 0) { // less than a header is left
-            MemorySegment.copy(memory, head, memory, 0, tail - head);
+        StreamBuffer used = buffer();
+        if (head > 0) { // less than a header is left
+            MemorySegment.copy(used.memory(), head, used.memory(), 0, tail - head);
             tail -= head;
             head = 0;
         }
-        int read = wire.read(buffer.clear().position(tail));
+        int read = wire.read(used.bytes().clear().position(tail));
         if (read < 0) {
             end();
-            return false;
+        } else {
+            tail += read;
         }
-        tail += read;
+        giveBackIfEmpty();
         return read > 0;
+    }
+
+    private StreamBuffer buffer() {
+        StreamBuffer used = buffer;
+        if (used == null) {
+            used = buffers.take();
+            buffer = used;
+        }
+        return used;
+    }
+
+    private void giveBackIfEmpty() {
+        StreamBuffer used = buffer;
+        if (head == tail && used != null) {
+            head = 0;
+            tail = 0;
+            buffer = null;
+            buffers.give(used);
+        }
     }
 
     /** Nothing will be read any more; packets already in the buffer stay. */
@@ -196,8 +222,8 @@ final class StreamReceiver {
         ended = true;
         front = 0;
         leftBytes = 0;
-        head = 0;
-        tail = 0;
+        head = tail;
+        giveBackIfEmpty();
     }
 
     /** Whether nothing more will come up: the stream has ended and what was read has been taken. */

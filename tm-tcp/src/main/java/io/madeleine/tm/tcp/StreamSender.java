@@ -3,9 +3,10 @@ package io.madeleine.tm.tcp;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of a stream. Header, small blocks and blocks of heap memory are gathered in a buffer and leave with
@@ -22,11 +23,12 @@ final class StreamSender {
     private final Wire wire;
     private final int inPlaceFromBytes;
     private final int stagingBytes;
-    private final ByteBuffer staging;
-    private final MemorySegment staged;
+    private final StreamBuffers buffers;
     private final SegmentViews views = new SegmentViews();
 
-    /** What is staged and not written. */
+    /** What is staged and not written; without a buffer while that is nothing. */
+    private @Nullable StreamBuffer staging;
+
     private int head;
 
     private int tail;
@@ -34,12 +36,11 @@ final class StreamSender {
     private boolean underWay;
     private boolean trailerTaken;
 
-    StreamSender(Wire wire, TcpConfig.StreamConfig config) {
+    StreamSender(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
+        this.buffers = buffers;
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
-        this.stagingBytes = config.outboundBufferBytes();
-        this.staging = ByteBuffer.allocateDirect(stagingBytes + Long.BYTES); // there is always room for a trailer
-        this.staged = MemorySegment.ofBuffer(staging);
+        this.stagingBytes = config.bufferBytes() - Long.BYTES; // there is always room for a trailer
     }
 
     /** As {@link io.madeleine.pmm.spi.DynamicLink#send} says. */
@@ -84,8 +85,17 @@ final class StreamSender {
     }
 
     private void stage(long word) {
-        staged.set(Blocks.LONG, tail, word);
+        staged().set(Blocks.LONG, tail, word);
         tail += Long.BYTES;
+    }
+
+    private MemorySegment staged() {
+        StreamBuffer used = staging;
+        if (used == null) {
+            used = buffers.take();
+            staging = used;
+        }
+        return used.memory();
     }
 
     /** Copies blocks until one comes that goes in place, or the buffer is full. */
@@ -100,7 +110,7 @@ final class StreamSender {
             }
             long before = group.remainingBytes();
             try {
-                group.drainTo(staged, tail, bytes);
+                group.drainTo(staged(), tail, bytes);
             } finally {
                 tail += (int) (before - group.remainingBytes()); // also if memory turns out to be freed
             }
@@ -112,18 +122,19 @@ final class StreamSender {
     }
 
     private boolean writeStaged() throws IOException {
+        StreamBuffer used = staging;
+        if (used == null) {
+            return true;
+        }
+        head += wire.write(used.bytes().limit(tail).position(head));
         if (head < tail) {
-            head += wire.write(staging.limit(tail).position(head));
-            rewind();
+            return false;
         }
-        return head == tail;
-    }
-
-    private void rewind() {
-        if (head == tail) {
-            head = 0;
-            tail = 0;
-        }
+        head = 0;
+        tail = 0;
+        staging = null;
+        buffers.give(used);
+        return true;
     }
 
     /** Writes the block in front from where it is; returns whether the kernel took all of it. */

@@ -38,6 +38,7 @@ final class TcpAdapter implements Adapter {
 
     private final String name;
     private final TcpConfig config;
+    private final StreamBuffers buffers;
     private final ProcessContext context;
     private final NettyReactor reactor;
     private final TcpProgress progress;
@@ -51,6 +52,7 @@ final class TcpAdapter implements Adapter {
     TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
         this.name = name;
         this.config = config;
+        this.buffers = new StreamBuffers(config.stream().bufferBytes());
         this.context = context;
         this.reactor = reactor;
         this.lingering = new Lingering(reactor, config.closeLingerNs());
@@ -147,7 +149,7 @@ final class TcpAdapter implements Adapter {
 
     private void connect(Wire wire, Lobby.Wish wish, ByteBuffer leftover) throws IOException {
         TcpConnection connection = new TcpConnection(
-                wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream());
+                wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream(), buffers);
         if (leftover.hasRemaining()) {
             connection.prepend(leftover);
         }

@@ -57,11 +57,11 @@ public record TcpConfig(
     /**
      * The transmission module {@code tcp/stream}.
      *
-     * @param inboundBufferBytes what one read can bring in
-     * @param outboundBufferBytes where small blocks are put together
+     * @param bufferBytes the size of {@link StreamBuffers}: what one read can bring in, and where small blocks are put
+     *     together
      * @param inPlaceFromBytes from which size on native blocks are not copied
      */
-    public record StreamConfig(int inboundBufferBytes, int outboundBufferBytes, int inPlaceFromBytes) {}
+    public record StreamConfig(int bufferBytes, int inPlaceFromBytes) {}
 
     /**
      * Options of the sockets.
@@ -102,7 +102,7 @@ public record TcpConfig(
                 "handshake",
                 "close-linger");
         Reader stream = tcp.at("stream");
-        stream.onlyKeys("inbound-buffer", "outbound-buffer", "in-place-from");
+        stream.onlyKeys("buffer", "in-place-from");
         Reader handshake = tcp.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         return new TcpConfig(
@@ -110,9 +110,7 @@ public record TcpConfig(
                 tcp.oneOf("io", IO),
                 adapters(tcp.at("adapters")),
                 new StreamConfig(
-                        stream.bytes("inbound-buffer", 4 * KIB, 16 * MIB),
-                        stream.bytes("outbound-buffer", 4 * KIB, 16 * MIB),
-                        stream.bytes("in-place-from", 256, MIB)),
+                        stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
                 new SocketConfig(
                         tcp.bool("no-delay"),
                         tcp.bytesOrSystem("send-buffer"),

@@ -68,12 +68,13 @@ final class TcpConnection implements ProtocolConnection {
             Wire wire,
             TcpProgress progress,
             TransmissionCapabilities capabilities,
-            TcpConfig.StreamConfig config) {
+            TcpConfig.StreamConfig config,
+            StreamBuffers buffers) {
         this.peer = peer;
         this.wire = wire;
         this.progress = progress;
-        this.sender = new StreamSender(wire, config);
-        this.receiver = new StreamReceiver(wire, config);
+        this.sender = new StreamSender(wire, config, buffers);
+        this.receiver = new StreamReceiver(wire, config, buffers);
         this.link = new TcpStreamLink(this, capabilities, sender, receiver);
     }
 

@@ -28,7 +28,7 @@ class TcpConfigTest {
                 true,
                 "nio",
                 Map.of("default", new TcpConfig.AdapterConfig("127.0.0.1", 0, "auto")),
-                new TcpConfig.StreamConfig(65_536, 65_536, 8192),
+                new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
                 new TcpConfig.SocketConfig(true, 0, 0, 1024),
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
                 TimeUnit.SECONDS.toNanos(1));
@@ -43,7 +43,7 @@ class TcpConfigTest {
                 madeleine.tm.tcp {
                   enabled = false, io = auto
                   adapters { fast { bind = "10.0.0.1", port = 4711, advertise = node7 }, back { port = 5 } }
-                  stream { inbound-buffer = 16 KiB, outbound-buffer = 32 KiB, in-place-from = 4 KiB }
+                  stream { buffer = 16 KiB, in-place-from = 4 KiB }
                   no-delay = false, send-buffer = 1 MiB, receive-buffer = 2 MiB, backlog = 7
                   handshake { timeout = 3s, max-unauthenticated = 9, max-wait = 5s }
                   close-linger = 20ms
@@ -59,7 +59,7 @@ class TcpConfigTest {
         assertEquals(
                 new TcpConfig.AdapterConfig("127.0.0.1", 5, "auto"),
                 config.adapters().get("back"));
-        assertEquals(new TcpConfig.StreamConfig(16_384, 32_768, 4096), config.stream());
+        assertEquals(new TcpConfig.StreamConfig(16_384, 4096), config.stream());
         assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());
         assertEquals(
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5)),
@@ -75,8 +75,8 @@ class TcpConfigTest {
                 "backlog = 0 | madeleine.tm.tcp.backlog is 0 | from 1 to 65535",
                 "backlog = many | madeleine.tm.tcp.backlog is many | whole number",
                 "enabled = perhaps | madeleine.tm.tcp.enabled is perhaps | true or false",
-                "stream.inbound-buffer = 1 KiB | stream.inbound-buffer is 1 KiB | from 4096 B",
-                "stream.in-place-from = 2 MiB | stream.in-place-from is 2 MiB | to 1048576 B",
+                "stream.buffer = 1 KiB | stream.buffer is 1 KiB | from 4096 B",
+                "stream.in-place-from = 32 MiB | stream.in-place-from is 32 MiB | to 16777216 B",
                 "close-linger = long | close-linger is long | as in \"10s\"",
                 "send-buffer = big | send-buffer is big | as in \"64 KiB\"",
                 "adapters.default.port = 70000 | adapters.default.port is 70000 | from 0 to 65535",
