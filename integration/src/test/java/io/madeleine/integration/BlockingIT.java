@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sessions that sleep while nothing comes, and wake up when something does. */
 class BlockingIT {
-    private static final int MAX_PERMILLE = 30;
+    private static final int MAX_PERMILLE = 10;
 
     @ParameterizedTest
     @CsvSource({"tcp, block", "sci, block", "auto, adaptive"})
@@ -60,7 +60,7 @@ class BlockingIT {
 
     /** Both wait for a message; the one that waits on a virtual thread, too, since that has another waiting for it. */
     static final class Idle {
-        private static final long IDLE_MS = 3_000;
+        private static final long IDLE_MS = 4_000;
 
         public static void main(String[] args) throws Exception {
             try (Session session = Session.open()) {

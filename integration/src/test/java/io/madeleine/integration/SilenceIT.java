@@ -21,15 +21,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Inside a host a process that does not move is not dead. */
 class SilenceIT {
     @ParameterizedTest
-    @CsvSource({"tcp, false", "sci, false", "sci, true"})
-    void shouldWaitForAStoppedProcessAndLoseNothing(String network, boolean launched) throws Exception {
+    @CsvSource({"tcp, false, 2", "sci, false, 10", "sci, true, 2"})
+    void shouldWaitForAStoppedProcessAndLoseNothing(String network, boolean launched, int seconds) throws Exception {
         Ranks ranks = Ranks.of(2, Program.class).over(network).with("peer-timeout=500ms", "wait.mode=adaptive");
         try (Processes processes = (launched ? ranks.launched(OnFailure.STOP) : ranks).start()) {
             processes.awaitLine(0, "flowing");
             processes.signal(1, "STOP");
             processes.awaitLine(0, "deadline of begin: ");
             processes.awaitLine(0, "deadline of send: ");
-            Thread.sleep(2_000); // four times the timeout
+            Thread.sleep(seconds * 1_000L); // four times the timeout, and more
             processes.signal(1, "CONT");
             processes.assertSuccess();
             assertEquals(List.of(), processes.out(0).linesAfter("told of"), processes::toString);
