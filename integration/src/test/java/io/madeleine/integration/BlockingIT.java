@@ -27,6 +27,7 @@ class BlockingIT {
             processes.assertSuccess();
             for (int rank = 0; rank < 2; rank++) {
                 int permille = Integer.parseInt(processes.awaitLine(rank, "permille of a core: "));
+                System.out.println(network + ", " + wait + ", rank " + rank + ": " + permille + " permille of a core");
                 assertTrue(permille < MAX_PERMILLE, processes::toString);
             }
         }

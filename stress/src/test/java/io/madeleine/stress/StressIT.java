@@ -17,7 +17,8 @@ class StressIT {
     private static final boolean THOROUGH = Boolean.getBoolean("thorough");
     private static final List<String> SHORT_RUN =
             List.of("-f", "1", "-iters", "2", "-time", "50", "-sc", "false", "-c", "2", "-v");
-    private static final List<String> LONG_RUN = List.of("-f", "1", "-iters", "5", "-time", "500", "-c", "2", "-v");
+    private static final List<String> LONG_RUN =
+            List.of("-f", "1", "-iters", "5", "-time", "500", "-sc", "false", "-c", "2", "-v");
 
     @Test
     @Timeout(value = 19, unit = TimeUnit.MINUTES)

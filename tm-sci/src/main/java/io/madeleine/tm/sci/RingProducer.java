@@ -15,6 +15,9 @@ import java.lang.foreign.MemorySegment;
  * <p>Threading: single-writer (whoever holds the send lock); {@link #hasRoom()} any thread.
  */
 final class RingProducer {
+    /** What {@link #claim()} answers when the receiver says it is where it cannot be. */
+    static final long BROKEN = Long.MIN_VALUE;
+
     private final MemorySegment memory;
     private final RingLayout layout;
     private final int ringBytes;
@@ -28,12 +31,16 @@ final class RingProducer {
         this.ringBytes = layout.ringBytes();
     }
 
-    /** The offset of the payload of the next record, or {@link LinkStatus#PENDING}. */
+    /** The offset of the payload of the next record, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
     long claim() {
         long begin = plainPosition;
         if (claimEnd(begin) - consumedPosition > ringBytes) {
-            consumedPosition = Words.acquire(memory, layout.consumerOffset());
-            if (claimEnd(begin) - consumedPosition > ringBytes) {
+            long consumed = Words.acquire(memory, layout.consumerOffset());
+            if (consumed < consumedPosition || consumed > begin) {
+                return BROKEN;
+            }
+            consumedPosition = consumed;
+            if (claimEnd(begin) - consumed > ringBytes) {
                 position = begin;
                 return LinkStatus.PENDING;
             }
@@ -57,8 +64,10 @@ final class RingProducer {
         plainPosition = next;
     }
 
-    /** Whether a claim that was refused would succeed now. */
+    /** Whether a claim that was refused would succeed now, or be {@link #BROKEN}. */
     boolean hasRoom() {
-        return claimEnd(position) - Words.acquire(memory, layout.consumerOffset()) <= ringBytes;
+        long begin = position;
+        long consumed = Words.acquire(memory, layout.consumerOffset());
+        return claimEnd(begin) - consumed <= ringBytes || consumed < 0;
     }
 }

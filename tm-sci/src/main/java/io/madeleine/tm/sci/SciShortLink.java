@@ -45,6 +45,14 @@ final class SciShortLink implements StaticLink, SciLink {
             return closedSlowPath();
         }
         long offset = producer.claim();
+        return offset >= 0 && !stalled ? offset : claimSlowPath(offset);
+    }
+
+    private long claimSlowPath(long offset) {
+        if (offset == RingProducer.BROKEN) {
+            connection.breakUp("it took from " + ID + " what was not sent");
+            return closedSlowPath();
+        }
         if (offset < 0 != stalled) {
             setStalled(!stalled);
         }

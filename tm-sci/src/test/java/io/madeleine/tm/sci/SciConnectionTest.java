@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two adapters in one process, as if they were two processes. */
 class SciConnectionTest {
@@ -401,5 +403,30 @@ class SciConnectionTest {
         try (var files = Files.list(directory.resolve("madeleine-" + Side.SESSION))) {
             assertTrue(files.noneMatch(file -> file.toString().endsWith(SessionDirectory.PAIR)));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1L << 40, Long.MAX_VALUE, -1, Long.MIN_VALUE})
+    void shouldBreakTheConnectionWhenMoreIsTakenThanWasSent(long position) {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Side.Listener left = new Side.Listener();
+        Side.Listener right = new Side.Listener();
+        pair.left().start(left);
+        pair.right().start(right);
+        PairSegment segment = ((SciConnection) pair.left()).segment();
+        RingLayout ring = segment.layout().rings().getFirst().get(segment.side());
+        Words.setVolatile(segment.memory(), ring.consumerOffset(), position);
+        long claimed = 0;
+        for (int i = 0; claimed >= 0 && i < ring.ringBytes(); i++) {
+            claimed = pair.leftShort().claim();
+            if (claimed >= 0) {
+                pair.leftShort().commit(PacketHeader.of(8, i, 0, 0));
+            }
+        }
+        assertEquals(LinkStatus.CLOSED, claimed);
+        a.round();
+        b.round();
+        assertEquals("false it broke the protocol: it took from sci/short what was not sent", left.lost);
+        assertTrue(right.lost.startsWith("false it broke the connection off"), right.lost);
     }
 }
