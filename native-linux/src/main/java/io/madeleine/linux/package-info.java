@@ -1,0 +1,5 @@
+/** What Linux offers beyond the JDK: {@code process_vm_readv}, through {@code java.lang.foreign}. */
+@NullMarked
+package io.madeleine.linux;
+
+import org.jspecify.annotations.NullMarked;
