@@ -5,5 +5,7 @@ module io.madeleine.tm.sci {
     requires transitive com.google.guice;
     requires transitive typesafe.config;
 
+    uses io.madeleine.pmm.spi.CopyEngine;
+
     exports io.madeleine.tm.sci;
 }

@@ -23,6 +23,14 @@ public interface ProtocolModule {
      */
     List<TransmissionCapabilities> transmissionModules();
 
+    /**
+     * The full keys of the settings by which the selection is made, and which may be measured on a machine; for information
+     * on where they come from.
+     */
+    default List<String> thresholdKeys() {
+        return List.of();
+    }
+
     /** The adapters configured or found, at least one when the protocol is available; the first is the default. */
     List<String> adapterNames();
 

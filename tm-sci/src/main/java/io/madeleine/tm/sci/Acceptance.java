@@ -48,6 +48,7 @@ final class Acceptance extends Handshake {
         }
         PairLayout layout = check(memory);
         int peerSlot = PairHeaderFlyweight.initiatorSlot(memory);
+        adapter.singleCopy().publish(memory, PairLayout.ACCEPTOR);
         succeed(new PairSegment(mapping, memory, layout, PairLayout.ACCEPTOR, slot, peerSlot));
         answer(memory, MAPPED);
     }

@@ -3,6 +3,7 @@ package io.madeleine.tm.sci;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving end of a line of cells. A cell is handed back as soon as it is empty.
@@ -15,6 +16,7 @@ final class CellConsumer {
 
     private final MemorySegment memory;
     private final CellLayout layout;
+    private final @Nullable Borrower borrower;
 
     private volatile int cell;
     private boolean loaded;
@@ -28,8 +30,14 @@ final class CellConsumer {
     private boolean freed;
 
     CellConsumer(MemorySegment memory, CellLayout layout) {
+        this(memory, layout, null);
+    }
+
+    /** A consumer for a sender that may lend blocks. */
+    CellConsumer(MemorySegment memory, CellLayout layout, @Nullable Borrower borrower) {
         this.memory = memory;
         this.layout = layout;
+        this.borrower = borrower;
     }
 
     /** The header in front, 0 if there is none, or {@link #BROKEN}. */
@@ -57,6 +65,9 @@ final class CellConsumer {
             return false;
         }
         long header = Words.plain(memory, layout.header(here));
+        if (state == CellLayout.LENT && borrower != null) {
+            return loadLoan(borrower, here, header);
+        }
         long behind = Words.plain(memory, layout.trailer(here));
         if (!accept(state - 1, header, behind)) {
             broken = true;
@@ -73,17 +84,37 @@ final class CellConsumer {
         return true;
     }
 
+    private boolean loadLoan(Borrower lent, int here, long header) {
+        long left = front == 0 ? PacketHeader.payloadBytes(header) : packetLeftBytes;
+        if (!headerFits(header) || !lent.open(here, left)) {
+            broken = true;
+            return false;
+        }
+        loaded = true;
+        if (header != 0) {
+            front = header;
+            packetLeftBytes = left;
+        }
+        return true;
+    }
+
+    private boolean headerFits(long header) {
+        return front == 0 ? PacketHeader.isValid(header) : header == 0;
+    }
+
     private boolean accept(long filledBytes, long header, long behind) {
         boolean begins = front == 0;
-        if (begins ? !PacketHeader.isValid(header) : header != 0) {
+        if (!headerFits(header)) {
             return false;
         }
         long left = begins ? PacketHeader.payloadBytes(header) : packetLeftBytes;
         boolean fits = filledBytes >= 0 && filledBytes <= layout.cellBytes() && filledBytes <= left;
         boolean advances = filledBytes > 0 || left == 0;
-        boolean trailerFits = behind == 0
-                || filledBytes == left && PacketHeader.isValid(behind) && PacketHeader.payloadBytes(behind) == 0;
-        return fits && advances && trailerFits;
+        return fits && advances && trailerFits(behind, left - filledBytes);
+    }
+
+    private static boolean trailerFits(long behind, long leftBytes) {
+        return behind == 0 || leftBytes == 0 && PacketHeader.isValid(behind) && PacketHeader.payloadBytes(behind) == 0;
     }
 
     /**
@@ -94,8 +125,16 @@ final class CellConsumer {
         if (packetLeftBytes == 0 || !load()) {
             return 0;
         }
-        long bytes = Math.min(maxBytes, cellFilledBytes - cellTakenBytes);
         long before = group.remainingBytes();
+        if (borrower != null && borrower.isBorrowing()) {
+            try {
+                borrower.receive(group, maxBytes);
+            } finally {
+                borrowed(borrower, before - group.remainingBytes());
+            }
+            return before - group.remainingBytes();
+        }
+        long bytes = Math.min(maxBytes, cellFilledBytes - cellTakenBytes);
         try {
             return group.fillFrom(memory, layout.data(cell) + cellTakenBytes, bytes);
         } finally {
@@ -107,7 +146,25 @@ final class CellConsumer {
         if (packetLeftBytes == 0 || !load()) {
             return 0;
         }
+        if (borrower != null && borrower.isBorrowing()) {
+            return borrowed(borrower, borrower.skip(maxBytes));
+        }
         return taken(Math.min(maxBytes, cellFilledBytes - cellTakenBytes));
+    }
+
+    /** Enters what a loan has brought, and lets its cell go when it is over. */
+    private long borrowed(Borrower loan, long bytes) {
+        packetLeftBytes -= bytes;
+        broken |= loan.isBroken();
+        freed |= loan.hasAnswered();
+        if (loan.isOver() && !broken) {
+            long behind = Words.plain(memory, layout.trailer(cell));
+            broken = !trailerFits(behind, packetLeftBytes);
+            trailer = broken ? 0 : behind;
+            loan.close();
+            free();
+        }
+        return bytes;
     }
 
     private long taken(long bytes) {
@@ -133,10 +190,14 @@ final class CellConsumer {
         if (frontIsTrailer) {
             frontIsTrailer = false;
             trailer = 0;
-        } else if (loaded && cellTakenBytes == cellFilledBytes) {
+        } else if (loaded && !isBorrowing() && cellTakenBytes == cellFilledBytes) {
             free();
         }
         front = 0;
+    }
+
+    private boolean isBorrowing() {
+        return borrower != null && borrower.isBorrowing();
     }
 
     /** Whether cells have been handed back since the last call. */
@@ -154,7 +215,8 @@ final class CellConsumer {
     boolean hasNews() {
         while (true) {
             int here = cell;
-            if (trailer != 0 || Words.acquire(memory, layout.state(here)) != 0) {
+            long state = Words.acquire(memory, layout.state(here));
+            if (trailer != 0 || state > 0 || state < 0 && (borrower == null || borrower.hasNews(here))) {
                 return true;
             }
             if (here == cell) {

@@ -2,6 +2,7 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.spi.BufferGroup;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sending end of a line of cells: fills one after the other while the receiver empties them (Madeleine II, section
@@ -15,6 +16,7 @@ final class CellProducer {
 
     private final MemorySegment memory;
     private final CellLayout layout;
+    private final @Nullable Lender lender;
     private volatile int cell;
     private int plainCell;
     private int filledBytes;
@@ -23,8 +25,14 @@ final class CellProducer {
     private boolean first;
 
     CellProducer(MemorySegment memory, CellLayout layout) {
+        this(memory, layout, null);
+    }
+
+    /** A producer that may lend blocks instead of copying them. */
+    CellProducer(MemorySegment memory, CellLayout layout, @Nullable Lender lender) {
         this.memory = memory;
         this.layout = layout;
+        this.lender = lender;
     }
 
     /** Begins a packet, or goes on with the one that is under way. */
@@ -33,6 +41,9 @@ final class CellProducer {
             underWay = true;
             first = true;
             pieceBytes = pieceBytes(payloadBytes);
+            if (lender != null) {
+                lender.open();
+            }
         }
     }
 
@@ -42,12 +53,15 @@ final class CellProducer {
     }
 
     /**
-     * Fills and publishes one cell.
+     * Fills and publishes one cell, or takes a loan a step further.
      *
-     * @return false if none is free
+     * @return false if none is free, or the receiver has not taken more of the loan
      * @throws IllegalStateException if memory of the group is not there any more; what was taken before is kept
      */
     boolean send(long header, BufferGroup group, long trailer) {
+        if (lender != null && (lender.isOut() || filledBytes == 0 && lender.mayLend(group))) {
+            return lend(lender, header, group, trailer);
+        }
         int here = plainCell;
         if (filledBytes == 0 && Words.acquire(memory, layout.state(here)) != 0) {
             cell = here;
@@ -65,6 +79,25 @@ final class CellProducer {
         return true;
     }
 
+    private boolean lend(Lender lending, long header, BufferGroup group, long trailer) {
+        int here = plainCell;
+        if (lending.isOut()) {
+            boolean moved = lending.settle(group, trailer);
+            if (!lending.isOut()) {
+                plainCell = layout.next(here);
+                underWay = !group.isEmpty();
+            }
+            return moved;
+        }
+        cell = here;
+        if (Words.acquire(memory, layout.state(here)) != 0) {
+            return false;
+        }
+        lending.lend(here, first ? header : 0, group);
+        first = false;
+        return true;
+    }
+
     private void publish(int here, long header, long trailer) {
         Words.setPlain(memory, layout.header(here), header);
         Words.setPlain(memory, layout.trailer(here), trailer);
@@ -78,8 +111,13 @@ final class CellProducer {
         return underWay;
     }
 
-    /** Whether the cell that was not free is so now. */
+    /** Whether the receiver has written what makes no sense. */
+    boolean isBroken() {
+        return lender != null && lender.isBroken();
+    }
+
+    /** Whether the cell that was not free is so now, or there is news of the loan. */
     boolean hasRoom() {
-        return Words.acquire(memory, layout.state(cell)) == 0;
+        return lender != null && lender.hasNews() || Words.acquire(memory, layout.state(cell)) == 0;
     }
 }

@@ -105,7 +105,7 @@ abstract class Handshake {
         return "the selection tables of the two sides differ, digest " + Long.toHexString(request.tableDigest())
                 + " here and " + Long.toHexString(theirs)
                 + " there; give both the same transmission modules and thresholds (" + SciConfig.ROOT
-                + ".short.max-block)";
+                + ".short.max-block, .dma.from)";
     }
 
     final CompletableFuture<ProtocolConnection> future() {

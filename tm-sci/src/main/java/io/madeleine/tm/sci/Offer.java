@@ -44,6 +44,7 @@ final class Offer extends Handshake {
         }
         try {
             memory = SegmentFile.create(unnamed, layout.totalBytes(), arena);
+            adapter.singleCopy().publish(memory, PairLayout.INITIATOR);
             PairHeaderFlyweight.write(
                     memory, channel.parties(adapter.self(), request.peer()), sizes, request.tableDigest(), slot);
             Files.move(unnamed, file, StandardCopyOption.ATOMIC_MOVE);

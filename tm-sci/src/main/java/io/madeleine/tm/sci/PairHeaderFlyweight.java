@@ -41,6 +41,11 @@ final class PairHeaderFlyweight {
     private static final long ACCEPTOR_SLOT_OFFSET = 520;
     private static final long ACCEPTOR_DIGEST_OFFSET = 528;
 
+    /** Of the words by which a side's memory is recognised, behind its pid. */
+    private static final long MARK_ADDRESS_OFFSET = 8;
+
+    private static final long MARK_OFFSET = 16;
+
     /**
      * Whom a segment is for; equal at both ends.
      *
@@ -124,5 +129,23 @@ final class PairHeaderFlyweight {
 
     static long answer(MemorySegment memory) {
         return Words.acquire(memory, ANSWER_OFFSET);
+    }
+
+    static void writeLender(MemorySegment memory, long lender, long pid, long markAddress, long mark) {
+        Words.setPlain(memory, lender + MARK_ADDRESS_OFFSET, markAddress);
+        Words.setPlain(memory, lender + MARK_OFFSET, mark);
+        Words.setVolatile(memory, lender, pid);
+    }
+
+    static long lenderPid(MemorySegment memory, long lender) {
+        return Words.acquire(memory, lender);
+    }
+
+    static long lenderMarkAddress(MemorySegment memory, long lender) {
+        return Words.plain(memory, lender + MARK_ADDRESS_OFFSET);
+    }
+
+    static long lenderMark(MemorySegment memory, long lender) {
+        return Words.plain(memory, lender + MARK_OFFSET);
     }
 }

@@ -11,7 +11,8 @@ import java.util.List;
  *
  * <pre>
  *   0      header (PairHeader)
- *   1024   words that the initiator writes: state, watch, room wanted; a line each
+ *   1024   words that the initiator writes: state, watch, room wanted, how its memory is recognised (pid, address of a mark,
+ *          the mark), whether it can read the other's; a line each
  *   2048   the acceptor's
  *   4096   for each agreed module, in order: its ring or the control lines of its cells, initiator to acceptor, then
  *          acceptor to initiator
@@ -36,6 +37,8 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
     private static final long STATE = 0;
     private static final long WATCH = Words.LINE_BYTES;
     private static final long ROOM_WANTED = 2 * Words.LINE_BYTES;
+    private static final long LENDER = 3 * Words.LINE_BYTES;
+    private static final long READS = 4 * Words.LINE_BYTES;
     private static final long DATA_OFFSET = 4096;
 
     static PairLayout of(List<TransmissionCapabilities> modules, PairSizes sizes) {
@@ -96,5 +99,15 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
     /** Whether the side, as a sender, wants to hear of room. */
     static long roomWanted(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + ROOM_WANTED;
+    }
+
+    /** Where the side says how its memory is recognised. */
+    static long lender(int side) {
+        return SIDE_OFFSET + side * SIDE_BYTES + LENDER;
+    }
+
+    /** Whether the side can read the other's memory. */
+    static long reads(int side) {
+        return SIDE_OFFSET + side * SIDE_BYTES + READS;
     }
 }

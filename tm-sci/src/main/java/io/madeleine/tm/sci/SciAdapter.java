@@ -29,6 +29,8 @@ import java.util.function.Predicate;
  * freed by the thread that polls, since it looks into them without their locks.
  */
 final class SciAdapter implements Adapter, SciProgress.ControlWork {
+    private static final List<String> MODULES = List.of(SciShortLink.ID, SciCellLink.REGULAR, SciCellLink.DMA);
+
     private final String name;
     private final SciConfig config;
     private final ProcessContext context;
@@ -36,6 +38,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final Inbox inbox;
     private final SciProgress progress;
     private final SciPeers peers;
+    private final SingleCopy singleCopy;
     private final long proof;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -56,6 +59,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.directory = directory;
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
+        this.singleCopy = SingleCopy.of(config, context.logger());
         this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
         this.peers = openPeers();
         slots.set(InboxLayout.CONTROL_SLOT);
@@ -92,6 +96,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         try {
             return new SciPeers(directory, context, proof, progress, this::peerGone);
         } catch (MadeleineException e) {
+            singleCopy.close();
             inbox.close();
             throw e;
         }
@@ -130,6 +135,10 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     SessionDirectory directory() {
         return directory;
+    }
+
+    SingleCopy singleCopy() {
+        return singleCopy;
     }
 
     SciPeers peers() {
@@ -176,9 +185,9 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     private static void checkModules(List<TransmissionCapabilities> modules) {
         for (TransmissionCapabilities module : modules) {
-            if (!module.id().equals(SciShortLink.ID) && !module.id().equals(SciRegularLink.ID)) {
-                throw new SessionException("sci has no transmission module " + module.id() + "; it has "
-                        + SciShortLink.ID + " and " + SciRegularLink.ID);
+            if (!MODULES.contains(module.id())) {
+                throw new SessionException(
+                        "sci has no transmission module " + module.id() + "; it has " + String.join(", ", MODULES));
             }
             if (module.bufferBytes() > PairSizes.MAX_BUFFER_BYTES) {
                 throw new SessionException(
@@ -325,6 +334,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         int _ = step(System.nanoTime(), true);
         peers.close();
         inbox.close();
+        singleCopy.close();
         directory.close();
     }
 }

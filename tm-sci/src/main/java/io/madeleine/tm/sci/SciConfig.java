@@ -7,6 +7,7 @@ import io.madeleine.api.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -22,6 +23,8 @@ import java.util.TreeSet;
  * @param shortRingBytes the ring of one direction of a connection
  * @param regularCellBytes the size of one cell of {@code sci/regular}
  * @param regularCells how many cells one direction of a connection has
+ * @param singleCopy whether there is {@code sci/dma}
+ * @param dmaFromBytes the smallest block for {@code sci/dma}
  */
 public record SciConfig(
         boolean enabled,
@@ -30,13 +33,19 @@ public record SciConfig(
         int shortBufferBytes,
         int shortRingBytes,
         int regularCellBytes,
-        int regularCells) {
+        int regularCells,
+        boolean singleCopy,
+        long dmaFromBytes) {
     /** Where the settings stand. */
     public static final String ROOT = "madeleine.tm.sci";
 
+    /** The keys of what decides which module takes a block. */
+    static final List<String> THRESHOLDS =
+            List.of(ROOT + ".short.max-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
+
     private static final String AUTO = "auto";
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    private static final TreeSet<String> KEYS = new TreeSet<>(java.util.List.of(
+    private static final TreeSet<String> KEYS = new TreeSet<>(List.of(
             "enabled",
             "guice-module",
             "directory",
@@ -44,7 +53,9 @@ public record SciConfig(
             "short.buffer",
             "short.ring",
             "regular.cell",
-            "regular.cells"));
+            "regular.cells",
+            "dma.single-copy",
+            "dma.from"));
 
     /**
      * Reads the settings.
@@ -83,7 +94,24 @@ public record SciConfig(
                 bufferBytes,
                 ringBytes,
                 cellBytes,
-                cells);
+                cells,
+                singleCopy(sci),
+                fromBytes(sci));
+    }
+
+    /** "auto" is off: what "mad tune" has measured says on or off. */
+    private static boolean singleCopy(Config sci) {
+        return switch (sci.getString("dma.single-copy")) {
+            case "on", "true", "yes" -> true;
+            case AUTO, "off", "false", "no" -> false;
+            default -> throw wrong(sci, "dma.single-copy", "auto, on or off");
+        };
+    }
+
+    private static long fromBytes(Config sci) {
+        long bytes = sci.getBytes("dma.from");
+        require(sci, "dma.from", bytes >= Lender.MIN_BYTES, "a size of " + Lender.MIN_BYTES + " bytes or more");
+        return bytes;
     }
 
     private static Optional<Path> directory(Config sci) {

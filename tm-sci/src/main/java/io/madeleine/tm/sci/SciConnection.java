@@ -81,7 +81,10 @@ final class SciConnection implements ProtocolConnection {
             links[i] = switch (module.bufferMode()) {
                 case STATIC -> new SciShortLink(this, i, module, layout.rings().get(i));
                 case DYNAMIC ->
-                    new SciRegularLink(this, i, module, layout.cells().get(i));
+                    module.id().equals(SciCellLink.DMA)
+                            ? SciCellLink.dma(this, i, module, layout.cells().get(i), handshake.adapter.singleCopy())
+                            : SciCellLink.regular(
+                                    this, i, module, layout.cells().get(i));
             };
         }
         transmissionLinks = Arrays.stream(links).map(SciLink::link).toList();

@@ -4,6 +4,7 @@ import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.BufferMode;
+import io.madeleine.pmm.spi.CopyEngine;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
@@ -17,8 +18,8 @@ import java.util.List;
 
 /**
  * The driver of the SCI family: what the Dolphin SCI of the paper was between hosts, memory that several processes map,
- * this is inside one (section 5.2.3, and the Nemesis paper). Two transmission modules: {@code sci/short} for small blocks,
- * {@code sci/regular} for all others.
+ * this is inside one (section 5.2.3, and the Nemesis paper). Transmission modules: {@code sci/short} for small blocks,
+ * {@code sci/regular} for all others, and, where it is switched on, {@code sci/dma} for large ones.
  *
  * <p>Threading: thread-safe, immutable.
  */
@@ -63,24 +64,51 @@ public final class SciPmm implements ProtocolModule {
 
     @Override
     public List<TransmissionCapabilities> transmissionModules() {
-        return List.of(
-                new TransmissionCapabilities(
-                        SciShortLink.ID,
-                        BufferMode.STATIC,
-                        LinkMode.BUFFER,
-                        AggregationMode.ASYMMETRIC,
-                        config.shortMaxBlockBytes(),
-                        config.shortBufferBytes(),
-                        "small blocks, copied into a ring of records in shared memory"),
-                new TransmissionCapabilities(
-                        SciRegularLink.ID,
-                        BufferMode.DYNAMIC,
-                        LinkMode.BUFFER_GROUP,
-                        AggregationMode.ASYMMETRIC,
-                        Long.MAX_VALUE,
-                        0,
-                        "blocks of any size, streamed through " + config.regularCells() + " cells of "
-                                + config.regularCellBytes() / 1024 + " KiB in shared memory"));
+        TransmissionCapabilities small = new TransmissionCapabilities(
+                SciShortLink.ID,
+                BufferMode.STATIC,
+                LinkMode.BUFFER,
+                AggregationMode.ASYMMETRIC,
+                config.shortMaxBlockBytes(),
+                config.shortBufferBytes(),
+                "small blocks, copied into a ring of records in shared memory");
+        TransmissionCapabilities regular = dynamic(
+                SciCellLink.REGULAR,
+                config.singleCopy() ? config.dmaFromBytes() - 1 : Long.MAX_VALUE,
+                "blocks of any size, streamed through " + cells());
+        return config.singleCopy()
+                ? List.of(small, regular, dynamic(SciCellLink.DMA, Long.MAX_VALUE, dmaSummary()))
+                : List.of(small, regular);
+    }
+
+    @Override
+    public List<String> thresholdKeys() {
+        return SciConfig.THRESHOLDS;
+    }
+
+    private static TransmissionCapabilities dynamic(String id, long maxBlockBytes, String summary) {
+        return new TransmissionCapabilities(
+                id, BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, maxBlockBytes, 0, summary);
+    }
+
+    private String cells() {
+        return config.regularCells() + " cells of " + config.regularCellBytes() / 1024 + " KiB in shared memory";
+    }
+
+    private String dmaSummary() {
+        Availability engine = SingleCopy.availability();
+        return "large blocks, "
+                + (engine.on()
+                        ? engine.reason() + " where the peer's memory may be read, else"
+                        : "no single copy (" + engine.reason() + "), but")
+                + " through " + cells();
+    }
+
+    @Override
+    public List<String> nativeModules() {
+        return config.singleCopy()
+                ? SingleCopy.engine().map(CopyEngine::nativeModules).orElse(List.of())
+                : List.of();
     }
 
     @Override

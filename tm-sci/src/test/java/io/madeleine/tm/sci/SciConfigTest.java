@@ -35,18 +35,20 @@ class SciConfigTest {
 
     @Test
     void shouldHaveTheseDefaults() {
-        assertEquals(new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8), read(""));
+        assertEquals(new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096), read(""));
         assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
     }
 
     @Test
     void shouldMapEveryKey() {
-        SciConfig expected = new SciConfig(false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16);
+        SciConfig expected =
+                new SciConfig(false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16, true, 1 << 20);
         assertEquals(expected, read("""
                 madeleine.tm.sci {
                   enabled = false, directory = /mnt/x
                   short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
                   regular { cell = 128 KiB, cells = 16 }
+                  dma { single-copy = on, from = 1 MiB }
                 }"""));
     }
 
@@ -61,6 +63,8 @@ class SciConfigTest {
             regular.cell = 0        | 4096 to
             regular.cells = 1       | 2 to 1024
             regular.cells = many    | cells
+            dma.single-copy = maybe | auto, on or off
+            dma.from = 1 KiB        | 4096 bytes or more
             directory = here        | absolute path
             short.rng = 1           | short.max-block, short.ring
             """)
@@ -83,6 +87,19 @@ class SciConfigTest {
         assertEquals(100, modules.getFirst().maxBlockBytes());
         assertEquals(1024, modules.getFirst().bufferBytes());
         assertEquals(Long.MAX_VALUE, modules.getLast().maxBlockBytes());
+    }
+
+    @Test
+    void shouldHaveAModuleForSingleCopyWhereThatIsSwitchedOn() {
+        SciPmm driver = new SciPmm(read("madeleine.tm.sci.dma { single-copy = on, from = 64 KiB }"));
+        assertEquals(
+                List.of("sci/short", "sci/regular", "sci/dma"),
+                driver.transmissionModules().stream()
+                        .map(TransmissionCapabilities::id)
+                        .toList());
+        assertEquals(65535, driver.transmissionModules().get(1).maxBlockBytes());
+        assertEquals(List.of("io.madeleine.linux"), driver.nativeModules());
+        assertEquals(List.of(), new SciPmm(read("")).nativeModules());
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.BufferedReader;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -38,7 +39,17 @@ class SciProcessesIT {
     @TempDir
     Path directory;
 
-    /** The other process: {@code DIRECTORY ADDRESS}. Sends what comes on either link back, sleeping between. */
+    /** What both processes are configured with. */
+    String settings() {
+        return "";
+    }
+
+    /** What the other process is started with. */
+    List<String> flags() {
+        return List.of();
+    }
+
+    /** The other process: {@code DIRECTORY ADDRESS SETTINGS}. Sends what comes on either link back, sleeping between. */
     static final class Echo implements ConnectionListener {
         private final Side side;
         private final ProtocolConnection connection;
@@ -50,7 +61,7 @@ class SciProcessesIT {
         }
 
         static void main(String[] arguments) {
-            try (Side side = Side.open(Path.of(arguments[0]), 2)) {
+            try (Side side = Side.open(Path.of(arguments[0]), 2, arguments[2])) {
                 System.out.println(side.adapter.address());
                 CompletableFuture<ProtocolConnection> future =
                         connect(side, new ProcessIdentity(1, 0), arguments[1], false);
@@ -129,7 +140,7 @@ class SciProcessesIT {
     }
 
     private static MemorySegment receive(TransmissionLink link) {
-        MemorySegment content = MemorySegment.ofArray(new byte[PacketHeader.payloadBytes(link.front())]);
+        MemorySegment content = Arena.ofAuto().allocate(PacketHeader.payloadBytes(link.front()));
         BufferGroup group = Side.group(content);
         while (!group.isEmpty()) {
             if (link.receive(group, group.remainingBytes()) == 0) {
@@ -140,29 +151,28 @@ class SciProcessesIT {
         return content;
     }
 
-    private static Process start(Path directory, String address) throws Exception {
+    private Process start(String address) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 "--illegal-native-access=deny",
-                "--sun-misc-unsafe-memory-access=deny",
-                Echo.class.getName(),
-                directory.toString(),
-                address));
+                "--sun-misc-unsafe-memory-access=deny"));
+        command.addAll(flags());
+        command.addAll(List.of(Echo.class.getName(), directory.toString(), address, settings()));
         return new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
     }
 
-    private interface Trial {
+    interface Trial {
         void run(Side side, ProtocolConnection connection, Side.Listener listener, Process peer) throws Exception;
     }
 
-    private void with(Trial trial) throws Exception {
+    void with(Trial trial) throws Exception {
         Process peer = null;
-        try (Side side = Side.open(directory, 1)) {
-            peer = start(directory, side.adapter.address());
+        try (Side side = Side.open(directory, 1, settings())) {
+            peer = start(side.adapter.address());
             BufferedReader output = peer.inputReader();
             var future = connect(side, new ProcessIdentity(2, 0), output.readLine(), true);
             while (!future.isDone()) {
@@ -187,8 +197,8 @@ class SciProcessesIT {
         return receive(link);
     }
 
-    private static MemorySegment pattern(int bytes, int round) {
-        MemorySegment content = MemorySegment.ofArray(new byte[bytes]);
+    static MemorySegment pattern(int bytes, int round) {
+        MemorySegment content = Arena.ofAuto().allocate(bytes);
         for (int i = 0; i < bytes; i++) {
             content.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + round));
         }
@@ -199,7 +209,8 @@ class SciProcessesIT {
     void shouldEchoBetweenProcessesThatSleep() throws Exception {
         with((side, connection, listener, peer) -> {
             for (int round = 0; round < 300; round++) {
-                TransmissionLink link = connection.links().get(round % 2);
+                TransmissionLink link =
+                        connection.links().get(round % connection.links().size());
                 MemorySegment sent = pattern(link instanceof StaticLink ? 1000 + round : LARGE_BYTES, round);
                 send(side, link, sent);
                 assertEquals(-1, sent.mismatch(awaitPacket(side, link)), "round " + round);
@@ -249,6 +260,7 @@ class SciProcessesIT {
             }
             assertEquals(LinkStatus.CLOSED, link.send(header, group, 0));
             assertEquals("false its process ended", listener.lost);
+            peer.waitFor(); // its sockets close before it has ended, and its files are removed only then
         });
         assertEmpty();
     }
@@ -269,7 +281,7 @@ class SciProcessesIT {
         });
     }
 
-    private void assertEmpty() throws Exception {
+    void assertEmpty() throws Exception {
         try (var left = Files.list(directory)) {
             assertEquals(List.of(), left.toList(), "the last one out removes what the dead have left");
         }

@@ -26,6 +26,11 @@ final class Side implements AutoCloseable {
     static final String SESSION = "test";
     static final long DIGEST = 0x5eed;
     static final byte[] SECRET = {1, 2, 3};
+
+    /** With all three modules in use. */
+    static final String SINGLE_COPY =
+            "madeleine.tm.sci { short.max-block = 1 KiB, dma { single-copy = on, from = 4 KiB } }";
+
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
     final SelectorReactor reactor = new SelectorReactor();

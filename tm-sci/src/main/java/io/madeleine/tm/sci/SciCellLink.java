@@ -9,12 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * {@code sci/regular} on one connection: packets of any length, streamed through a line of cells.
+ * {@code sci/regular} or {@code sci/dma} on one connection: packets of any length through a line of cells; of {@code
+ * sci/dma}, blocks may be lent instead, each as long as both ends find that possible.
  *
  * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s questions by any thread.
  */
-final class SciRegularLink implements DynamicLink, SciLink {
-    static final String ID = "sci/regular";
+final class SciCellLink implements DynamicLink, SciLink {
+    static final String REGULAR = "sci/regular";
+    static final String DMA = "sci/dma";
 
     private final SciConnection connection;
     private final int index;
@@ -23,14 +25,48 @@ final class SciRegularLink implements DynamicLink, SciLink {
     private final CellConsumer consumer;
     private boolean stalled;
 
-    SciRegularLink(SciConnection connection, int index, TransmissionCapabilities capabilities, List<CellLayout> lines) {
-        PairSegment segment = connection.segment();
-        MemorySegment memory = segment.memory();
+    private SciCellLink(
+            SciConnection connection,
+            int index,
+            TransmissionCapabilities capabilities,
+            CellProducer producer,
+            CellConsumer consumer) {
         this.connection = connection;
         this.index = index;
         this.capabilities = capabilities;
-        this.producer = new CellProducer(memory, lines.get(segment.side()));
-        this.consumer = new CellConsumer(memory, lines.get(segment.otherSide()));
+        this.producer = producer;
+        this.consumer = consumer;
+    }
+
+    static SciCellLink regular(
+            SciConnection connection, int index, TransmissionCapabilities capabilities, List<CellLayout> lines) {
+        PairSegment segment = connection.segment();
+        MemorySegment memory = segment.memory();
+        return new SciCellLink(
+                connection,
+                index,
+                capabilities,
+                new CellProducer(memory, lines.get(segment.side())),
+                new CellConsumer(memory, lines.get(segment.otherSide())));
+    }
+
+    static SciCellLink dma(
+            SciConnection connection,
+            int index,
+            TransmissionCapabilities capabilities,
+            List<CellLayout> lines,
+            SingleCopy singleCopy) {
+        PairSegment segment = connection.segment();
+        MemorySegment memory = segment.memory();
+        CellLayout out = lines.get(segment.side());
+        CellLayout in = lines.get(segment.otherSide());
+        PeerMemory source = new PeerMemory(segment, connection.peer(), singleCopy);
+        return new SciCellLink(
+                connection,
+                index,
+                capabilities,
+                new CellProducer(memory, out, new Lender(memory, out, PairLayout.reads(segment.otherSide()))),
+                new CellConsumer(memory, in, new Borrower(memory, in, source)));
     }
 
     @Override
@@ -43,6 +79,10 @@ final class SciRegularLink implements DynamicLink, SciLink {
         producer.open(group.remainingBytes());
         while (!connection.isSendEnded()) {
             if (!producer.send(header, group, trailer)) {
+                if (producer.isBroken()) {
+                    connection.breakUp("what it says of a loan of " + capabilities.id() + " makes no sense");
+                    continue;
+                }
                 setStalled(true);
                 return LinkStatus.PENDING;
             }
@@ -83,7 +123,7 @@ final class SciRegularLink implements DynamicLink, SciLink {
 
     private void breakUpIfBroken() {
         if (consumer.isBroken()) {
-            connection.breakUp("what lies in " + ID + " is no part of a packet");
+            connection.breakUp("what lies in " + capabilities.id() + " is no part of a packet");
         }
     }
 

@@ -1,0 +1,211 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiving end of loans: reads a block where it lies in the sender's memory, piece by piece, and passes it on as far
+ * as the sender grants it. What cannot be read it refuses, and it comes through cells: memory of the Java heap as a target,
+ * a lost permission, a packet that is dropped.
+ *
+ * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews} any thread.
+ */
+final class Borrower {
+    /** How much is read by one call, during which whoever polls does nothing else. */
+    private static final long PIECE_BYTES = 512 * 1024;
+
+    private static final int NONE = -1;
+
+    /** Nothing is awaited: there is something to do already. */
+    private static final long NOTHING = -1;
+
+    private final MemorySegment memory;
+    private final CellLayout layout;
+    private final PeerMemory source;
+
+    private volatile int cell = NONE;
+    private volatile long awaitedGrant = NOTHING;
+    private long address;
+    private long lengthBytes;
+
+    /** Read, or known to be refused from there on. */
+    private long takenBytes;
+
+    private long grantedBytes;
+
+    /** Passed on, or dropped; between here and takenBytes lies what has been read ahead of its grant. */
+    private long passedBytes;
+
+    private boolean refused;
+    private boolean ended;
+    private boolean answered;
+    private boolean broken;
+    private @Nullable MemorySegment target;
+    private long targetOffset;
+
+    Borrower(MemorySegment memory, CellLayout layout, PeerMemory source) {
+        this.memory = memory;
+        this.layout = layout;
+        this.source = source;
+    }
+
+    /** Takes up the loan in a cell; false if it makes no sense. */
+    boolean open(int lentCell, long packetLeftBytes) {
+        address = Words.plain(memory, layout.address(lentCell));
+        lengthBytes = Words.plain(memory, layout.length(lentCell));
+        takenBytes = 0;
+        grantedBytes = 0;
+        passedBytes = 0;
+        refused = false;
+        ended = false;
+        awaitedGrant = NOTHING;
+        cell = lentCell;
+        return lengthBytes > 0 && lengthBytes <= packetLeftBytes;
+    }
+
+    boolean isBorrowing() {
+        return cell != NONE;
+    }
+
+    /**
+     * Passes on what has been granted, and reads on into the block of the group that is in front.
+     *
+     * @throws IllegalStateException if memory of the group is not there any more; the group says what was passed on
+     */
+    void receive(BufferGroup group, long maxBytes) {
+        long limit = Math.min(maxBytes, group.remainingBytes());
+        if (takeGrant()) {
+            long before = group.remainingBytes();
+            passOn(group, limit);
+            if (!ended && !readOn(group, limit - (before - group.remainingBytes()))) {
+                awaitGrant();
+            }
+        }
+    }
+
+    private boolean takeGrant() {
+        long word = Words.acquire(memory, layout.granted(cell));
+        long bytes = word & ~CellLayout.LAST;
+        if (bytes < grantedBytes || bytes > takenBytes) {
+            broken = true;
+            return false;
+        }
+        grantedBytes = bytes;
+        ended = word < 0;
+        awaitedGrant = NOTHING;
+        return true;
+    }
+
+    /** There is no news until the next grant, if one is to come. */
+    private void awaitGrant() {
+        if (!ended && (refused || takenBytes > grantedBytes)) {
+            awaitedGrant = grantedBytes;
+        }
+    }
+
+    private void passOn(BufferGroup group, long limit) {
+        long bytes = Math.min(grantedBytes - passedBytes, limit);
+        if (bytes == 0) {
+            return;
+        }
+        long before = group.remainingBytes();
+        MemorySegment read = target;
+        try {
+            if (read == null || isTarget(group)) {
+                group.advance(bytes);
+            } else {
+                long _ = group.fillFrom(read, targetOffset, bytes); // another block is to be filled than was
+            }
+        } finally {
+            long moved = before - group.remainingBytes();
+            passedBytes += moved;
+            targetOffset += moved;
+        }
+    }
+
+    private boolean isTarget(BufferGroup group) {
+        return group.segment(0).equals(target) && group.offset(0) == targetOffset;
+    }
+
+    /** Reads a piece into the block in front; returns whether more of it can be read at once. */
+    private boolean readOn(BufferGroup group, long limit) {
+        long aheadBytes = takenBytes - passedBytes;
+        if (refused || takenBytes == lengthBytes || group.isEmpty() || aheadBytes > 0 && !isTarget(group)) {
+            return false;
+        }
+        long room = Math.min(lengthBytes - takenBytes, Math.min(limit, group.bytes(0)) - aheadBytes);
+        if (room <= 0) {
+            return false;
+        }
+        MemorySegment block = group.segment(0);
+        boolean scrap = room < Lender.MIN_BYTES && room < lengthBytes - takenBytes;
+        if (scrap || !block.isNative() || block.isReadOnly()) {
+            refuse();
+            return false;
+        }
+        long offset = group.offset(0);
+        long bytes = source.read(address + takenBytes, block, offset + aheadBytes, Math.min(room, PIECE_BYTES));
+        if (bytes <= 0) {
+            refuse();
+            return false;
+        }
+        target = block;
+        targetOffset = offset;
+        takenBytes += bytes;
+        answer(takenBytes);
+        return bytes < room;
+    }
+
+    private void refuse() {
+        refused = true;
+        answer(takenBytes | CellLayout.LAST);
+    }
+
+    private void answer(long word) {
+        answered = true;
+        Words.setRelease(memory, layout.taken(cell), word);
+    }
+
+    /** Drops what has been granted, and has the rest come through cells, where it can be dropped without being read. */
+    long skip(long maxBytes) {
+        if (!refused && takenBytes < lengthBytes) {
+            refuse();
+        }
+        if (!takeGrant()) {
+            return 0;
+        }
+        long bytes = Math.min(grantedBytes - passedBytes, maxBytes);
+        passedBytes += bytes;
+        targetOffset += bytes;
+        awaitGrant();
+        return bytes;
+    }
+
+    /** Whether the sender has ended the loan and all that it granted has been passed on. */
+    boolean isOver() {
+        return ended && passedBytes == grantedBytes;
+    }
+
+    /** Forgets the loan. */
+    void close() {
+        target = null;
+        cell = NONE;
+    }
+
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Whether the sender has been answered since the last call. */
+    boolean hasAnswered() {
+        boolean now = answered;
+        answered = false;
+        return now;
+    }
+
+    /** Whether there is something to do for the loan in that cell; falsely for a moment, but never falsely not. */
+    boolean hasNews(int lentCell) {
+        return cell != lentCell || Words.acquire(memory, layout.granted(lentCell)) != awaitedGrant;
+    }
+}

@@ -1,0 +1,144 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending end of loans: says in a cell where a block lies instead of copying it there, and grants what the receiver has
+ * read. A byte counts only when it is granted, and it is granted only while the block's memory is there and still the
+ * message's. So what was read of memory that had been freed, or given back when the message was aborted, never counts: it
+ * is sent through cells, as what takes its place says. One loan at a time.
+ *
+ * <p>Threading: single-writer (whoever holds the send lock); {@link #hasNews()} any thread.
+ */
+final class Lender {
+    /** Blocks below this size are not worth a loan. */
+    static final long MIN_BYTES = 4096;
+
+    private final MemorySegment memory;
+    private final CellLayout layout;
+    private final long peerReads;
+
+    private @Nullable MemorySegment segment;
+    private long offset;
+    private long lengthBytes;
+    private long grantedBytes;
+    private int cell;
+    private int lendBelowCount;
+    private boolean broken;
+    private volatile long seen;
+    private volatile boolean out;
+
+    /**
+     * A lender.
+     *
+     * @param memory the pair segment
+     * @param layout the line of cells of this direction
+     * @param peerReads offset of the word that says whether the peer can read this process's memory
+     */
+    Lender(MemorySegment memory, CellLayout layout, long peerReads) {
+        this.memory = memory;
+        this.layout = layout;
+        this.peerReads = peerReads;
+    }
+
+    /** A packet begins. */
+    void open() {
+        lendBelowCount = Integer.MAX_VALUE;
+    }
+
+    /** Whether the block in front can be lent: native memory that stays where it is, and a peer that can read it. */
+    boolean mayLend(BufferGroup group) {
+        return !group.isEmpty()
+                && group.bytes(0) >= MIN_BYTES
+                && group.count() < lendBelowCount
+                && Words.opaque(memory, peerReads) != 0
+                && group.segment(0).isNative()
+                && group.segment(0).isAccessibleBy(Thread.currentThread());
+    }
+
+    /** Lends the block in front, in a cell that is the sender's. */
+    void lend(int freeCell, long header, BufferGroup group) {
+        MemorySegment block = group.segment(0);
+        segment = block;
+        offset = group.offset(0);
+        lengthBytes = group.bytes(0);
+        grantedBytes = 0;
+        cell = freeCell;
+        seen = 0;
+        Words.setPlain(memory, layout.header(cell), header);
+        Words.setPlain(memory, layout.trailer(cell), 0);
+        Words.setPlain(memory, layout.address(cell), block.address() + offset);
+        Words.setPlain(memory, layout.length(cell), lengthBytes);
+        Words.setPlain(memory, layout.granted(cell), 0);
+        Words.setPlain(memory, layout.taken(cell), 0);
+        Words.setRelease(memory, layout.state(cell), CellLayout.LENT);
+        out = true;
+    }
+
+    /** Whether a block is lent. */
+    boolean isOut() {
+        return out;
+    }
+
+    /**
+     * Grants what the receiver has taken, and ends the loan when that is all, when it refuses the rest, or when the memory
+     * has been exchanged.
+     *
+     * @param trailer of the empty packet to follow the group, or 0
+     * @return whether there was anything to do
+     * @throws IllegalStateException if the memory is not there any more; the loan ends when it has been exchanged
+     */
+    boolean settle(BufferGroup group, long trailer) {
+        MemorySegment block = segment;
+        if (block == null || group.isEmpty() || !group.segment(0).equals(block) || group.offset(0) != offset) {
+            lendBelowCount = 0; // of a packet that is finished without its memory the rest takes the safe way
+            end(group, trailer);
+            return true;
+        }
+        long word = Words.acquire(memory, layout.taken(cell));
+        if (word == seen) {
+            return false;
+        }
+        long takenBytes = word & ~CellLayout.LAST;
+        if (takenBytes < grantedBytes || takenBytes > lengthBytes) {
+            broken = true;
+            return false;
+        }
+        byte _ = block.get(
+                ValueLayout.JAVA_BYTE, offset); // throws if the memory is gone, and what was read of it is void
+        seen = word;
+        long bytes = takenBytes - grantedBytes;
+        group.advance(bytes);
+        offset += bytes;
+        grantedBytes = takenBytes;
+        if (takenBytes == lengthBytes) {
+            end(group, trailer);
+        } else if (word < 0) {
+            lendBelowCount = group.count(); // the rest of this block goes through cells, the next may be lent again
+            end(group, trailer);
+        } else {
+            Words.setRelease(memory, layout.granted(cell), grantedBytes);
+        }
+        return true;
+    }
+
+    private void end(BufferGroup group, long trailer) {
+        Words.setPlain(memory, layout.trailer(cell), group.isEmpty() ? trailer : 0);
+        Words.setRelease(memory, layout.granted(cell), grantedBytes | CellLayout.LAST);
+        segment = null;
+        out = false;
+    }
+
+    /** Whether the receiver has written what makes no sense. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Whether the receiver has taken more of a loan. */
+    boolean hasNews() {
+        return out && Words.acquire(memory, layout.taken(cell)) != seen;
+    }
+}

@@ -1,0 +1,89 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.CopyEngine;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import java.lang.System.Logger;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an adapter has for {@code sci/dma}: the copy engine, if there is one, and the mark by which peers recognise this
+ * process's memory. Why single copy is not to be had is said once; everything then goes through cells.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class SingleCopy implements AutoCloseable {
+    private final Logger logger;
+    private final @Nullable CopyEngine engine;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment mark = arena.allocate(ValueLayout.JAVA_LONG);
+    private final AtomicBoolean warned = new AtomicBoolean();
+
+    private SingleCopy(Logger logger, @Nullable CopyEngine engine) {
+        this.logger = logger;
+        this.engine = engine;
+        mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
+    }
+
+    static SingleCopy of(SciConfig config, Logger logger) {
+        if (!config.singleCopy()) {
+            return new SingleCopy(logger, null);
+        }
+        Availability availability = availability();
+        SingleCopy found = new SingleCopy(logger, availability.on() ? engine().orElse(null) : null);
+        if (!availability.on()) {
+            found.warnOnce("in this process: " + availability.reason());
+        }
+        return found;
+    }
+
+    /** The engine of this system, whether or not it can be used here. */
+    static Optional<CopyEngine> engine() {
+        return ServiceLoader.load(CopyEngine.class, SingleCopy.class.getClassLoader())
+                .findFirst();
+    }
+
+    /** Whether there is an engine that can be used. */
+    static Availability availability() {
+        return engine().map(CopyEngine::availability)
+                .orElseGet(() -> Availability.off("no copy engine is on the path; madeleine-native-linux has one"));
+    }
+
+    /** Writes into a pair segment how this process's memory is recognised. */
+    void publish(MemorySegment memory, int side) {
+        long pid = ProcessHandle.current().pid();
+        PairHeaderFlyweight.writeLender(
+                memory, PairLayout.lender(side), pid, mark.address(), mark.get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    /** A reader of a process's memory, if there is an engine. */
+    CopyEngine.@Nullable Reader open(long pid, Arena readerArena) {
+        return engine == null ? null : engine.open(pid, readerArena);
+    }
+
+    /** Says why a peer's memory cannot be read. */
+    void warn(ProcessIdentity peer, String reason) {
+        warnOnce("from process " + peer + ": " + reason);
+    }
+
+    private void warnOnce(String what) {
+        if (warned.compareAndSet(false, true)) {
+            logger.log(
+                    Logger.Level.WARNING,
+                    "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; "
+                            + SciConfig.ROOT + ".dma.single-copy = off says that this is known");
+        }
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

@@ -1,0 +1,96 @@
+package io.madeleine.tm.sci;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.Arena;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two processes that read each other's memory; run without native access, two that would if they could, and run with it,
+ * also one that can and one that cannot.
+ */
+class DmaProcessesIT extends SciProcessesIT {
+    private static final int BYTES = 5_000_003;
+
+    private List<String> flags =
+            SingleCopy.availability().on() ? List.of("--enable-native-access=ALL-UNNAMED") : List.of();
+
+    @Override
+    String settings() {
+        return Side.SINGLE_COPY;
+    }
+
+    @Override
+    List<String> flags() {
+        return flags;
+    }
+
+    @Test
+    void shouldEchoWhereOnlyOneSideHasNativeAccess() throws Exception {
+        flags = List.of();
+        shouldEchoBetweenProcessesThatSleep();
+    }
+
+    @Test
+    void shouldReleaseASenderWhoseBlockIsLentToAProcessThatDies() throws Exception {
+        with((side, connection, listener, peer) -> {
+            DynamicLink link = (DynamicLink) connection.links().getLast();
+            BufferGroup group = Side.group(pattern(BYTES, 1));
+            long header = PacketHeader.of(BYTES, 0, 0, PacketHeader.FIRST | PacketHeader.LAST);
+            stop(peer);
+            assertEquals(LinkStatus.PENDING, link.send(header, group, 0));
+            peer.destroyForcibly();
+            while (link.send(header, group, 0) == LinkStatus.PENDING) {
+                assertFalse(side.sleepIsLost());
+                side.round();
+            }
+            assertEquals("false its process ended", listener.lost);
+            assertFalse(group.isEmpty());
+            peer.waitFor();
+        });
+        assertEmpty();
+    }
+
+    @Test
+    void shouldNotHangOnALoanOfAProcessThatDies() throws Exception {
+        with((side, connection, listener, peer) -> {
+            DynamicLink link = (DynamicLink) connection.links().getLast();
+            BufferGroup group = Side.group(pattern(BYTES, 1));
+            while (link.send(PacketHeader.of(BYTES, 0, 0, PacketHeader.FIRST | PacketHeader.LAST), group, 0)
+                    == LinkStatus.PENDING) {
+                side.round();
+            }
+            TransmissionLink back = connection.links().getLast();
+            while (back.front() == 0) {
+                side.round();
+            }
+            stop(peer); // it has offered its answer, and grants nothing any more
+            BufferGroup wanted = Side.group(Arena.ofAuto().allocate(BYTES));
+            while (back.receive(wanted, BYTES) > 0) {
+                // what it granted before
+            }
+            peer.destroyForcibly().waitFor();
+            while (listener.lost == null) {
+                side.round();
+            }
+            while (back.receive(wanted, wanted.remainingBytes()) > 0) {
+                // what had arrived
+            }
+            assertTrue(wanted.remainingBytes() > 0, "more arrived than was granted");
+            assertEquals("false its process ended", listener.lost);
+        });
+        assertEmpty();
+    }
+
+    private static void stop(Process peer) throws Exception {
+        new ProcessBuilder("kill", "-STOP", Long.toString(peer.pid())).start().waitFor();
+    }
+}
