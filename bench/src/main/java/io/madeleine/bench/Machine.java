@@ -65,7 +65,8 @@ record Machine(
                 .orElse("unreleased");
     }
 
-    private static String cpu() {
+    /** What the processor calls itself. */
+    static String cpu() {
         try (Stream<String> lines = Files.lines(CPU)) {
             return lines.filter(line -> line.startsWith("model name"))
                     .map(line -> line.substring(line.indexOf(':') + 1).strip())

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
-final class ProtocolSubject extends ResidentSubject {
+class ProtocolSubject extends ResidentSubject {
     /** How long the processes may take to end by themselves. */
     private static final long END_S = 5;
 

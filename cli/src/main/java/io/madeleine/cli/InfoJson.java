@@ -45,6 +45,16 @@ final class InfoJson {
                 "reason", protocol.availability().reason(),
                 "adapters", protocol.adapters(),
                 "nativeModules", protocol.nativeModules(),
+                "thresholds",
+                        protocol.thresholds().stream()
+                                .map(threshold -> Map.of(
+                                        "key",
+                                        threshold.key(),
+                                        "value",
+                                        threshold.value(),
+                                        "source",
+                                        threshold.source()))
+                                .toList(),
                 "transmissionModules",
                         protocol.modules().stream().map(InfoJson::module).toList(),
                 "selection",

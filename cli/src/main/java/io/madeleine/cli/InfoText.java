@@ -53,6 +53,9 @@ final class InfoText {
         if (!protocol.nativeModules().isEmpty()) {
             line("             native access for: " + String.join(", ", protocol.nativeModules()));
         }
+        for (SessionInfo.Threshold threshold : protocol.thresholds()) {
+            line("             %s = %s (%s)".formatted(threshold.key(), threshold.value(), threshold.source()));
+        }
         for (TransmissionCapabilities module : protocol.modules()) {
             line("             %-12s %s".formatted(module.id(), module.summary()));
             line("             %-12s %s".formatted("", capabilities(module)));

@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigMemorySize;
+import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
@@ -28,6 +29,12 @@ import java.util.Optional;
 record ConfigSources(Config explicit, Optional<Path> file, Surroundings surroundings) {
     private static final String ROOT = "madeleine";
     private static final String REFERENCE = "reference.conf";
+    private static final String TUNED = "madeleine.tuned";
+    private static final String FAMILIES = "madeleine.tm";
+
+    /** How the origin of what "mad tune" has measured begins. */
+    private static final String MEASURED = "measured, ";
+
     private static final String CONF_OPTION = "--conf";
 
     /** From arguments {@code key=value}, {@code --conf=FILE} or {@code --conf FILE}. */
@@ -77,11 +84,9 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
     Config load() {
         Config reference = reference();
         try {
-            Config all = aboveEnvironment()
-                    .withFallback(launcherSettings())
-                    .withFallback(fromFile())
-                    .withFallback(reference)
-                    .resolve();
+            Config given = aboveEnvironment().withFallback(launcherSettings()).withFallback(fromFile());
+            Config all =
+                    given.withFallback(tuned(given)).withFallback(reference).resolve();
             KnownKeys.check(all, reference);
             return all;
         } catch (ConfigException e) {
@@ -103,6 +108,31 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         } catch (ConfigException e) {
             throw new ConfigurationException("a reference.conf cannot be read: " + e.getMessage(), e);
         }
+    }
+
+    /** What the file has that the others name for measured thresholds: of that, the families' settings. */
+    private static Config tuned(Config given) {
+        String file = given.hasPathOrNull(TUNED) ? given.getString(TUNED) : "";
+        if (file.isEmpty()) {
+            return ConfigFactory.empty();
+        }
+        Path path = Path.of(file);
+        if (!Files.isReadable(path) || Files.isDirectory(path)) {
+            throw new ConfigurationException(TUNED + " = " + file + " cannot be read: expected a file that \"mad tune"
+                    + " --write\" has made, looked in " + Path.of("").toAbsolutePath());
+        }
+        Config measured = ConfigFactory.parseFile(
+                path.toFile(), ConfigParseOptions.defaults().setOriginDescription(MEASURED + file));
+        return measured.hasPath(FAMILIES) ? measured.withOnlyPath(FAMILIES) : ConfigFactory.empty();
+    }
+
+    /** Where a value comes from, in words: measured, default, or the place that sets it. */
+    static String sourceOf(ConfigValue value) {
+        String place = value.origin().description();
+        if (place.startsWith(MEASURED)) {
+            return place;
+        }
+        return REFERENCE.equals(value.origin().resource()) ? "default" : "set by " + place;
     }
 
     private Config aboveEnvironment() {

@@ -1,6 +1,7 @@
 package io.madeleine.session;
 
 import com.typesafe.config.Config;
+import com.typesafe.config.ConfigValue;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.ProtocolModule;
@@ -22,6 +23,15 @@ import java.util.Optional;
  */
 public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels, WaitPolicy waiting) {
     /**
+     * A setting by which the selection is made.
+     *
+     * @param key its full key
+     * @param value its value as configured
+     * @param source "default", or where it was measured or set
+     */
+    public record Threshold(String key, String value, String source) {}
+
+    /**
      * A family of networks.
      *
      * @param name its name
@@ -29,13 +39,15 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      * @param adapters its adapters, the default one first; empty if it is off
      * @param modules its transmission modules in the order of selection; empty if it could not be loaded
      * @param nativeModules the Java modules that need native access for it
+     * @param thresholds the settings by which the selection is made
      */
     public record Protocol(
             String name,
             Availability availability,
             List<String> adapters,
             List<TransmissionCapabilities> modules,
-            List<String> nativeModules) {
+            List<String> nativeModules,
+            List<Threshold> thresholds) {
         /** Whether it can be used. */
         public boolean on() {
             return availability.on();
@@ -66,18 +78,19 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         List<Protocol> others = new ArrayList<>();
         Families families = Families.wire(config);
         config.networks()
-                .forEach(network ->
-                        families.family(network).map(SessionInfo::describe).ifPresent(preferred::add));
+                .forEach(network -> families.family(network)
+                        .map(family -> describe(family, config.root()))
+                        .ifPresent(preferred::add));
         for (Family family : families.all()) {
             if (!config.networks().contains(family.name())) {
-                others.add(describe(family));
+                others.add(describe(family, config.root()));
             }
         }
         preferred.addAll(others);
         return new SessionInfo(List.copyOf(preferred), config.channels(), config.waiting());
     }
 
-    private static Protocol describe(Family family) {
+    private static Protocol describe(Family family, Config root) {
         List<String> adapters = family.availability().on()
                 ? family.module().map(ProtocolModule::adapterNames).orElse(List.of())
                 : List.of();
@@ -86,7 +99,15 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
                 family.availability(),
                 List.copyOf(adapters),
                 family.module().map(ProtocolModule::transmissionModules).orElse(List.of()),
-                family.module().map(ProtocolModule::nativeModules).orElse(List.of()));
+                family.module().map(ProtocolModule::nativeModules).orElse(List.of()),
+                family.module().map(ProtocolModule::thresholdKeys).orElse(List.of()).stream()
+                        .filter(root::hasPath)
+                        .map(key -> threshold(key, root.getValue(key)))
+                        .toList());
+    }
+
+    private static Threshold threshold(String key, ConfigValue value) {
+        return new Threshold(key, value.unwrapped().toString(), ConfigSources.sourceOf(value));
     }
 
     /** The Java modules that need native access for what this configuration enables. */

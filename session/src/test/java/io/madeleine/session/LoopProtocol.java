@@ -76,6 +76,11 @@ final class LoopProtocol implements ProtocolModule {
     }
 
     @Override
+    public List<String> thresholdKeys() {
+        return List.of("madeleine.tm.loop.parcel");
+    }
+
+    @Override
     public List<String> adapterNames() {
         return List.of("loop0", "loop1");
     }

@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SessionInfoTest {
     private static SessionInfo info(Map<String, ?> settings) {
@@ -69,5 +73,30 @@ class SessionInfoTest {
         settings.put("tm.loop.wrong", 1);
         ConfigurationException wrong = assertThrows(ConfigurationException.class, () -> info(settings));
         assertEquals("madeleine.tm.loop.wrong is wrong", wrong.getMessage());
+    }
+
+    @Test
+    void shouldTakeMeasuredThresholdsUnlessSomethingElseIsSaid(@TempDir Path folder) throws IOException {
+        Path tuned = Files.writeString(folder.resolve("tuned.conf"), """
+                madeleine.tm.loop.parcel = 77
+                madeleine.wait.mode = block
+                """);
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tuned", tuned.toString());
+        SessionInfo.Threshold measured =
+                info(settings).protocol("loop").orElseThrow().thresholds().getFirst();
+        assertEquals("madeleine.tm.loop.parcel", measured.key());
+        assertEquals("77", measured.value());
+        assertTrue(measured.source().startsWith("measured, " + tuned), measured.source());
+        assertEquals(info(TestSessions.loop()).waiting(), info(settings).waiting(), "only networks are tuned");
+        settings.put("tm.loop.parcel", 78);
+        SessionInfo.Threshold said =
+                info(settings).protocol("loop").orElseThrow().thresholds().getFirst();
+        assertEquals("78", said.value());
+        assertTrue(said.source().startsWith("set by setting of Session.open"), said.source());
+        settings.put("tuned", folder.resolve("none.conf").toString());
+        String message =
+                assertThrows(ConfigurationException.class, () -> info(settings)).getMessage();
+        assertTrue(message.contains("madeleine.tuned") && message.contains("mad tune"), message);
     }
 }

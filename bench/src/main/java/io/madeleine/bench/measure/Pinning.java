@@ -14,6 +14,9 @@ import java.util.stream.Stream;
  * <p>Threading: stateless.
  */
 public final class Pinning {
+    /** The variable of the environment that names the processors to use, as {@code 0,4}; without it, all that are allowed. */
+    public static final String PROCESSORS = "MADELEINE_PERF_PROCESSORS";
+
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String ALLOWED = "Cpus_allowed_list:";
 
@@ -57,7 +60,11 @@ public final class Pinning {
     }
 
     /** The processors that this process may use. */
-    private static List<Integer> processors() {
+    public static List<Integer> processors() {
+        String chosen = System.getenv(PROCESSORS);
+        if (chosen != null && !chosen.isBlank()) {
+            return parse(chosen);
+        }
         try (Stream<String> lines = Files.lines(STATUS)) {
             return lines.filter(line -> line.startsWith(ALLOWED))
                     .map(line -> parse(line.substring(ALLOWED.length()).strip()))
@@ -69,7 +76,7 @@ public final class Pinning {
     }
 
     /** A list as {@code 0-3,8,10-11}. */
-    static List<Integer> parse(String ranges) {
+    public static List<Integer> parse(String ranges) {
         List<Integer> numbers = new ArrayList<>();
         for (String range : ranges.split(",", -1)) {
             String[] ends = range.strip().split("-", -1);

@@ -1,0 +1,209 @@
+package io.madeleine.bench;
+
+import io.madeleine.bench.measure.Buffers;
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Pinning;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.CopyEngine;
+import io.madeleine.session.SessionInfo;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code mad tune}: measures the mechanisms of shared memory against each other and proposes the thresholds.
+ *
+ * <p>Threading: confined to caller.
+ */
+@Command(
+        name = "mad tune",
+        header = "Measures on this machine which transmission module should take which block.",
+        synopsisHeading = "Usage: ",
+        abbreviateSynopsis = true,
+        sortOptions = false,
+        description = {
+            "",
+            "Two processes exchange messages of one block through shared memory, in turn by the ring (sci/short), by cells"
+                    + " (sci/regular) and by single copy (sci/dma), for each way in which the caches of two processors are"
+                    + " shared here. The times are shown beside those of a simple model, latency plus size over bandwidth,"
+                    + " with the sizes at which one overtakes the other. Who is to take over has to be 5 % faster.",
+            "",
+        },
+        optionListHeading = "Options:%n",
+        footer = {
+            "",
+            "Exit codes:",
+            "  0  all was measured",
+            "  1  shared memory is off, or a measurement failed",
+            "  2  the command line is wrong",
+            "",
+            "Examples:",
+            "  mad tune",
+            "  mad tune --write tuned.conf && mad info --set tuned=tuned.conf",
+            "  mad run -n 2 --set tuned=tuned.conf -- -cp app.jar Main",
+        })
+final class TuneCommand implements Callable<Integer> {
+    private static final int ROUNDS = 3;
+
+    /** What starting the processes of a mechanism takes about. */
+    private static final double START_S = 1.5;
+
+    private static final double LEAST_ROW_S = 0.06;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "25",
+            description = "About how long all of it may take; 5 to 3600. Default: ${DEFAULT-VALUE}.")
+    double seconds;
+
+    @Option(
+            names = "--write",
+            paramLabel = "FILE",
+            description = "Writes the thresholds into this HOCON file, for the setting tuned or to be included.")
+    Optional<Path> file = Optional.empty();
+
+    @Option(
+            names = "--conf",
+            paramLabel = "FILE",
+            description = "Reads the configuration from this HOCON file. Default: the file that MADELEINE_CONF names,"
+                    + " if any.")
+    Optional<Path> conf = Optional.empty();
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets one key, as tm.sci.regular.cells=4. May be repeated.")
+    List<String> settings = new ArrayList<>();
+
+    @Option(names = "--no-native", description = "Grants native access to no module, and so leaves single copy out.")
+    boolean noNative;
+
+    @Option(names = "--verbose", description = "Shows the stack trace of an error, too.")
+    boolean verbose;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Shows this help.")
+    boolean help;
+
+    @Spec
+    CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        if (!(seconds >= 5 && seconds <= 3600)) {
+            throw new ParameterException(spec.commandLine(), "--seconds " + seconds + ": expected 5 to 3600");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        List<String> arguments = new ArrayList<>(settings);
+        conf.ifPresent(path -> arguments.add("--conf=" + path));
+        Optional<SessionInfo.Protocol> sci = SessionInfo.of(arguments).protocol(TuneSubject.NETWORK);
+        if (sci.isEmpty() || !sci.get().on()) {
+            err.println("mad tune: sci is off: "
+                    + sci.map(network -> network.availability().reason()).orElse("it is not on the path"));
+            return 1;
+        }
+        List<Mechanism> mechanisms = mechanisms(err);
+        List<Optional<Cores>> pairs = pairs(err);
+        List<Tuning> tunings = new ArrayList<>();
+        boolean complete = true;
+        for (Optional<Cores> cores : pairs) {
+            PerfRun run = run(mechanisms, pairs.size(), err);
+            run.measure(mechanisms.stream()
+                    .map(mechanism ->
+                            TuneSubject.of(mechanism, cores, new ProtocolSubject.Setup(settings, conf, !noNative), err))
+                    .toList());
+            complete &= run.complete();
+            Tuning tuning = Tuning.of(where(cores), run.rows());
+            tunings.add(tuning);
+            if (run.complete()) {
+                TuneTable.print(out, tuning);
+            }
+        }
+        if (!complete) {
+            err.println("mad tune: not everything could be measured, so nothing is proposed");
+            return 1;
+        }
+        propose(Thresholds.of(tunings), tunings, out);
+        return 0;
+    }
+
+    private List<Mechanism> mechanisms(PrintWriter err) {
+        Availability engine = noNative
+                ? Availability.off("--no-native")
+                : ServiceLoader.load(CopyEngine.class)
+                        .findFirst()
+                        .map(CopyEngine::availability)
+                        .orElseGet(() -> Availability.off("no copy engine is on the path"));
+        if (!engine.on()) {
+            err.println("mad tune: sci/dma is left out: " + engine.reason());
+            return List.of(Mechanism.SHORT, Mechanism.REGULAR);
+        }
+        return List.of(Mechanism.values());
+    }
+
+    private static List<Optional<Cores>> pairs(PrintWriter err) {
+        Optional<String> unavailable = Pinning.unavailable();
+        if (unavailable.isPresent()) {
+            err.println("mad tune: the processes are not pinned: " + unavailable.get());
+            return List.of(Optional.empty());
+        }
+        return Cores.pairs(Pinning.processors()).stream().map(Optional::of).toList();
+    }
+
+    private PerfRun run(List<Mechanism> mechanisms, int runs, PrintWriter err) {
+        long rows = Mechanism.sizes().stream()
+                .mapToLong(bytes -> mechanisms.stream()
+                        .filter(mechanism -> mechanism.has(bytes))
+                        .count())
+                .sum();
+        double rowS = Math.max(LEAST_ROW_S, (seconds / runs - START_S * mechanisms.size()) / rows);
+        return new PerfRun(
+                new PerfRun.Plan(List.of(Pattern.LATENCY), Mechanism.sizes(), rowS, ROUNDS, Buffers.SAME, false),
+                new Calibration(),
+                err);
+    }
+
+    private static String where(Optional<Cores> cores) {
+        return cores.map(pair -> "processors " + pair.first() + " and " + pair.second() + ", " + pair.relation())
+                .orElse("two processes where the system puts them");
+    }
+
+    private void propose(Thresholds thresholds, List<Tuning> tunings, PrintWriter out) throws IOException {
+        thresholds.settings().forEach(out::println);
+        if (tunings.stream().anyMatch(Tuning::noisy)) {
+            out.println("The machine was too noisy: measure again when it is quiet.");
+        }
+        if (file.isPresent()) {
+            List<String> lines = new ArrayList<>(List.of(
+                    "# Measured by \"mad tune\" on " + Instant.now().truncatedTo(ChronoUnit.SECONDS) + ": "
+                            + Machine.cpu()
+                            + ", " + System.getProperty("os.name") + " " + System.getProperty("os.version") + ", JDK "
+                            + Runtime.version(),
+                    "# Between "
+                            + String.join(
+                                    "; ", tunings.stream().map(Tuning::where).toList())
+                            + ". It holds for this machine; use it by madeleine.tuned = FILE."));
+            lines.addAll(thresholds.settings());
+            Files.write(file.get(), lines);
+            out.println("written to " + file.get() + "; use it with --set tuned=" + file.get());
+        }
+        out.flush();
+    }
+}

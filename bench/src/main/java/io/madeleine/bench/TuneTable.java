@@ -1,0 +1,73 @@
+package io.madeleine.bench;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * What {@code mad tune} has measured, as people read it.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class TuneTable {
+    private static final String COLUMN = "  %-12s %11s";
+
+    private TuneTable() {}
+
+    static void print(PrintWriter out, Tuning tuning) {
+        List<Mechanism> mechanisms = List.copyOf(tuning.measuredUs().keySet());
+        out.println(tuning.where() + ": half a round trip in us, measured and (predicted by the model below)"
+                + (tuning.noisy() ? "; the machine was too noisy, do not trust these figures" : ""));
+        StringBuilder head = new StringBuilder("%10s".formatted("size"));
+        mechanisms.forEach(mechanism -> head.append(COLUMN.formatted(mechanism.id(), "")));
+        out.println(head.toString().stripTrailing());
+        for (long bytes : Mechanism.sizes()) {
+            StringBuilder line = new StringBuilder("%10s".formatted(PerfTable.size(bytes)));
+            for (Mechanism mechanism : mechanisms) {
+                Double us = tuning.of(mechanism).get(bytes);
+                line.append(
+                        us == null
+                                ? COLUMN.formatted("", "")
+                                : COLUMN.formatted(
+                                        Json.plain(us),
+                                        "(" + rounded(tuning.model(mechanism).predictedUs((double) bytes)) + ")"));
+            }
+            out.println(line.toString().stripTrailing());
+        }
+        for (Mechanism mechanism : mechanisms) {
+            CostModel model = tuning.model(mechanism);
+            out.println("%12s: %s us + size / %s GB/s"
+                    .formatted(mechanism.id(), rounded(model.latencyUs()), rounded(model.bytesPerUs() / 1000)));
+        }
+        crossovers(out, tuning);
+        out.println();
+    }
+
+    private static void crossovers(PrintWriter out, Tuning tuning) {
+        Map<Mechanism, Map<Long, Double>> measured = tuning.measuredUs();
+        List<String> lines = new ArrayList<>();
+        if (measured.containsKey(Mechanism.SHORT) && measured.containsKey(Mechanism.REGULAR)) {
+            lines.add("sci/regular overtakes sci/short above " + PerfTable.size(tuning.shortMaxBlockBytes())
+                    + "; predicted "
+                    + size(tuning.model(Mechanism.REGULAR).fasterFromBytes(tuning.model(Mechanism.SHORT))));
+        }
+        if (measured.containsKey(Mechanism.DMA) && measured.containsKey(Mechanism.REGULAR)) {
+            OptionalLong from = tuning.dmaFromBytes();
+            lines.add("sci/dma overtakes sci/regular "
+                    + (from.isPresent() ? "from " + PerfTable.size(from.getAsLong()) : "nowhere") + "; predicted "
+                    + size(tuning.model(Mechanism.DMA).fasterFromBytes(tuning.model(Mechanism.REGULAR))));
+        }
+        lines.forEach(out::println);
+    }
+
+    private static String size(double bytes) {
+        return Double.isInfinite(bytes) ? "nowhere" : "from " + PerfTable.size(Math.round(bytes));
+    }
+
+    private static String rounded(double value) {
+        return String.format(Locale.ROOT, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
+    }
+}
