@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CorruptPeerTest {
-    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 120 : 3);
+    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 120 : 2);
     private static final int ROUNDS = 24;
     private static final long[] NOTABLE = {
         0,

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CorruptSessionTest {
-    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 60 : 4);
+    private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 60 : 2);
     private static final long DEADLINE_MS = 20;
     private static final int MESSAGES = 6;
 
