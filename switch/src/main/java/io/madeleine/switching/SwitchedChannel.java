@@ -30,8 +30,11 @@ public final class SwitchedChannel implements Channel {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
     private static final int HANDLED_PER_ROUND = 16;
 
-    /** How often an expected sender is looked at before all networks are driven: about a microsecond. */
-    private static final int LOOKS = 32;
+    /**
+     * How often an expected sender is looked at before all networks are driven: a few microseconds. For less, two processes
+     * that have once missed each other's looks would never again be in time.
+     */
+    private static final int LOOKS = 128;
 
     /** Every so many messages found by such a look, all networks are driven once, for the other senders' sake. */
     private static final int LOOKS_IN_A_ROW = 64;

@@ -575,6 +575,45 @@ abstract class ThreadsContract extends EndingContract {
     }
 
     @Test
+    void shouldNotLetASenderThatIsExpectedDrownAnother() {
+        open(3);
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> flood = start(() -> {
+            for (boolean last = false; !last; ) {
+                last = enough.get();
+                sendOne(1, last ? 0 : 1);
+            }
+        });
+        for (int i = 0; i < 500; i++) {
+            assertEquals(1, receiveOne());
+        }
+        sendOne(2, 2);
+        int before = 0;
+        for (int from = receiveOne(); from != 2; from = receiveOne()) {
+            assertTrue(++before < 2000, "a message that was there is passed over by " + before + " others");
+        }
+        enough.set(true);
+        for (int from = receiveOne(); from != 0; from = receiveOne()) {
+            assertEquals(1, from);
+        }
+        join(flood);
+    }
+
+    private void sendOne(int rank, int number) {
+        try (OutgoingMessage out = channel(rank).beginPacking(0)) {
+            out.packInt(number).endPacking();
+        }
+    }
+
+    private int receiveOne() {
+        try (IncomingMessage in = channel(0).beginUnpacking()) {
+            int number = in.unpackInt();
+            in.endUnpacking();
+            return number;
+        }
+    }
+
+    @Test
     void shouldKeepSeveralChannelsAndPeersApart() {
         String[] names = {"default", "second", "third"};
         LocalSessions.Builder wanted = setup.sessions(4);
