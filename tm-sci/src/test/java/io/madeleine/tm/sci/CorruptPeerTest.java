@@ -5,19 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.SessionException;
-import io.madeleine.pmm.spi.BufferGroup;
-import io.madeleine.pmm.spi.ConnectionListener;
-import io.madeleine.pmm.spi.DynamicLink;
-import io.madeleine.pmm.spi.LinkStatus;
-import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProtocolConnection;
-import io.madeleine.pmm.spi.StaticLink;
-import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -47,37 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 class CorruptPeerTest {
     private static final long RUN_NS = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("thorough") ? 120 : 2);
     private static final int ROUNDS = 24;
-    private static final long[] NOTABLE = {
-        0,
-        1,
-        2,
-        3,
-        4,
-        -1,
-        -2,
-        7,
-        8,
-        9,
-        255,
-        256,
-        257,
-        2047,
-        2048,
-        4095,
-        4096,
-        4097,
-        8191,
-        8193,
-        1L << 20,
-        1L << 26,
-        Integer.MAX_VALUE,
-        Integer.MIN_VALUE,
-        1L << 32,
-        1L << 40,
-        Long.MAX_VALUE,
-        Long.MIN_VALUE,
-        Long.MAX_VALUE - 7
-    };
 
     private final long seed = Long.getLong("seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);
@@ -122,19 +82,6 @@ class CorruptPeerTest {
         }
     }
 
-    private long anyValue() {
-        return switch (random.nextInt(4)) {
-            case 0 -> random.nextLong();
-            case 1 -> random.nextInt(10_000);
-            case 2 -> PacketHeader.of((int) notable(), random.nextInt(8), random.nextInt(3), random.nextInt(16));
-            default -> notable();
-        };
-    }
-
-    private long notable() {
-        return NOTABLE[random.nextInt(NOTABLE.length)];
-    }
-
     /** The connection that nobody meddles with still works. */
     private void assertLivingServed() {
         SciConnectionTest.sendLong(lasting.leftShort(), talks, talks);
@@ -145,78 +92,6 @@ class CorruptPeerTest {
     }
 
     // ---- connections in use
-
-    /** Uses one end of a connection: sends on both links, takes what comes. */
-    private final class User implements ConnectionListener {
-        private final ProtocolConnection connection;
-        private final BufferGroup group = new BufferGroup();
-        private long sendingHeader;
-        private int lostCount;
-        private String lost = "";
-
-        User(ProtocolConnection connection) {
-            this.connection = connection;
-            connection.start(this);
-        }
-
-        void send() {
-            StaticLink small = (StaticLink) connection.links().getFirst();
-            long offset = small.claim();
-            if (offset >= 0) {
-                small.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, random.nextLong());
-                small.commit(PacketHeader.of(random.nextInt(257), 0, 0, PacketHeader.FIRST));
-                VarHandle.fullFence();
-                small.announce();
-            }
-            DynamicLink large = (DynamicLink) connection.links().getLast();
-            int status = LinkStatus.COMPLETE;
-            for (int i = 0; i < 3 && status == LinkStatus.COMPLETE; i++) {
-                if (sendingHeader == 0) {
-                    int bytes = random.nextInt(20_000);
-                    group.add(MemorySegment.ofArray(new byte[bytes]), 0, bytes);
-                    sendingHeader = PacketHeader.of(bytes, 0, 0, PacketHeader.FIRST);
-                }
-                status = large.send(sendingHeader, group, 0);
-                sendingHeader = status == LinkStatus.COMPLETE ? 0 : sendingHeader;
-            }
-        }
-
-        @Override
-        public int onReadable() {
-            int work = 0;
-            for (TransmissionLink link : connection.links()) {
-                for (int packets = 0; packets < ROUNDS && link.front() > 0; packets++) {
-                    work += take(link, PacketHeader.payloadBytes(link.front()));
-                }
-            }
-            return work;
-        }
-
-        private int take(TransmissionLink link, int bytes) {
-            int left = Math.min(bytes, 1 << 20); // the layer above knows how much it wants, too
-            BufferGroup into = Side.group(MemorySegment.ofArray(new byte[left]));
-            while (!into.isEmpty()) {
-                if (random.nextBoolean()
-                        && into.remainingBytes() == bytes
-                        && link.receiveWhole(MemorySegment.ofArray(new byte[bytes]), 0, bytes)) {
-                    break;
-                }
-                if (link.receive(into, random.nextBoolean() ? into.remainingBytes() : 1 + random.nextInt(300)) == 0) {
-                    return 0;
-                }
-            }
-            if (left == bytes) {
-                link.release();
-            }
-            return 1;
-        }
-
-        @Override
-        public void onLost(boolean orderly, String reason) {
-            lost = orderly + " " + reason;
-            lostCount++;
-        }
-    }
 
     /** The words of a segment that the end at {@code side} reads. */
     private static List<Long> wordsReadBy(int side, PairLayout layout) {
@@ -243,8 +118,8 @@ class CorruptPeerTest {
             Side.Pair pair = Side.Pair.of(a, b, "fuzzed");
             PairSegment segment = ((SciConnection) pair.right()).segment();
             List<Long> words = wordsReadBy(segment.side(), segment.layout());
-            User left = new User(pair.left());
-            User right = new User(pair.right());
+            FuzzUser left = new FuzzUser(pair.left(), random);
+            FuzzUser right = new FuzzUser(pair.right(), random);
             int corruptions = 1 + random.nextInt(4);
             for (int round = 0; round < ROUNDS; round++) {
                 left.send();
@@ -255,7 +130,7 @@ class CorruptPeerTest {
                     long offset = anywhere
                             ? random.nextLong(segment.memory().byteSize() / Long.BYTES) * Long.BYTES
                             : words.get(random.nextInt(words.size()));
-                    Words.setVolatile(segment.memory(), offset, anyValue());
+                    Words.setVolatile(segment.memory(), offset, FuzzUser.anyValue(random));
                     ((SciProgress) b.adapter.progress()).announceToSelf(segment.ownSlot()); // as the peer does
                 }
                 a.round();
@@ -265,10 +140,8 @@ class CorruptPeerTest {
                     b.adapter.progress().disarm();
                 }
             }
-            for (User user : List.of(left, right)) {
-                assertTrue(user.lostCount <= 1, "told more than once: " + user.lost);
-                reasons.add(user.lost.replaceAll("0x[0-9a-f]+", "0x..."));
-            }
+            reasons.add(left.lost());
+            reasons.add(right.lost());
             pair.left().close();
             pair.right().close();
             a.round();
@@ -295,7 +168,7 @@ class CorruptPeerTest {
                 b.round();
             }
             if (seen.byteSize() > 0) {
-                Words.setVolatile(seen, 512 + random.nextInt(3) * 8L, anyValue()); // the answer
+                Words.setVolatile(seen, 512 + random.nextInt(3) * 8L, FuzzUser.anyValue(random)); // the answer
             }
             Side.settle(a, left, b, right);
             for (CompletableFuture<ProtocolConnection> end : List.of(left, right)) {
@@ -358,7 +231,7 @@ class CorruptPeerTest {
         }
         MemorySegment memory = mapOffer();
         for (int i = random.nextInt(3); i >= 0; i--) {
-            Words.setVolatile(memory, random.nextInt(14) * 8L, anyValue());
+            Words.setVolatile(memory, random.nextInt(14) * 8L, FuzzUser.anyValue(random));
         }
     }
 
@@ -387,19 +260,19 @@ class CorruptPeerTest {
     void shouldBearAnythingInItsInbox() throws Exception {
         Path file = ((SciAdapter) b.adapter).directory().file(SessionDirectory.INBOX);
         MemorySegment inbox = SegmentFile.open(file, InboxLayout.BYTES, InboxLayout.BYTES, Arena.ofAuto());
-        User user = new User(Side.Pair.of(a, b, "other").right());
+        FuzzUser user = new FuzzUser(Side.Pair.of(a, b, "other").right(), random);
         repeat(() -> {
             for (int i = random.nextInt(5); i >= 0; i--) {
                 long offset = random.nextBoolean()
                         ? random.nextLong(InboxLayout.BYTES / Long.BYTES) * Long.BYTES
                         : random.nextBoolean() ? InboxLayout.SUMMARY : InboxLayout.ASLEEP;
-                Words.setVolatile(inbox, offset, random.nextBoolean() ? random.nextLong() : anyValue());
+                Words.setVolatile(inbox, offset, random.nextBoolean() ? random.nextLong() : FuzzUser.anyValue(random));
             }
             b.round();
             b.adapter.progress().armForBlocking();
             b.adapter.progress().disarm();
             assertLivingServed();
         });
-        assertEquals("", user.lost);
+        assertEquals("", user.lost());
     }
 }
