@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Two processes that send 64 MiB to each other at once. */
 class BothSendIT {
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "sci"})
+    @ValueSource(strings = {"tcp", "sci", "dma"})
     void shouldFinishOrSayWhoWaitsForWhom(String network) throws Exception {
         try (Processes processes =
                 Ranks.of(2, Program.class).over(network).optimizing().start()) {

@@ -24,7 +24,7 @@ class FlagsAndSizesIT {
     };
 
     @ParameterizedTest
-    @CsvSource({"tcp, false", "tcp, true", "sci, false", "sci, true", "auto, false"})
+    @CsvSource({"tcp, false", "tcp, true", "sci, false", "sci, true", "auto, false", "dma, false"})
     void shouldCarryEveryBlockUnchanged(String network, boolean selfDescribed) throws Exception {
         try (Processes processes = Ranks.of(2, Program.class)
                 .over(network)

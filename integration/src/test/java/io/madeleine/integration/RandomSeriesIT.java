@@ -36,6 +36,8 @@ class RandomSeriesIT {
         "3, sci, default+other, 2, platform, block,    true",
         "4, auto, default,      1, platform, adaptive, false",
         "2, sci, default+tcp,   3, virtual,  adaptive, true",
+        "2, dma, default,       2, platform, adaptive, false",
+        "3, dma, default+other, 1, platform, block,    true",
     })
     void shouldDeliverRandomMessages(
             int count, String network, String channels, int threads, String kind, String wait, boolean selfDescribed)

@@ -61,14 +61,20 @@ record Ranks(
         return new Ranks(count, program, arguments, all, javaOptions, onFailure, hosts, prefix);
     }
 
-    /** The same with the default channel on this network. */
+    /** The same with the default channel on this network; "dma" is sci with single copy, for blocks of 4 KiB and more. */
     Ranks over(String network) {
-        return with("channels.default.network=" + network);
+        return network.equals("dma")
+                ? over("sci")
+                        .with("tm.sci.short.max-block=1 KiB", "tm.sci.dma.single-copy=on", "tm.sci.dma.from=4 KiB")
+                        .java("--enable-native-access=ALL-UNNAMED")
+                : with("channels.default.network=" + network);
     }
 
     /** The same with all compilers, for what has to be fast. */
     Ranks optimizing() {
-        return new Ranks(count, program, arguments, settings, OPTIMIZING, onFailure, hosts, prefix);
+        List<String> all = new ArrayList<>(OPTIMIZING);
+        javaOptions.stream().filter(option -> !LIGHT.contains(option)).forEach(all::add);
+        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix);
     }
 
     /** The same with these options of the JVM added. */
