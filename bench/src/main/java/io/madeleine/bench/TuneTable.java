@@ -13,6 +13,8 @@ import java.util.OptionalLong;
  * <p>Threading: confined to caller.
  */
 final class TuneTable {
+    private static final long KIB = 1024;
+    private static final double SMALL_BYTES = 16.0 * KIB;
     private static final String COLUMN = "  %-12s %11s";
 
     private TuneTable() {}
@@ -64,7 +66,8 @@ final class TuneTable {
     }
 
     private static String size(double bytes) {
-        return Double.isInfinite(bytes) ? "nowhere" : "from " + PerfTable.size(Math.round(bytes));
+        long rounded = bytes < SMALL_BYTES ? Math.round(bytes) : KIB * Math.round(bytes / KIB);
+        return Double.isInfinite(bytes) ? "nowhere" : "from " + PerfTable.size(rounded);
     }
 
     private static String rounded(double value) {
