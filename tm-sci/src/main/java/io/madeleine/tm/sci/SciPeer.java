@@ -28,7 +28,12 @@ final class SciPeer {
 
     /** Sets the flag of a slot of the peer's, and wakes the peer if it sleeps. A full fence lies before the call. */
     void announce(int slot) {
-        long sleep = inbox.announce(slot);
+        long sleep;
+        try {
+            sleep = inbox.announce(slot);
+        } catch (IllegalStateException _) {
+            return; // it has ended, and was forgotten meanwhile by another thread
+        }
         if (sleep != 0) {
             ring(sleep);
         }

@@ -429,4 +429,13 @@ class SciConnectionTest {
         assertEquals("false it broke the protocol: it took from sci/short what was not sent", left.lost);
         assertTrue(right.lost.startsWith("false it broke the connection off"), right.lost);
     }
+
+    @Test
+    void shouldBearThatAPeerIsForgottenWhileItIsTold() throws Exception {
+        SciPeer peer = new SciPeer(
+                new FileStem(b.identity, 0),
+                Inbox.open(((SciAdapter) b.adapter).directory().file(SessionDirectory.INBOX)));
+        peer.close();
+        peer.announce(1);
+    }
 }
