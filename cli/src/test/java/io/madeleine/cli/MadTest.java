@@ -65,7 +65,9 @@ class MadTest {
         CommandLineRun wrong = CommandLineRun.of("pref");
         assertEquals(Mad.USAGE, wrong.code());
         assertOneSentence(wrong.err());
-        assertTrue(wrong.err().contains("pref") && wrong.err().contains("run, info, explain, perf, test"), wrong.err());
+        assertTrue(
+                wrong.err().contains("pref") && wrong.err().contains("run, info, explain, perf, tune, test"),
+                wrong.err());
         CommandLineRun nothing = CommandLineRun.of();
         assertEquals(Mad.USAGE, nothing.code());
         assertOneSentence(nothing.err());

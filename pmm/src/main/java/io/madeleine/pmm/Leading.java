@@ -41,7 +41,7 @@ final class Leading {
 
     /** Whether the policy has threads spin before they sleep. */
     boolean spins() {
-        return policy.mode() != WaitMode.BLOCK;
+        return policy.mode() == WaitMode.SPIN || (policy.mode() == WaitMode.ADAPTIVE && policy.spinNs() > 0);
     }
 
     /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */

@@ -96,6 +96,15 @@ class ProgressEngineTest {
     // ---- ends of waits
 
     @Test
+    void shouldLetNobodySpinWhoMustNot() throws Exception {
+        assertEquals(mode != WaitMode.BLOCK, engine.maySpin());
+        assertFalse(async(true, engine::maySpin).get());
+        try (ProgressEngine crowded = new ProgressEngine("crowded", reactor, new WaitPolicy(mode, 0, 5))) {
+            assertEquals(mode == WaitMode.SPIN, crowded.maySpin(), "where processes outnumber cores");
+        }
+    }
+
+    @Test
     void shouldNotWaitForWhatIsThereAlready() {
         assertTrue(engine.await(news, () -> true, in(-1)));
         assertEquals(0, network.pollCount.get());
