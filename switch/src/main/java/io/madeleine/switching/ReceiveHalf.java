@@ -24,6 +24,12 @@ import org.jspecify.annotations.Nullable;
  * ended like that. In all other states everything is guarded by the lock; the state may be looked at without it.
  */
 final class ReceiveHalf {
+    /**
+     * Whether messages are held, and looked for by their receivers. Off: one run in some of {@code RandomSeriesIT} counted a
+     * message too many, which has to be understood first.
+     */
+    static final boolean HOLDS = Boolean.getBoolean("io.madeleine.switching.hold");
+
     private static final int IDLE = 0;
     private static final int ARRIVED = 1;
 
@@ -142,7 +148,7 @@ final class ReceiveHalf {
     @Nullable
     IncomingHandle tryBegin() {
         int seen = state.get();
-        if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
+        if (seen != ARRIVED && (!HOLDS || seen != IDLE || !protocol.hasArrivals())) {
             return null;
         }
         handle.completion().settle();
@@ -153,14 +159,14 @@ final class ReceiveHalf {
             lock.lock();
         }
         try {
-            if (state.get() != ARRIVED && (state.get() != IDLE || !isMessageInFront())) {
+            if (state.get() != ARRIVED && (!HOLDS || state.get() != IDLE || !isMessageInFront())) {
                 return null;
             }
             if (!handle.isReusable()) {
                 handle = newHandle();
             }
             handle.begin();
-            state.setRelease(HELD);
+            state.setRelease(HOLDS ? HELD : OPEN);
             return handle;
         } finally {
             lock.unlock();
