@@ -60,7 +60,6 @@ final class ReceiveHalf {
 
     private IncomingHandle handle;
     private boolean confined;
-
     private @Nullable MessageCompletion ended;
 
     ReceiveHalf(
@@ -242,6 +241,9 @@ final class ReceiveHalf {
             connection.breakUp("it broke the protocol: expected the first packet of the next message, found "
                     + PacketHeader.describe(header));
             return 0;
+        }
+        if (!HOLDS) {
+            attention.setInterest(false); // else a poll that finds nothing to do withdraws it
         }
         state.set(ARRIVED);
         connection.messageArrived();
