@@ -5,7 +5,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.ProgressEngine;
-import io.madeleine.pmm.Waitable;
+import io.madeleine.switching.Departure;
 import io.madeleine.switching.SwitchedChannel;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class MadeleineSession implements Session, Bootstrap.Events {
     private static final Logger LOGGER = System.getLogger(MadeleineSession.class.getName());
-    private static final long DRAIN_STEP_NS = 1_000_000;
 
     private final Membership membership;
     private final long closeTimeoutNs;
@@ -135,7 +134,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
         List<Exception> problems = new ArrayList<>();
         try {
-            drain();
+            leave();
             engine.close();
         } catch (IllegalStateException e) {
             closing.set(false); // called from where the session cannot be closed: the engine says so
@@ -159,22 +158,13 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
     }
 
-    /** Sends what was promised, as far as that is possible in time. */
-    private void drain() {
-        Waitable nothing = new Waitable();
-        long deadlineNs = System.nanoTime() + closeTimeoutNs;
-        while (!channels.values().stream().allMatch(SwitchedChannel::isDrained)) {
-            long nowNs = System.nanoTime();
-            if (deadlineNs - nowNs <= 0) {
-                LOGGER.log(
-                        Level.WARNING,
-                        membership + ": not everything that endPackingAsync promised could be sent"
-                                + " within madeleine.session.close-timeout");
-                break;
-            }
-            engine.await(nothing, () -> false, Math.min(deadlineNs, nowNs + DRAIN_STEP_NS));
+    private void leave() {
+        if (!new Departure(channels.values(), engine).leave(closeTimeoutNs)) {
+            LOGGER.log(
+                    Level.WARNING,
+                    membership + ": not everything that endPackingAsync promised could be sent"
+                            + " within madeleine.session.close-timeout");
         }
-        channels.values().forEach(SwitchedChannel::finish);
     }
 
     @Override

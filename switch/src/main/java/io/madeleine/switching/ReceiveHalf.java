@@ -183,6 +183,11 @@ final class ReceiveHalf {
         return state.get() == ARRIVED;
     }
 
+    /** Whether the rest of a message that its user has done with is still coming in, to be dropped. */
+    boolean isDropping() {
+        return state.get() == DISCARDING;
+    }
+
     /** Waits until a message has arrived; false at the deadline. */
     boolean awaitArrival(long deadlineNs) {
         return await(hasArrived, deadlineNs);

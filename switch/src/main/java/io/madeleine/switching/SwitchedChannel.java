@@ -379,6 +379,16 @@ public final class SwitchedChannel implements Channel {
         return true;
     }
 
+    /** Whether nothing is left to come of messages that were discarded: their senders have been rid of them. */
+    public boolean isRidOfDiscarded() {
+        for (SwitchedConnection connection : byRank) {
+            if (connection != null && connection.receiving().isDropping() && !connection.isLost()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Tells the peers that nothing more will come. */
     public void finish() {
         for (SwitchedConnection connection : byRank) {

@@ -7,7 +7,6 @@ import io.madeleine.api.Session;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.WaitPolicy;
-import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessContext;
@@ -16,6 +15,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.switching.Departure;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
 import io.madeleine.switching.SwitchedChannel;
@@ -38,7 +38,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class LocalSession implements Session {
     private static final long ALIGNMENT_BYTES = 64;
     private static final long DRAIN_NS = 10_000_000_000L;
-    private static final long DRAIN_STEP_NS = 1_000_000;
     private static final byte[] SECRET = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
     /** Which process of which session this is. */
@@ -161,21 +160,8 @@ final class LocalSession implements Session {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            drain();
-            channels.values().forEach(SwitchedChannel::finish);
+            new Departure(channels.values(), engine).leave(DRAIN_NS);
             free();
-        }
-    }
-
-    private void drain() {
-        Waitable nothing = new Waitable();
-        long deadlineNs = System.nanoTime() + DRAIN_NS;
-        while (!channels.values().stream().allMatch(SwitchedChannel::isDrained)) {
-            long nowNs = System.nanoTime();
-            if (deadlineNs - nowNs <= 0) {
-                return;
-            }
-            engine.await(nothing, () -> false, nowNs + DRAIN_STEP_NS);
         }
     }
 

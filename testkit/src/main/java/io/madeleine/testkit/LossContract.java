@@ -256,6 +256,42 @@ abstract class LossContract extends ThreadsContract {
     }
 
     @Test
+    void shouldNotCutOffTheSenderOfAMessageThatItDiscardedBeforeItCloses() {
+        open(2);
+        together(
+                () -> {
+                    OutgoingMessage out = channel(0).beginPacking(1);
+                    out.packInt(5);
+                    out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                    assertTrue(out.endPackingAsync().await(10, TimeUnit.SECONDS));
+                },
+                () -> {
+                    try (IncomingMessage in = channel(1).beginUnpacking()) {
+                        assertEquals(5, in.unpackInt());
+                    }
+                    sessions().session(1).close();
+                });
+    }
+
+    @Test
+    void shouldNotWaitLongForTheRestOfAMessageThatItDiscardedBeforeItCloses() {
+        open(2);
+        OutgoingMessage out = channel(0).beginPacking(1);
+        out.packInt(5);
+        for (int i = 0; i < 8; i++) {
+            out.pack(block(1, 70_000), SendMode.CHEAPER, CHEAPER); // some networks send nothing before the end
+        }
+        pause(20);
+        long startNs = System.nanoTime();
+        join(start(() -> {
+            channel(1).tryBeginUnpacking(0).ifPresent(IncomingMessage::discard);
+            sessions().session(1).close();
+        }));
+        assertTrue(System.nanoTime() - startNs < 3_000_000_000L, "it waits for a sender that may never go on");
+        out.close();
+    }
+
+    @Test
     void shouldCloseTheSessionFromAHandler() {
         open(2);
         CompletableFuture<Void> closed = new CompletableFuture<>();

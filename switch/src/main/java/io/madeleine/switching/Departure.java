@@ -1,0 +1,49 @@
+package io.madeleine.switching;
+
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
+import java.util.Collection;
+import java.util.function.Predicate;
+
+/**
+ * How a process leaves its channels without cutting anybody off: what {@code endPackingAsync} promised is sent, and what
+ * was discarded is taken in, as far as that is possible in time; then the peers are told that nothing more will come.
+ *
+ * <p>Threading: one thread, which drives the networks meanwhile.
+ */
+public final class Departure {
+    private static final long STEP_NS = 1_000_000;
+
+    /** How long the rest of discarded messages is taken in: their senders wait for that, or do not even send. */
+    private static final long DROP_NS = 1_000_000_000;
+
+    private final Collection<SwitchedChannel> channels;
+    private final ProgressEngine engine;
+
+    /** The departure from these channels, which are driven by this engine. */
+    public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine) {
+        this.channels = channels;
+        this.engine = engine;
+    }
+
+    /** Leaves; returns whether everything that was promised has been sent within so many nanoseconds. */
+    public boolean leave(long timeoutNs) {
+        long startNs = System.nanoTime();
+        boolean kept = driveUntil(SwitchedChannel::isDrained, startNs + timeoutNs);
+        driveUntil(SwitchedChannel::isRidOfDiscarded, startNs + Math.min(timeoutNs, DROP_NS));
+        channels.forEach(SwitchedChannel::finish);
+        return kept;
+    }
+
+    private boolean driveUntil(Predicate<SwitchedChannel> done, long deadlineNs) {
+        Waitable nothing = new Waitable();
+        while (!channels.stream().allMatch(done)) {
+            long nowNs = System.nanoTime();
+            if (deadlineNs - nowNs <= 0) {
+                return false;
+            }
+            engine.await(nothing, () -> false, Math.min(deadlineNs, nowNs + STEP_NS));
+        }
+        return true;
+    }
+}
