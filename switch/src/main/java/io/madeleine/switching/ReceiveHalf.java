@@ -24,12 +24,6 @@ import org.jspecify.annotations.Nullable;
  * ended like that. In all other states everything is guarded by the lock; the state may be looked at without it.
  */
 final class ReceiveHalf {
-    /**
-     * Whether messages are held, and looked for by their receivers. Off: one run in some of {@code RandomSeriesIT} counted a
-     * message too many, which has to be understood first.
-     */
-    static final boolean HOLDS = Boolean.getBoolean("io.madeleine.switching.hold");
-
     private static final int IDLE = 0;
     private static final int ARRIVED = 1;
 
@@ -147,7 +141,7 @@ final class ReceiveHalf {
     @Nullable
     IncomingHandle tryBegin() {
         int seen = state.get();
-        if (seen != ARRIVED && (!HOLDS || seen != IDLE || !protocol.hasArrivals())) {
+        if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
             return null;
         }
         handle.completion().settle();
@@ -158,14 +152,14 @@ final class ReceiveHalf {
             lock.lock();
         }
         try {
-            if (state.get() != ARRIVED && (!HOLDS || state.get() != IDLE || !isMessageInFront())) {
+            if (state.get() != ARRIVED && (state.get() != IDLE || !isMessageInFront())) {
                 return null;
             }
             if (!handle.isReusable()) {
                 handle = newHandle();
             }
             handle.begin();
-            state.setRelease(HOLDS ? HELD : OPEN);
+            state.setRelease(HELD);
             return handle;
         } finally {
             lock.unlock();
@@ -246,9 +240,6 @@ final class ReceiveHalf {
             connection.breakUp("it broke the protocol: expected the first packet of the next message, found "
                     + PacketHeader.describe(header));
             return 0;
-        }
-        if (!HOLDS) {
-            attention.setInterest(false); // else a poll that finds nothing to do withdraws it
         }
         state.set(ARRIVED);
         connection.messageArrived();

@@ -280,7 +280,7 @@ public final class SwitchedChannel implements Channel {
 
     private @Nullable IncomingHandle takeExpected() {
         SwitchedConnection sender = expected;
-        if (sender == null || !ReceiveHalf.HOLDS) {
+        if (sender == null) {
             return null;
         }
         if (++foundByLook % LOOKS_IN_A_ROW == 0) {
@@ -296,7 +296,7 @@ public final class SwitchedChannel implements Channel {
     /** Looks at one sender for a moment before all networks are driven. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
-        if (begun == null && ReceiveHalf.HOLDS && handler == null && engine.maySpin()) {
+        if (begun == null && handler == null && engine.maySpin()) {
             for (int looks = LOOKS; begun == null && looks > 0; looks--) {
                 Thread.onSpinWait();
                 begun = receiving.tryBegin();
