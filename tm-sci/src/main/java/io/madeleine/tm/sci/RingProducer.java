@@ -62,6 +62,18 @@ final class RingProducer {
         Words.setPlain(memory, layout.headerOffset(next), 0);
         Words.setRelease(memory, layout.headerOffset(begin), header);
         plainPosition = next;
+        warm(next, PacketHeader.payloadBytes(header));
+    }
+
+    /**
+     * Takes the cache line where the record after the next will have its header, if that is as long as the last: when it is
+     * set to 0 the line is here, and nobody waits for it.
+     */
+    private void warm(long next, int payloadBytes) {
+        long ahead = layout.next(next, payloadBytes);
+        if (ahead + Long.BYTES - consumedPosition <= ringBytes) {
+            Words.setPlain(memory, layout.headerOffset(ahead), 0);
+        }
     }
 
     /** Whether a claim that was refused would succeed now, or be {@link #BROKEN}. */
