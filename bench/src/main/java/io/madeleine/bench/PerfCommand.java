@@ -107,7 +107,7 @@ final class PerfCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "N",
-            defaultValue = "1.5",
+            defaultValue = "1.2",
             description = "How long a row takes over all rounds, a quarter of it to warm up; 0.05 to 600. Default:"
                     + " ${DEFAULT-VALUE}.")
     double seconds;
