@@ -21,7 +21,8 @@ public final class Blocks {
     /** Eight bytes, little-endian, anywhere. */
     public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
-    private static final long BY_HAND_BYTES = 64;
+    /** The property is for experiments that measure what this is worth. */
+    private static final long BY_HAND_BYTES = Long.getLong("io.madeleine.pmm.copy-by-hand", 64);
 
     private Blocks() {}
 

@@ -31,7 +31,7 @@ final class RingConsumer {
     RingConsumer(MemorySegment memory, RingLayout layout) {
         this.memory = memory;
         this.layout = layout;
-        this.batchBytes = layout.ringBytes() / BATCHES_PER_RING;
+        this.batchBytes = RingLayout.CACHES_POSITIONS ? layout.ringBytes() / BATCHES_PER_RING : 0;
     }
 
     private static VarHandle positionHandle() {

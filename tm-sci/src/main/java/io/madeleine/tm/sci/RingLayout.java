@@ -22,6 +22,10 @@ record RingLayout(long consumerOffset, long dataOffset, int ringBytes, int buffe
     /** A claim takes at most this much beyond its payload: its header, the next one's, and that one's lap. */
     static final int CLAIM_OVERHEAD_BYTES = 24;
 
+    /** Whether each end keeps the other's position. The property is for experiments that measure what this is worth. */
+    static final boolean CACHES_POSITIONS =
+            !System.getProperty("io.madeleine.tm.sci.cached-positions", "true").equals("false");
+
     /** How many times the largest claim has to fit into a ring. */
     static final int BUFFERS_PER_RING = 4;
 

@@ -34,7 +34,7 @@ final class RingProducer {
     /** The offset of the payload of the next record, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
     long claim() {
         long begin = plainPosition;
-        if (claimEnd(begin) - consumedPosition > ringBytes) {
+        if (!RingLayout.CACHES_POSITIONS || claimEnd(begin) - consumedPosition > ringBytes) {
             long consumed = Words.acquire(memory, layout.consumerOffset());
             if (consumed < consumedPosition || consumed > begin) {
                 return BROKEN;
