@@ -18,17 +18,29 @@ import java.lang.foreign.MemorySegment;
 final class ChannelWire implements Wire {
     private final Session session;
     private final Channel channel;
-    private final int peer;
+    private final int peers;
+    private int peer;
 
     ChannelWire(Session session, String channel) {
         this.session = session;
         this.channel = session.channel(channel);
-        this.peer = 1 - session.rank();
+        this.peers = session.rank() == 0 ? session.size() - 1 : 1;
+        this.peer = session.rank() == 0 ? 1 : 0;
     }
 
     @Override
     public MemorySegment allocate(long bytes) {
         return session.allocate(bytes);
+    }
+
+    @Override
+    public int peers() {
+        return peers;
+    }
+
+    @Override
+    public void towards(int other) {
+        peer = peers > 1 ? other + 1 : peer;
     }
 
     @Override

@@ -1,11 +1,14 @@
 package io.madeleine.bench;
 
+import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Subject.Variant;
 import io.madeleine.bench.peer.Peers;
 import io.madeleine.pmm.WaitMode;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.session.SessionInfo.Protocol;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -25,6 +28,8 @@ import picocli.CommandLine.Spec.Target;
  * <p>Threading: confined to caller.
  */
 final class ComparisonOptions {
+    private static final int MOST_SENDERS = 64;
+
     @Option(
             names = "--peers",
             paramLabel = "NAME",
@@ -64,6 +69,19 @@ final class ComparisonOptions {
                     + " message.")
     boolean usage;
 
+    @Option(
+            names = "--senders",
+            paramLabel = "N",
+            split = ",",
+            description = "How many processes send to one in the pattern incast; several are compared. Default: 1.")
+    List<Integer> senders = new ArrayList<>();
+
+    /** What an experiment compares. */
+    List<Variation> variations = List.of(Variation.PLAIN);
+
+    /** Whether an experiment compares the ways in which processors share caches. */
+    boolean bindings;
+
     @Spec(Target.MIXEE)
     CommandSpec spec = CommandSpec.create();
 
@@ -76,8 +94,18 @@ final class ComparisonOptions {
         }
     }
 
-    /** Fails if a name is unknown. */
+    /** Fails if a name is unknown, or a number senseless. */
     void check() {
+        for (int count : senders) {
+            if (count < 1 || count > MOST_SENDERS) {
+                throw new ParameterException(
+                        spec.commandLine(), "--senders " + count + ": expected 1 to " + MOST_SENDERS);
+            }
+        }
+        if (layers && senders.stream().anyMatch(count -> count > 1)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--senders above 1: the links (--layers) are of two processes");
+        }
         for (String name : peers) {
             if (Peers.of(name).isEmpty()) {
                 throw new ParameterException(
@@ -97,26 +125,69 @@ final class ComparisonOptions {
     }
 
     /** What tells a subject under these conditions from the others of its name. */
-    private Variant variant(Conditions conditions, Optional<String> layer) {
+    private Variant variant(Conditions conditions, Optional<String> layer, Optional<String> setup) {
         boolean several = waiting.stream().distinct().count() > 1;
-        return new Variant(several ? Optional.of(word(conditions.waiting())) : Optional.empty(), layer);
+        return new Variant(several ? Optional.of(word(conditions.waiting())) : Optional.empty(), layer, setup);
     }
 
-    /** A network of ours, at one layer or at two. */
+    /** The variations of an experiment, or of as many senders as the user wants; without what is not to be had. */
+    private List<Variation> variations(boolean nativeAccess, PrintWriter err) {
+        if (!senders.isEmpty()) {
+            return senders.stream().distinct().map(Variation::ofSenders).toList();
+        }
+        Availability engine = nativeAccess ? SingleCopyEngines.availability() : Availability.off("--no-native");
+        List<Variation> left = new ArrayList<>();
+        for (Variation variation : variations) {
+            if (variation.singleCopy() && !engine.on()) {
+                err.println("mad perf: '" + variation.name() + "' is left out: " + engine.reason());
+            } else {
+                left.add(variation);
+            }
+        }
+        return left;
+    }
+
+    /** Where processes are tied to: a pair of processors for each way to share caches, if that is compared. */
+    private List<Optional<Cores>> places(Conditions conditions) {
+        List<Optional<Cores>> places = bindings && conditions.pin()
+                ? Cores.pairs(Pinning.processors()).stream().map(Optional::of).toList()
+                : List.of();
+        return places.isEmpty() ? List.of(Optional.empty()) : places;
+    }
+
+    /** A network of ours, as often as there are variations, places and layers to compare. */
     List<Subject> ofProtocol(Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
+        List<Subject> subjects = new ArrayList<>();
+        for (Optional<Cores> place : places(conditions)) {
+            for (Variation variation : variations(setup.nativeAccess(), err)) {
+                ProtocolSubject.Setup changed = setup.with(variation, place);
+                Protocol changedProtocol =
+                        variation.settings().isEmpty() ? protocol : changed.protocol(protocol.name());
+                subjects.addAll(ofLayers(changedProtocol, changed, conditions, err));
+            }
+        }
+        return subjects;
+    }
+
+    private List<Subject> ofLayers(
+            Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
+        Optional<String> title = setup.title();
         if (!layers) {
-            return List.of(
-                    new ProtocolSubject(protocol, setup, conditions, variant(conditions, Optional.empty()), err));
+            Variant plain = variant(conditions, Optional.empty(), title);
+            return List.of(new ProtocolSubject(protocol, setup, conditions, plain, err));
         }
         return List.of(
-                new LinkSubject(protocol, setup, conditions, variant(conditions, Optional.of("tm")), err),
-                new ProtocolSubject(protocol, setup, conditions, variant(conditions, Optional.of("channel")), err));
+                new LinkSubject(protocol, setup, conditions, variant(conditions, Optional.of("tm"), title), err),
+                new ProtocolSubject(
+                        protocol, setup, conditions, variant(conditions, Optional.of("channel"), title), err));
     }
 
     /** The peers that are there, and why the others are not. */
     void addPeers(Conditions conditions, List<? super Subject> there, List<AbsentPeer> absent, PrintWriter err) {
         for (String name : peers.stream().distinct().toList()) {
-            Subject peer = Peers.of(name).orElseThrow().subject(conditions, variant(conditions, Optional.empty()), err);
+            Subject peer = Peers.of(name)
+                    .orElseThrow()
+                    .subject(conditions, variant(conditions, Optional.empty(), Optional.empty()), err);
             Optional<AbsentPeer> missing = peer.absence().map(reason -> new AbsentPeer(name, reason));
             if (missing.isEmpty()) {
                 there.add(peer);

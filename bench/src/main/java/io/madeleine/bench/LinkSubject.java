@@ -9,7 +9,6 @@ import io.madeleine.session.SessionInfo.Protocol;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,7 +53,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     protected Running start(Map<String, String> environment) {
-        Map<String, String> all = new HashMap<>(environment);
+        Map<String, String> all = setup.environment(environment);
         setup.configuration().map(Path::toAbsolutePath).ifPresent(file -> all.put(CONFIGURATION, file.toString()));
         return LocalProcesses.start(
                 IntStream.range(0, 2).mapToObj(this::command).toList(), all, List.of(), err);

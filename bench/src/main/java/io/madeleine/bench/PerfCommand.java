@@ -57,6 +57,10 @@ import picocli.CommandLine.TypeConversionException;
             "  latency    half the time of a round trip, in us; a sample is a batch of round trips of at least 10 us",
             "  bandwidth  one end streams, the other acknowledges the last message; MB/s, 1 MB is 10^6 bytes",
             "  rate       the same in messages per second",
+            "  pingpong   the size over half the time of a round trip, in MB/s",
+            "  send       how long sending takes while the receiver looks away, in ns per message",
+            "  receive    how long receiving takes of what has arrived, in ns per message",
+            "  incast     messages per second at one receiver, from --senders at once",
             "",
         },
         optionListHeading = "Options:%n",
@@ -227,6 +231,9 @@ final class PerfCommand implements Callable<Integer> {
     private void prepare(Experiment experiment) {
         Experiment.SetUp setUp = experiment.setUp();
         protocols = experiments.given("--protocol") ? protocols : setUp.protocols();
+        comparison.variations = setUp.variations();
+        comparison.bindings = setUp.bindings();
+        comparison.layers |= setUp.layers();
         comparison.peers = experiments.given("--peers") ? comparison.peers : setUp.peers();
         sizes = experiments.given("--sizes") ? sizes : setUp.sizes();
         patterns = experiments.given("--pattern")

@@ -51,6 +51,7 @@ record PerfRow(Label label, Pattern pattern, long bytes, Figures figures, boolea
                 .numbers("rounds", figures.rounds())
                 .number("spread", figures.spread())
                 .truth("noisy", noisy);
+        label.variant().setup().ifPresent(setup -> json.text("setup", setup));
         label.variant().layer().ifPresent(layer -> json.text("layer", layer));
         label.variant().waiting().ifPresent(wait -> json.text("wait", wait));
         label.buffers().ifPresent(buffers -> json.text("buffers", buffers));

@@ -67,13 +67,14 @@ final class PerfRun {
                 durationS += seconds * WARM_UP;
                 warmS = seconds * WARM_UP;
             }
-            return new Order(pattern, bytes, ns(durationS), ns(warmS), buffers, usage);
+            return new Order(pattern.measured(), bytes, ns(durationS), ns(warmS), buffers, usage);
         }
 
         /** What each subject does before the first round. */
         Order before() {
             double durationS = Math.min(LONGEST_BEFORE_S, BEFORE * seconds);
-            return new Order(patterns.getFirst(), sizes.getFirst(), ns(durationS), ns(durationS / 2), buffers, usage);
+            return new Order(
+                    patterns.getFirst().measured(), sizes.getFirst(), ns(durationS), ns(durationS / 2), buffers, usage);
         }
 
         private static long ns(double seconds) {
@@ -121,7 +122,7 @@ final class PerfRun {
         return succeeds(subject, () -> {
             long smallest = plan.sizes().getFirst();
             subject.open(plan.buffers().memoryBytes(plan.sizes().getLast()));
-            if (subject.has(plan.patterns().getFirst(), smallest)) {
+            if (subject.has(plan.patterns().getFirst().measured(), smallest)) {
                 subject.measure(plan.before());
             }
         });
@@ -132,14 +133,15 @@ final class PerfRun {
         for (Pattern pattern : plan.patterns()) {
             for (long bytes : plan.sizes()) {
                 good.removeIf(subject -> !abandoned
-                        && subject.has(pattern, bytes)
+                        && subject.has(pattern.measured(), bytes)
                         && !succeeds(subject, () -> take(round, new Cell(subject, pattern, bytes))));
             }
         }
     }
 
     private void take(int round, Cell cell) {
-        Round result = cell.subject().measure(plan.order(cell.pattern(), cell.bytes(), round));
+        Round measured = cell.subject().measure(plan.order(cell.pattern(), cell.bytes(), round));
+        Round result = cell.pattern() == Pattern.PINGPONG ? measured.asBandwidth(cell.bytes()) : measured;
         List<Round> soFar = results.computeIfAbsent(cell, _ -> new ArrayList<>());
         soFar.add(result);
         if (round == plan.rounds() - 1) {

@@ -2,27 +2,33 @@ package io.madeleine.bench;
 
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.LineStream;
 import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.ResidentSubject;
 import io.madeleine.session.JavaArguments;
 import io.madeleine.session.LaunchPlan;
 import io.madeleine.session.Launcher;
+import io.madeleine.session.SessionInfo;
 import io.madeleine.session.SessionInfo.Protocol;
 import io.madeleine.switching.SelectionTable;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * One of our networks, in a session of two processes that has nothing else open.
+ * One of our networks, in a session of two processes, or more that send to one, with nothing else open.
  *
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
@@ -36,17 +42,60 @@ class ProtocolSubject extends ResidentSubject {
     private final PrintWriter err;
 
     /**
-     * How the user wants sessions to be.
+     * How sessions are to be.
      *
      * @param settings key=value each
      * @param configuration the configuration file
      * @param nativeAccess whether modules that want native access get it
+     * @param variation what an experiment changes
+     * @param cores where the processes are to run, if that is known
      */
-    record Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
+    record Setup(
+            List<String> settings,
+            Optional<Path> configuration,
+            boolean nativeAccess,
+            Variation variation,
+            Optional<Cores> cores) {
+        /** As the user wants them. */
+        Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
+            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty());
+        }
+
+        /** With what an experiment changes. */
+        Setup with(Variation change, Optional<Cores> place) {
+            List<String> all = new ArrayList<>(settings);
+            all.addAll(change.settings());
+            return new Setup(all, configuration, nativeAccess, change, place);
+        }
+
+        /** A network of this configuration, which has to know it. */
+        Protocol protocol(String name) {
+            List<String> arguments = new ArrayList<>(settings);
+            configuration.ifPresent(file -> arguments.add("--conf=" + file));
+            return SessionInfo.of(arguments).protocol(name).orElseThrow();
+        }
+
+        /** What this is called beside others; empty if it is the only one. */
+        Optional<String> title() {
+            String words = Stream.concat(
+                            Stream.of(variation.name()).filter(name -> !name.isEmpty()),
+                            cores.stream().map(Cores::relation))
+                    .collect(Collectors.joining(", "));
+            return words.isEmpty() ? Optional.empty() : Optional.of(words);
+        }
+
+        /** The environment of the processes. */
+        Map<String, String> environment(Map<String, String> given) {
+            Map<String, String> all = new HashMap<>(given);
+            cores.ifPresent(pair -> all.put(Pinning.PROCESSORS, pair.processors()));
+            return all;
+        }
+
         /** What a JVM is given that measures one of our networks, up to its main class. */
         List<String> java(Conditions conditions, Class<?> main) {
             List<String> java = new ArrayList<>(conditions.javaOptions());
             java.addAll(List.of("--illegal-native-access=deny", "--sun-misc-unsafe-memory-access=deny"));
+            java.addAll(variation.javaOptions());
             java.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
             return java;
         }
@@ -89,8 +138,13 @@ class ProtocolSubject extends ResidentSubject {
     }
 
     @Override
+    protected int ranks() {
+        return 1 + setup.variation().senders();
+    }
+
+    @Override
     protected Running start(Map<String, String> environment) {
-        LaunchPlan plan = plan().withEnvironment(environment);
+        LaunchPlan plan = plan().withEnvironment(setup.environment(environment));
         Launcher launcher = Launcher.start(plan, LineStream.to(err::println), LineStream.to(err::println));
         CountDownLatch ended = new CountDownLatch(1);
         Thread.ofVirtual().start(() -> {
@@ -130,9 +184,7 @@ class ProtocolSubject extends ResidentSubject {
         settings.add("networks=[" + protocol.name() + "]");
         settings.add("channels." + PerfProcess.CHANNEL + ".network=" + protocol.name());
         settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
-        LaunchPlan plan = LaunchPlan.of(
-                        2,
-                        JavaArguments.withMadeleine(java, setup.nativeAccess() ? protocol.nativeModules() : List.of()))
+        LaunchPlan plan = LaunchPlan.of(ranks(), setup.withMadeleine(java, protocol))
                 .withSettings(settings)
                 .withConduct(new LaunchPlan.Conduct(
                         LaunchPlan.Conduct.DEFAULT.onFailure(), false, false, LaunchPlan.Conduct.DEFAULT.grace()));

@@ -4,7 +4,6 @@ import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.pmm.spi.Availability;
-import io.madeleine.pmm.spi.CopyEngine;
 import io.madeleine.session.SessionInfo;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,7 +14,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -145,12 +143,7 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     private List<Mechanism> mechanisms(PrintWriter err) {
-        Availability engine = noNative
-                ? Availability.off("--no-native")
-                : ServiceLoader.load(CopyEngine.class)
-                        .findFirst()
-                        .map(CopyEngine::availability)
-                        .orElseGet(() -> Availability.off("no copy engine is on the path"));
+        Availability engine = noNative ? Availability.off("--no-native") : SingleCopyEngines.availability();
         if (!engine.on()) {
             err.println("mad tune: sci/dma is left out: " + engine.reason());
             return List.of(Mechanism.SHORT, Mechanism.REGULAR);

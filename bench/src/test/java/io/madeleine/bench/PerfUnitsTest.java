@@ -73,18 +73,18 @@ class PerfUnitsTest {
 
     @Test
     void shouldNameWhatTellsAPeersRowsApart() {
-        Variant variant = new Variant(Optional.of("spin"), Optional.of("channel"));
+        Variant variant = new Variant(Optional.of("spin"), Optional.of("channel"), Optional.of("pages"));
         PerfRow row = new PerfRow(
                 new PerfRow.Label(Kind.PEER, "nio", Optional.empty(), variant, Optional.of("rotate")),
                 Pattern.RATE,
                 8,
                 new Figures(1, 2, 3, 4, List.of(2.0), Usage.UNKNOWN),
                 true);
-        assertEquals("nio (channel, spin)", row.title());
+        assertEquals("nio (pages, channel, spin)", row.title());
         assertEquals(
                 "{\"kind\":\"peer\",\"name\":\"nio\",\"pattern\":\"rate\",\"sizeBytes\":8,\"min\":1,\"median\":2,"
                         + "\"p99\":3,\"max\":4,\"unit\":\"msg/s\",\"rounds\":[2],\"spread\":0,\"noisy\":true,"
-                        + "\"layer\":\"channel\",\"wait\":\"spin\",\"buffers\":\"rotate\"}",
+                        + "\"setup\":\"pages\",\"layer\":\"channel\",\"wait\":\"spin\",\"buffers\":\"rotate\"}",
                 row.json(new PerfRow.Extras(true, true)));
     }
 

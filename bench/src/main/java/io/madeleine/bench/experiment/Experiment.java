@@ -34,9 +34,24 @@ public record Experiment(String id, String paper, String figure, Status status, 
      * What is measured; all subjects are drawn on the same axes.
      *
      * @param protocols ours
+     * @param variations in which ways
      * @param peers beside ours
      * @param patterns words of the patterns
      * @param sizes of the messages, in bytes
+     * @param layers whether the links are measured by themselves, too
+     * @param bindings whether, where processes are pinned, each way in which processors share caches is measured
      */
-    public record SetUp(List<String> protocols, List<String> peers, List<String> patterns, List<Long> sizes) {}
+    public record SetUp(
+            List<String> protocols,
+            List<Variation> variations,
+            List<String> peers,
+            List<String> patterns,
+            List<Long> sizes,
+            boolean layers,
+            boolean bindings) {
+        /** Ours as they are. */
+        SetUp(List<String> protocols, List<String> peers, List<String> patterns, List<Long> sizes) {
+            this(protocols, List.of(Variation.PLAIN), peers, patterns, sizes, false, false);
+        }
+    }
 }

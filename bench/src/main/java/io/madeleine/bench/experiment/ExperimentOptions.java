@@ -33,7 +33,7 @@ public final class ExperimentOptions {
     public boolean listed() {
         if (list) {
             PrintWriter out = spec.commandLine().getOut();
-            String line = "%-16s  %-28s  %-46s  %s";
+            String line = "%-17s  %-28s  %-50s  %s";
             out.println(line.formatted("id", "paper", "figure", "status"));
             Experiments.ALL.forEach(experiment -> out.println(line.formatted(
                     experiment.id(),

@@ -9,7 +9,15 @@ import java.util.Optional;
  * <p>Threading: stateless.
  */
 final class Experiments {
-    static final List<Experiment> ALL = List.of(Madeleine2Fig5.EXPERIMENT, Madeleine2Fig6.EXPERIMENT);
+    static final List<Experiment> ALL = List.of(
+            Madeleine2Fig5.EXPERIMENT,
+            Madeleine2Fig6.EXPERIMENT,
+            NemesisAblations.EXPERIMENT,
+            NemesisSenders.EXPERIMENT,
+            OpenMxFig6.EXPERIMENT,
+            OpenMxFig7.EXPERIMENT,
+            OpenMxFig8.EXPERIMENT,
+            OpenMxFig9.EXPERIMENT);
 
     private Experiments() {}
 

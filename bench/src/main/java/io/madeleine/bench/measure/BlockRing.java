@@ -55,6 +55,11 @@ final class BlockRing {
         return blocks[last];
     }
 
+    /** How many blocks take turns. */
+    int count() {
+        return blocks.length;
+    }
+
     /** Writes the contents of one message into all blocks. */
     void fill(long number) {
         for (Block block : blocks) {

@@ -35,7 +35,7 @@ public final class ControlLine implements AutoCloseable {
     /** Opens the one end of a wire. */
     @FunctionalInterface
     public interface Opener {
-        /** Of the process with this rank, 0 or 1; what the ends have to know of each other goes over the line. */
+        /** Of the process with this rank; what the ends have to know of each other goes over the line. */
         Wire open(int rank, ControlLine line) throws Exception;
     }
 

@@ -20,12 +20,15 @@ final class Driver {
     /** A sample of bandwidth or rate is a stream of messages that takes at least so long, if the measurement does. */
     private static final long STREAM_SAMPLE_NS = 20 * MILLISECOND_NS;
 
+    /** The same of an incast, which first has to find its pace: the senders are woken one by one. */
+    private static final long INCAST_SAMPLE_NS = 200 * MILLISECOND_NS;
+
+    private static final long LEAST_FROM_EACH = 16;
+
     /** How long the responder echoes at one request. */
     private static final long ECHO_NS = 50 * MILLISECOND_NS;
 
     private static final long LONGEST_NS = 1_000_000 * MILLISECOND_NS;
-    private static final int LEAST_SAMPLES = 5;
-    private static final long WARM_MESSAGES = 50_000;
     private static final long VERIFIED_BYTES = 4 << 20;
     private static final long VERIFIED_MESSAGES = 64;
     private static final long UNCHECKED = -1;
@@ -35,47 +38,53 @@ final class Driver {
     private final Histogram durationsNs = new Histogram(LONGEST_NS, 4);
     private final AllocationMeter allocations = new AllocationMeter();
     private final UsageMeter usage = new UsageMeter();
+    private final Bursts bursts;
     private long number;
 
     Driver(Wire wire) {
         this.wire = wire;
         this.requests = new Requests(wire);
-    }
-
-    /** Memory of both directions, and what is to be found out with it. */
-    private record Job(Order order, BlockRing sent, BlockRing received, long startNs) {
-        long bytes() {
-            return order.bytes();
-        }
-
-        /** Until so much time is over; up to twice as long if so far the compiler cannot have seen enough. */
-        boolean isCold(long messages) {
-            long elapsedNs = System.nanoTime() - startNs;
-            long warmNs = order.warmNs();
-            return messages == 0
-                    || elapsedNs < warmNs
-                    || (elapsedNs < Math.min(2 * warmNs, order.durationNs() / 2) && messages < WARM_MESSAGES);
-        }
-
-        boolean isOver() {
-            return System.nanoTime() - startNs >= order.durationNs();
-        }
+        this.bursts = new Bursts(wire, requests, durationsNs, allocations);
     }
 
     /** Carries out an order. */
     Round measure(Order order, BlockRing sent, BlockRing received) {
         Job job = new Job(order, sent, received, System.nanoTime());
-        verify(job);
+        verifyAll(job);
         sent.fill(++number);
         received.clear();
-        Round round = order.pattern() == Pattern.LATENCY ? latency(job) : stream(job);
+        Round round = switch (order.pattern()) {
+            case LATENCY, PINGPONG -> latency(job);
+            case BANDWIDTH, RATE -> stream(job);
+            case SEND -> send(job);
+            case RECEIVE -> receive(job);
+            case INCAST -> incast(job);
+        };
         if (order.buffers() == Buffers.FRESH) {
-            verify(job); // what is new each time holds nothing that could be looked at
-        } else if (order.pattern() == Pattern.LATENCY) {
+            verifyAll(job); // what is new each time holds nothing that could be looked at
+        } else if (isReceived(order.pattern())) {
             Contents.check(received.last().memory(), order.bytes(), number);
         }
-        requests.ask(Request.END, 0, 0, 0);
+        for (int peer = 0; peer < wire.peers(); peer++) {
+            wire.towards(peer);
+            requests.ask(Request.END, 0, 0, 0);
+        }
         return round;
+    }
+
+    /** Whether it is rank 0 that has received the last message. */
+    private static boolean isReceived(Pattern pattern) {
+        return switch (pattern) {
+            case LATENCY, PINGPONG, RECEIVE, INCAST -> true;
+            case BANDWIDTH, RATE, SEND -> false;
+        };
+    }
+
+    private void verifyAll(Job job) {
+        for (int peer = 0; peer < wire.peers(); peer++) {
+            wire.towards(peer);
+            verify(job);
+        }
     }
 
     private void verify(Job job) {
@@ -102,11 +111,10 @@ final class Driver {
             samples = elapsedNs < ECHO_NS / 2 ? samples * 2 : samples;
         }
         int batch = (int) Math.max(1, (LATENCY_SAMPLE_NS + roundTripNs - 1) / roundTripNs);
-        long leftNs = Math.max(1, job.order().durationNs() - job.order().warmNs());
-        int samples = (int) Math.max(1, Math.min(ECHO_NS, leftNs / 10) / (batch * roundTripNs));
+        int samples = (int) Math.max(1, Math.min(ECHO_NS, job.leftNs() / 10) / (batch * roundTripNs));
         reset(job);
         long counted = 0;
-        while (!job.isOver() || durationsNs.getTotalCount() < LEAST_SAMPLES) {
+        while (!job.isOver(durationsNs.getTotalCount())) {
             echo(job, samples, batch);
             counted += 2L * samples * batch;
         }
@@ -138,8 +146,7 @@ final class Driver {
     }
 
     private Round stream(Job job) {
-        long leftNs = Math.max(1, job.order().durationNs() - job.order().warmNs());
-        long sampleNs = Math.max(1, Math.min(STREAM_SAMPLE_NS, leftNs / 10));
+        long sampleNs = Math.max(1, Math.min(STREAM_SAMPLE_NS, job.leftNs() / 10));
         long count = 1;
         long messages = 0;
         while (job.isCold(messages)) {
@@ -149,11 +156,64 @@ final class Driver {
         }
         reset(job);
         long counted = 0;
-        while (!job.isOver() || durationsNs.getTotalCount() < LEAST_SAMPLES) {
+        while (!job.isOver(durationsNs.getTotalCount())) {
             sendAll(job, count);
             counted += count;
         }
         return Round.of(job.order().pattern(), job.bytes(), durationsNs, count, usage(job, counted));
+    }
+
+    private Round send(Job job) {
+        long count = Bursts.messages(job.bytes());
+        for (long messages = 0; job.isCold(messages); messages += count) {
+            bursts.send(job, count);
+        }
+        reset(job);
+        while (!job.isOver(durationsNs.getTotalCount())) {
+            bursts.send(job, count);
+        }
+        return round(job, count, 1);
+    }
+
+    private Round receive(Job job) {
+        bursts.prime(job);
+        long count = Bursts.messages(job.bytes());
+        for (long messages = 0; job.isCold(messages); messages += count) {
+            bursts.receive(job, count);
+        }
+        reset(job);
+        while (!job.isOver(durationsNs.getTotalCount())) {
+            bursts.receive(job, count);
+        }
+        return round(job, count, 1);
+    }
+
+    private Round incast(Job job) {
+        bursts.prime(job);
+        long sampleNs = Math.max(1, Math.min(INCAST_SAMPLE_NS, job.leftNs() / 4));
+        long count = LEAST_FROM_EACH;
+        long messages = 0;
+        while (job.isCold(messages)) {
+            long elapsedNs = bursts.receiveFromAll(job, count);
+            messages += count;
+            count = elapsedNs < sampleNs / 2 ? count * 2 : Math.max(1, count * sampleNs / elapsedNs);
+        }
+        reset(job);
+        while (!job.isOver(durationsNs.getTotalCount())) {
+            bursts.receiveFromAll(job, count);
+        }
+        return round(job, count, wire.peers());
+    }
+
+    /** Of samples of so many messages of each of so many senders. */
+    private Round round(Job job, long count, int senders) {
+        long messages = count * senders;
+        return Round.of(
+                job.order().pattern(),
+                job.bytes(),
+                durationsNs,
+                messages,
+                usage(job, messages * durationsNs.getTotalCount()));
     }
 
     /** Streams messages until the last one is acknowledged. */
@@ -184,10 +244,20 @@ final class Driver {
         }
     }
 
-    /** Has the responder look at the last message and say what messages have cost there. */
+    /** Has the responders look at the last message and say what messages have cost there. */
     private Requests.Answer check(Job job) {
-        requests.ask(Request.CHECK, job.bytes(), 0, job.order().buffers() == Buffers.FRESH ? UNCHECKED : number);
-        return requests.awaitAnswer();
+        double allocatedBytes = 0;
+        double cpuPercent = 0;
+        long switches = 0;
+        for (int peer = 0; peer < wire.peers(); peer++) {
+            wire.towards(peer);
+            requests.ask(Request.CHECK, job.bytes(), 0, job.order().buffers() == Buffers.FRESH ? UNCHECKED : number);
+            Requests.Answer answer = requests.awaitAnswer();
+            allocatedBytes = Math.max(allocatedBytes, answer.allocatedBytes());
+            cpuPercent += answer.cpuPercent();
+            switches += answer.contextSwitches();
+        }
+        return new Requests.Answer(allocatedBytes, cpuPercent, switches);
     }
 
     private Usage usage(Job job, long messages) {

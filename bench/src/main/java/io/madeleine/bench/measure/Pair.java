@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The two processes of a subject as {@code mad perf} sees them: it waits for them to connect, passes their contacts on,
- * gives both each order at once, and waits for the result of the one and for the other to be idle.
+ * The processes of a subject, two as a rule, as {@code mad perf} sees them: it waits for them to connect, passes their
+ * contacts on, gives all of them each order at once, and waits for the result of the first and for the others to be idle.
  *
  * <p>Threading: confined to caller, but for {@link #close}, which any thread may call.
  */
@@ -30,32 +30,42 @@ public final class Pair implements AutoCloseable {
     /** How much longer than it should a measurement may take. */
     private static final long PATIENCE_S = 60;
 
-    private static final int RANKS = 2;
+    /** How many lines a process may be ahead. */
+    private static final int LINES = 2;
+
     private static final int HELLO_MS = 5_000;
     private static final int POLL_MS = 100;
     private static final int TOKEN_BYTES = 16;
 
     private final String name;
+    private final int ranks;
     private final ServerSocket server;
     private final String token;
-    private final Socket[] sockets = new Socket[RANKS];
+    private final Socket[] sockets;
     private final List<BlockingQueue<String>> lines = new ArrayList<>();
     private volatile boolean closed;
 
-    /** @param name whose processes these are, for messages */
-    public Pair(String name) {
+    /**
+     * A place for processes to connect to.
+     *
+     * @param name whose processes these are, for messages
+     * @param ranks how many there are
+     */
+    public Pair(String name, int ranks) {
         this.name = name;
+        this.ranks = ranks;
+        this.sockets = new Socket[ranks];
         byte[] random = new byte[TOKEN_BYTES];
         new SecureRandom().nextBytes(random);
         this.token = HexFormat.of().formatHex(random);
         try {
-            this.server = new ServerSocket(0, RANKS, InetAddress.getLoopbackAddress());
+            this.server = new ServerSocket(0, ranks, InetAddress.getLoopbackAddress());
             this.server.setSoTimeout(POLL_MS);
         } catch (IOException e) {
             throw new MeasuringException("mad perf cannot listen on the loopback interface: " + e.getMessage(), e);
         }
-        for (int rank = 0; rank < RANKS; rank++) {
-            lines.add(new ArrayBlockingQueue<>(RANKS));
+        for (int rank = 0; rank < ranks; rank++) {
+            lines.add(new ArrayBlockingQueue<>(LINES));
         }
     }
 
@@ -65,7 +75,7 @@ public final class Pair implements AutoCloseable {
     }
 
     /**
-     * Waits until both processes are ready.
+     * Waits until all processes are ready.
      *
      * @param memoryBytes how much memory the messages of one direction will need
      * @param alive whether the processes still run
@@ -73,20 +83,25 @@ public final class Pair implements AutoCloseable {
     public void connect(long memoryBytes, BooleanSupplier alive) {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
         try {
-            for (int connected = 0; connected < RANKS; ) {
+            for (int connected = 0; connected < ranks; ) {
                 if (closed || !alive.getAsBoolean() || deadlineNs - System.nanoTime() < 0) {
                     throw new MeasuringException(name + ": its processes did not start"
                             + (alive.getAsBoolean() ? " within " + START_S + " s" : ": one of them has ended"));
                 }
                 connected += accept() ? 1 : 0;
             }
-            for (int rank = 0; rank < RANKS; rank++) {
+            for (int rank = 0; rank < ranks; rank++) {
                 say(rank, ControlLine.MEMORY + memoryBytes);
             }
             String first = hear(0, ControlLine.CONTACT, START_S);
-            say(0, ControlLine.CONTACT + hear(1, ControlLine.CONTACT, START_S));
-            say(1, ControlLine.CONTACT + first);
-            for (int rank = 0; rank < RANKS; rank++) {
+            for (int rank = 1; rank < ranks; rank++) {
+                String contact = hear(rank, ControlLine.CONTACT, START_S);
+                if (rank == 1) {
+                    say(0, ControlLine.CONTACT + contact);
+                }
+                say(rank, ControlLine.CONTACT + first);
+            }
+            for (int rank = 0; rank < ranks; rank++) {
                 hear(rank, ControlLine.READY, START_S);
             }
         } catch (IOException e) {
@@ -94,7 +109,7 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Takes one connection; whether it is from one of the two. */
+    /** Takes one connection; whether it is from one of them. */
     private boolean accept() throws IOException {
         Socket socket;
         try {
@@ -106,7 +121,7 @@ public final class Pair implements AutoCloseable {
         BufferedReader reader =
                 new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
         String hello = reader.readLine();
-        for (int rank = 0; rank < RANKS; rank++) {
+        for (int rank = 0; rank < ranks; rank++) {
             if ((ControlLine.HELLO + token + " " + rank).equals(hello) && sockets[rank] == null) {
                 socket.setSoTimeout(0);
                 sockets[rank] = socket;
@@ -132,15 +147,17 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Has both processes carry out an order. */
+    /** Has the processes carry out an order. */
     public Round measure(Order order) {
         try {
-            for (int rank = RANKS - 1; rank >= 0; rank--) {
+            for (int rank = ranks - 1; rank >= 0; rank--) {
                 say(rank, order.line());
             }
             long patienceS = PATIENCE_S + 2 * TimeUnit.NANOSECONDS.toSeconds(order.durationNs());
             Round round = Round.parse(hear(0, "", patienceS));
-            hear(1, ControlLine.IDLE, patienceS);
+            for (int rank = 1; rank < ranks; rank++) {
+                hear(rank, ControlLine.IDLE, patienceS);
+            }
             return round;
         } catch (IOException e) {
             throw new MeasuringException(name + ": " + e.getMessage(), e);
@@ -165,9 +182,11 @@ public final class Pair implements AutoCloseable {
             if (!line.isEmpty()) {
                 throw new MeasuringException(name + ": rank " + rank + " said '" + line + "', expected " + expected);
             }
-            String other = lines.get(1 - rank).peek();
-            if (other != null && other.startsWith(ControlLine.FAILED)) {
-                throw failure(1 - rank, other);
+            for (int other = 0; other < ranks; other++) {
+                String theirs = lines.get(other).peek();
+                if (theirs != null && theirs.startsWith(ControlLine.FAILED)) {
+                    throw failure(other, theirs);
+                }
             }
         }
         throw new MeasuringException(name + ": no answer from rank " + rank + " for more than " + patienceS + " s");
@@ -187,7 +206,7 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    /** Lets both processes go: they end by themselves. */
+    /** Lets the processes go: they end by themselves. */
     @Override
     public void close() {
         closed = true;

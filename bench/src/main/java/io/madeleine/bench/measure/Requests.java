@@ -21,7 +21,11 @@ final class Requests {
         /** Look at the last message unless its number is negative; say what messages have cost since the last time. */
         CHECK,
         /** The measurement is over. */
-        END
+        END,
+        /** Send the last message so many times. */
+        BURST,
+        /** Acknowledge, look away from the wire for a while, then receive. */
+        PAUSE
     }
 
     /** Request, size, count and number of the first message. */

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subject whose two processes stay alive between measurements, blocked reading their {@link ControlLine}.
+ * A subject whose processes, two as a rule, stay alive between measurements, blocked reading their {@link ControlLine}.
  *
  * <p>Threading: as {@link Subject}.
  */
@@ -35,6 +35,11 @@ public abstract class ResidentSubject implements Subject {
     /** Starts both processes; the variables lead them to {@link ControlLine#serve}. */
     protected abstract Running start(Map<String, String> environment);
 
+    /** How many processes there are. */
+    protected int ranks() {
+        return 2;
+    }
+
     @Override
     public final Kind kind() {
         return kind;
@@ -52,7 +57,7 @@ public abstract class ResidentSubject implements Subject {
 
     @Override
     public final void open(long memoryBytes) {
-        Pair opened = new Pair(name + variant.suffix());
+        Pair opened = new Pair(name + variant.suffix(), ranks());
         pair = opened;
         Running started = start(opened.environment());
         running = started;

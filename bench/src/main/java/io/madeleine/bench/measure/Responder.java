@@ -26,6 +26,8 @@ final class Responder {
                 case ECHO -> echo(blocks, asked.bytes(), asked.count());
                 case STREAM -> stream(blocks, asked.bytes(), asked.count());
                 case CHECK -> check(blocks, asked.bytes(), asked.number(), withUsage);
+                case BURST -> burst(blocks, asked.bytes(), asked.count());
+                case PAUSE -> pause(blocks, asked.bytes(), asked.count());
                 case END -> throw new IllegalStateException("the loop ends with END");
             }
         }
@@ -56,6 +58,25 @@ final class Responder {
             wire.receive(blocks.next(), bytes);
         }
         requests.acknowledge();
+        allocations.end(count);
+    }
+
+    private void burst(BlockRing blocks, long bytes, long count) {
+        allocations.begin();
+        for (long i = 0; i < count; i++) {
+            wire.stream(blocks.next(), bytes);
+        }
+        wire.flush();
+        allocations.end(count);
+    }
+
+    private void pause(BlockRing blocks, long bytes, long count) {
+        requests.acknowledge();
+        Bursts.lookAway();
+        allocations.begin();
+        for (long i = 0; i < count; i++) {
+            wire.receive(blocks.next(), bytes);
+        }
         allocations.end(count);
     }
 

@@ -33,7 +33,7 @@ public record Round(long samples, double min, double median, double max, List<Do
 
     /** Of durations; in a rate, the longest duration is the smallest value. */
     static Round of(Pattern pattern, long bytes, Histogram durationsNs, long messagesPerSample, Usage usage) {
-        boolean inverse = pattern != Pattern.LATENCY;
+        boolean inverse = !pattern.isDuration();
         int count = (int) Math.min(MOST_VALUES, durationsNs.getTotalCount());
         List<Double> values = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -49,6 +49,17 @@ public record Round(long samples, double min, double median, double max, List<Do
                 pattern.value(Math.max(1, durationsNs.getValueAtPercentile(50)), messagesPerSample, bytes),
                 pattern.value(inverse ? shortestNs : longestNs, messagesPerSample, bytes),
                 values,
+                usage);
+    }
+
+    /** Of half round trips in us, the bandwidths of messages of that size in MB/s. */
+    public Round asBandwidth(long bytes) {
+        return new Round(
+                samples,
+                bytes / max,
+                bytes / median,
+                bytes / min,
+                values.reversed().stream().map(us -> bytes / us).toList(),
                 usage);
     }
 

@@ -63,16 +63,17 @@ public interface Subject extends AutoCloseable {
      *
      * @param waiting the wait mode, if several are compared
      * @param layer the layer, if several are compared
+     * @param setup what is switched on or off, or where it runs, if several are compared
      */
-    record Variant(Optional<String> waiting, Optional<String> layer) {
+    record Variant(Optional<String> waiting, Optional<String> layer, Optional<String> setup) {
         /** There is only one. */
-        public static final Variant PLAIN = new Variant(Optional.empty(), Optional.empty());
+        public static final Variant PLAIN = new Variant(Optional.empty(), Optional.empty(), Optional.empty());
 
         /** In brackets behind a name; empty if there is nothing to say. */
         public String suffix() {
             String words = String.join(
                     ", ",
-                    java.util.stream.Stream.of(layer, waiting)
+                    java.util.stream.Stream.of(setup, layer, waiting)
                             .flatMap(Optional::stream)
                             .toList());
             return words.isEmpty() ? "" : " (" + words + ")";

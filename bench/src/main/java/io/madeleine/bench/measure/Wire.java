@@ -36,6 +36,14 @@ public interface Wire extends AutoCloseable {
         return Long.MAX_VALUE;
     }
 
+    /** How many others there are at the other end. */
+    default int peers() {
+        return 1;
+    }
+
+    /** Whom the next messages go to, 0 to {@link #peers()} - 1; what is received comes from anyone. */
+    default void towards(int peer) {}
+
     @Override
     void close();
 }

@@ -87,7 +87,7 @@ final class JvmPeer extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        return true;
+        return peer != Peers.RAW_MAILBOX || !pattern.isBurst(); // a mailbox holds one message
     }
 
     @Override

@@ -114,6 +114,29 @@ final class HtmlReport {
                                     + " better; both axes are logarithmic.",
                             pattern);
                 case "rate" -> rates();
+                case "pingpong" ->
+                    section(
+                            "PingPong bandwidth",
+                            "The size over half the time of a round trip; 1 MB is 10⁶ bytes. Higher is better; both axes"
+                                    + " are logarithmic.",
+                            pattern);
+                case "send" ->
+                    section(
+                            "Sending",
+                            "Time per message of a burst that is sent while the receiver looks away. Lower is better;"
+                                    + " both axes are logarithmic.",
+                            pattern);
+                case "receive" ->
+                    section(
+                            "Receiving",
+                            "Time per message of a burst that has arrived. Lower is better; both axes are logarithmic.",
+                            pattern);
+                case "incast" ->
+                    section(
+                            "Incast",
+                            "Messages per second at one receiver, from all senders together. Higher is better; both axes"
+                                    + " are logarithmic.",
+                            pattern);
                 default -> section(Html.capitalised(pattern), "Both axes are logarithmic.", pattern);
             }
         }

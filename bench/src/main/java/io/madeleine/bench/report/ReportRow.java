@@ -37,7 +37,7 @@ public record ReportRow(
         Map<String, String> costs) {
     private static final List<String> COSTS =
             List.of("allocatedBytesPerMessage", "cpuPercent", "contextSwitchesPerMessage");
-    private static final List<String> VARIANTS = List.of("layer", "buffers", "wait");
+    private static final List<String> VARIANTS = List.of("setup", "layer", "buffers", "wait");
 
     private static final double UNCERTAIN_SPREAD = 0.3;
 

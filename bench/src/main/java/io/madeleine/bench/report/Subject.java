@@ -54,10 +54,15 @@ record Subject(String label, boolean ours, Family family, int colour, String das
             long relatives = found.values().stream()
                     .filter(other -> (other.label() + " ").startsWith(row.name() + " "))
                     .count();
+            int colour = look.colour();
             String dash =
                     relatives == 0 ? look.dash() : VARIANT_DASHES.get((int) (relatives - 1) % VARIANT_DASHES.size());
+            if (relatives > VARIANT_DASHES.size()) { // the dashes of its hue are used up
+                colour = free;
+                free = free == COLOURS - 1 ? FIRST_FREE : free + 1;
+            }
             Family family = Family.of(row.ours(), row.name());
-            found.put(row.subject(), new Subject(row.subject(), row.ours(), family, look.colour(), dash));
+            found.put(row.subject(), new Subject(row.subject(), row.ours(), family, colour, dash));
         }
         List<Subject> ordered = new ArrayList<>();
         found.values().stream().filter(Subject::ours).forEach(ordered::add);

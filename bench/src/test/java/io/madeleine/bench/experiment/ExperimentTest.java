@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExperimentTest {
     @TempDir
@@ -83,6 +85,100 @@ class ExperimentTest {
         Path again = directory.resolve("again.html");
         assertEquals(0, perf("--from", rows.toString(), "--report", again.toString()), err.toString());
         checkPage(again);
+    }
+
+    /** All that sci needs alone, very briefly, with real processes: each variation has its rows in the report. */
+    @ParameterizedTest
+    @ValueSource(strings = {"nemesis-ablations", "open-mx-fig6", "open-mx-fig7"})
+    void shouldMeasureAllVariations(String id) throws Exception {
+        Path page = directory.resolve("page.html");
+        Path rows = directory.resolve("rows.jsonl");
+        Experiment experiment = Experiments.of(id).orElseThrow();
+        List<String> all = experiment.setUp().patterns();
+        List<String> patterns = all.subList(Math.max(0, all.size() - 2), all.size()); // the others, PerfIT has
+        int code = perf(
+                "--experiment",
+                id,
+                "--pattern",
+                String.join(",", patterns),
+                "--seconds",
+                "0.05",
+                "--rounds",
+                "1",
+                "--sizes",
+                "8192",
+                "--report",
+                page.toString(),
+                "--json",
+                rows.toString());
+        assertEquals(0, code, err.toString());
+        String text = Files.readString(page);
+        List<String> kept = Files.readAllLines(rows);
+        for (Variation variation : experiment.setUp().variations()) {
+            if (err.toString().contains("'" + variation.name() + "' is left out: ")) {
+                continue; // no single copy here
+            }
+            String setup = "\"setup\":\"" + variation.name();
+            long expected = (experiment.setUp().layers() ? 2L : 1L) * patterns.size();
+            assertEquals(
+                    expected, kept.stream().filter(line -> line.contains(setup)).count(), variation.name());
+            assertTrue(text.contains("data-name=\"sci " + variation.name()), variation.name());
+        }
+        experiment.original().quotes().stream()
+                .filter(quote -> patterns.contains(quote.pattern()))
+                .forEach(quote -> assertTrue(text.contains("<dd>" + quote.value()), quote.value()));
+    }
+
+    /** All eight at once are for people; here, whether there are as many processes as were asked for. */
+    @Test
+    void shouldReceiveFromSeveralSendersAtOnce() throws Exception {
+        Path page = directory.resolve("page.html");
+        Path rows = directory.resolve("rows.jsonl");
+        int code = perf(
+                "--experiment",
+                "nemesis-senders",
+                "--senders",
+                "1,3",
+                "--seconds",
+                "0.05",
+                "--rounds",
+                "1",
+                "--sizes",
+                "8",
+                "--report",
+                page.toString(),
+                "--json",
+                rows.toString());
+        assertEquals(0, code, err.toString());
+        String kept = Files.readString(rows);
+        assertTrue(kept.contains("\"setup\":\"1 sender\"") && kept.contains("\"setup\":\"3 senders\""), kept);
+        assertTrue(Files.readString(page).contains("data-name=\"sci 3 senders\""));
+        assertEquals(2, perf("--pattern", "incast", "--senders", "0"));
+        assertTrue(err.toString().contains("--senders 0: expected 1 to 64"), err.toString());
+    }
+
+    /** A flag that nothing reads would measure the same thing twice under two names. */
+    @Test
+    void shouldSwitchOffWhatTheAblationsName() throws Exception {
+        List<String> options = Experiments.of("nemesis-ablations").orElseThrow().setUp().variations().stream()
+                .flatMap(variation -> variation.javaOptions().stream())
+                .toList();
+        assertEquals(2, options.size());
+        String ring = flag("io.madeleine.tm.sci.RingLayout", "CACHES_POSITIONS", options);
+        String copy = flag("io.madeleine.pmm.spi.Blocks", "BY_HAND_BYTES", options);
+        assertEquals(List.of("false", "0"), List.of(ring, copy));
+    }
+
+    /** The value of a static field in a JVM with these options. */
+    private static String flag(String type, String field, List<String> options) throws Exception {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), StaticField.class.getName(), type, field));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), said);
+        return said.strip();
     }
 
     private static void checkPage(Path page) throws Exception {

@@ -1,0 +1,22 @@
+package io.madeleine.bench;
+
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.CopyEngine;
+import java.util.ServiceLoader;
+
+/**
+ * Whether this system has what single copy needs.
+ *
+ * <p>Threading: stateless.
+ */
+final class SingleCopyEngines {
+    private SingleCopyEngines() {}
+
+    /** Of the first engine that is found, as far as can be told in this process. */
+    static Availability availability() {
+        return ServiceLoader.load(CopyEngine.class)
+                .findFirst()
+                .map(CopyEngine::availability)
+                .orElseGet(() -> Availability.off("no copy engine is on the path"));
+    }
+}

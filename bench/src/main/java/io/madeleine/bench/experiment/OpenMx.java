@@ -1,0 +1,43 @@
+package io.madeleine.bench.experiment;
+
+import io.madeleine.bench.report.Original;
+import io.madeleine.bench.report.Original.Quote;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * What the figures of the Open-MX paper have in common: PingPong bandwidth against size, each mechanism by settings that
+ * send all blocks its way. Where two curves cross is where the threshold between them should be.
+ *
+ * <p>Threading: stateless.
+ */
+final class OpenMx {
+    static final String PAPER = "Open-MX (intra-node, 2009)";
+
+    /** Blocks of 1 KiB to 16 MiB, as the axes of the figures. */
+    static final List<Long> SIZES =
+            LongStream.rangeClosed(5, 12).map(power -> 1L << 2 * power).boxed().toList();
+
+    static final Variation EAGER =
+            Variation.with("eager, the ring", "tm.sci.short.max-block=1 GiB", "tm.sci.dma.single-copy=off");
+    static final Variation PIPELINE =
+            Variation.with("pipeline, the cells", "tm.sci.short.max-block=0", "tm.sci.dma.single-copy=off");
+    static final Variation SINGLE_COPY = Variation.withSingleCopy(
+            "single copy", "tm.sci.short.max-block=0", "tm.sci.dma.single-copy=on", "tm.sci.dma.from=4 KiB");
+
+    private OpenMx() {}
+
+    static Original original(int figure, String title, String note, String... quotes) {
+        List<Quote> numbers = new ArrayList<>();
+        for (int i = 0; i < quotes.length; i += 2) {
+            numbers.add(new Quote("pingpong", quotes[i], quotes[i + 1]));
+        }
+        return new Original(
+                title,
+                "High Throughput Intra-Node MPI Communication with Open-MX, figure " + figure
+                        + ": IMB PingPong, two Xeon \"Clovertown\" 2.33 GHz of four cores each",
+                numbers,
+                note + " Single copy is process_vm_readv by the receiver in place of a driver of the kernel's.");
+    }
+}
