@@ -3,13 +3,18 @@ package io.madeleine.tm.sci;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -19,9 +24,30 @@ import org.junit.jupiter.api.Test;
  */
 class DmaProcessesIT extends SciProcessesIT {
     private static final int BYTES = 5_000_003;
+    private static final List<String> DROP =
+            List.of("setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace");
 
     private List<String> flags =
             SingleCopy.availability().on() ? List.of("--enable-native-access=ALL-UNNAMED") : List.of();
+
+    private List<String> prefix = List.of();
+    private List<String> otherChannels = List.of();
+    private ProcessBuilder.Redirect errors = ProcessBuilder.Redirect.INHERIT;
+
+    @Override
+    List<String> prefix() {
+        return prefix;
+    }
+
+    @Override
+    List<String> otherChannels() {
+        return otherChannels;
+    }
+
+    @Override
+    ProcessBuilder.Redirect errors() {
+        return errors;
+    }
 
     @Override
     String settings() {
@@ -37,6 +63,41 @@ class DmaProcessesIT extends SciProcessesIT {
     void shouldEchoWhereOnlyOneSideHasNativeAccess() throws Exception {
         flags = List.of();
         shouldEchoBetweenProcessesThatSleep();
+    }
+
+    /**
+     * The kernel's own refusal: a process without the capability to trace may not read one that has more than itself. All
+     * of its connections go on through cells, and it says so once.
+     */
+    @Test
+    void shouldFallBackWithOneMessageWhereTheSystemForbidsToRead() throws Exception {
+        assumeTrue(SingleCopy.availability().on(), SingleCopy.availability().reason());
+        assumeTrue(mayDropCapabilities(), "only root can take a capability from a process it starts (setpriv)");
+        prefix = DROP;
+        otherChannels = List.of("more", "most");
+        Path said = directory.resolveSibling(directory.getFileName() + ".errors");
+        errors = ProcessBuilder.Redirect.to(said.toFile());
+        try {
+            shouldEchoBetweenProcessesThatSleep();
+            List<String> warnings = Files.readAllLines(said).stream()
+                    .filter(line -> line.contains("no single copy"))
+                    .toList();
+            assertEquals(1, warnings.size(), Files.readString(said));
+            assertTrue(warnings.getFirst().contains("from process 1"), warnings.getFirst());
+            assertTrue(warnings.getFirst().contains("(EPERM)"), warnings.getFirst());
+        } finally {
+            Files.deleteIfExists(said);
+        }
+    }
+
+    private static boolean mayDropCapabilities() throws Exception {
+        List<String> command = new ArrayList<>(DROP);
+        command.add("true");
+        try {
+            return new ProcessBuilder(command).start().waitFor() == 0;
+        } catch (IOException _) {
+            return false; // there is no setpriv
+        }
     }
 
     @Test

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class SciProcessesIT {
     private static final int WHOLE = PacketHeader.FIRST | PacketHeader.LAST;
+    private static final String MAIN = "main";
     private static final int LARGE_BYTES = 1_000_003;
 
     @TempDir
@@ -49,7 +50,22 @@ class SciProcessesIT {
         return List.of();
     }
 
-    /** The other process: {@code DIRECTORY ADDRESS SETTINGS}. Sends what comes on either link back, sleeping between. */
+    /** What starts the other process, before its java. */
+    List<String> prefix() {
+        return List.of();
+    }
+
+    /** Where the other process's errors go. */
+    ProcessBuilder.Redirect errors() {
+        return ProcessBuilder.Redirect.INHERIT;
+    }
+
+    /** Channels that are opened besides the one that is used. */
+    List<String> otherChannels() {
+        return List.of();
+    }
+
+    /** The other process: {@code DIRECTORY ADDRESS SETTINGS CHANNEL...}. Sends what comes on either link back, sleeping between. */
     static final class Echo implements ConnectionListener {
         private final Side side;
         private final ProtocolConnection connection;
@@ -63,11 +79,12 @@ class SciProcessesIT {
         static void main(String[] arguments) {
             try (Side side = Side.open(Path.of(arguments[0]), 2, arguments[2])) {
                 System.out.println(side.adapter.address());
-                CompletableFuture<ProtocolConnection> future =
-                        connect(side, new ProcessIdentity(1, 0), arguments[1], false);
-                while (!future.isDone()) {
-                    side.round();
+                ProcessIdentity peer = new ProcessIdentity(1, 0);
+                for (int i = 3; i < arguments.length; i++) {
+                    await(side, connect(side, peer, arguments[1], false, arguments[i]));
                 }
+                CompletableFuture<ProtocolConnection> future = connect(side, peer, arguments[1], false, MAIN);
+                await(side, future);
                 new Echo(side, future.join()).run();
             }
         }
@@ -106,9 +123,9 @@ class SciProcessesIT {
     }
 
     private static CompletableFuture<ProtocolConnection> connect(
-            Side side, ProcessIdentity peer, String address, boolean initiator) {
+            Side side, ProcessIdentity peer, String address, boolean initiator, String channel) {
         return side.adapter
-                .openChannel("main")
+                .openChannel(channel)
                 .connect(new ConnectionRequest(
                         peer,
                         address,
@@ -116,6 +133,12 @@ class SciProcessesIT {
                         side.pmm.transmissionModules(),
                         Side.DIGEST,
                         System.nanoTime() + TimeUnit.SECONDS.toNanos(20)));
+    }
+
+    private static void await(Side side, CompletableFuture<ProtocolConnection> future) {
+        while (!future.isDone()) {
+            side.round();
+        }
     }
 
     private static void send(Side side, TransmissionLink link, MemorySegment content) {
@@ -152,7 +175,8 @@ class SciProcessesIT {
     }
 
     private Process start(String address) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(prefix());
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -160,9 +184,8 @@ class SciProcessesIT {
                 "--sun-misc-unsafe-memory-access=deny"));
         command.addAll(flags());
         command.addAll(List.of(Echo.class.getName(), directory.toString(), address, settings()));
-        return new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        command.addAll(otherChannels());
+        return new ProcessBuilder(command).redirectError(errors()).start();
     }
 
     interface Trial {
@@ -174,10 +197,12 @@ class SciProcessesIT {
         try (Side side = Side.open(directory, 1, settings())) {
             peer = start(side.adapter.address());
             BufferedReader output = peer.inputReader();
-            var future = connect(side, new ProcessIdentity(2, 0), output.readLine(), true);
-            while (!future.isDone()) {
-                side.round();
+            String address = output.readLine();
+            for (String channel : otherChannels()) {
+                await(side, connect(side, new ProcessIdentity(2, 0), address, true, channel));
             }
+            var future = connect(side, new ProcessIdentity(2, 0), address, true, MAIN);
+            await(side, future);
             Side.Listener listener = new Side.Listener();
             future.join().start(listener);
             trial.run(side, future.join(), listener, peer);
@@ -269,7 +294,7 @@ class SciProcessesIT {
     void shouldRefuseToConnectToAProcessThatEnded() throws Exception {
         with((side, connection, listener, peer) -> {
             String address = side.adapter.address().replaceFirst("1\\.0-[0-9a-f]+", "2.0-12345678");
-            var future = connect(side, new ProcessIdentity(2, 0), address, true);
+            var future = connect(side, new ProcessIdentity(2, 0), address, true, MAIN);
             try {
                 future.join();
                 fail("connected to nobody");
