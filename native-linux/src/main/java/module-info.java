@@ -1,4 +1,4 @@
-/** What Linux offers beyond the JDK, by downcalls: reading the memory of another process. */
+/** What Linux offers beyond the JDK, by downcalls: reading the memory of another process, huge pages. */
 module io.madeleine.linux {
     requires static org.jspecify;
     requires transitive io.madeleine.pmm;
@@ -7,4 +7,6 @@ module io.madeleine.linux {
 
     provides io.madeleine.pmm.spi.CopyEngine with
             io.madeleine.linux.ProcessVmEngine;
+    provides io.madeleine.pmm.spi.LargePages with
+            io.madeleine.linux.HugePages;
 }

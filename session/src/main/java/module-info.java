@@ -8,6 +8,8 @@ module io.madeleine.session {
     requires com.google.common;
     requires transitive typesafe.config;
 
+    uses io.madeleine.pmm.spi.LargePages;
+
     exports io.madeleine.session;
 
     provides io.madeleine.api.spi.SessionProvider with

@@ -16,8 +16,6 @@ public final class ProcessVmEngine implements CopyEngine {
     /** The engine's name. */
     public static final String NAME = "process_vm_readv";
 
-    private static final String MODULE = "io.madeleine.linux";
-
     /** For {@link java.util.ServiceLoader}; loads nothing yet. */
     public ProcessVmEngine() {}
 
@@ -28,13 +26,9 @@ public final class ProcessVmEngine implements CopyEngine {
 
     @Override
     public Availability availability() {
-        if (!System.getProperty("os.name", "").equals("Linux")) {
-            return Availability.off(NAME + " is a call of Linux, and this is " + System.getProperty("os.name"));
-        }
-        if (!ProcessVmEngine.class.getModule().isNativeAccessEnabled()) {
-            String module = ProcessVmEngine.class.getModule().isNamed() ? MODULE : "ALL-UNNAMED";
-            return Availability.off("native access is not granted; run java with --enable-native-access=" + module
-                    + " (\"mad run\" does it by itself, unless told --no-native)");
+        Availability access = NativeAccess.availability();
+        if (!access.on()) {
+            return access;
         }
         if (!ProcessVm.isPresent()) {
             return Availability.off("the C library of this system has no " + NAME);
@@ -44,7 +38,7 @@ public final class ProcessVmEngine implements CopyEngine {
 
     @Override
     public List<String> nativeModules() {
-        return List.of(MODULE);
+        return List.of(NativeAccess.MODULE);
     }
 
     @Override

@@ -1,0 +1,79 @@
+package io.madeleine.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The downcalls for anonymous memory; addresses are plain numbers. Its class is not to be initialised where native access
+ * is not granted.
+ *
+ * <pre>
+ *   void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
+ *   int munmap(void *addr, size_t length)
+ *   int madvise(void *addr, size_t length, int advice)
+ * </pre>
+ *
+ * <p>Threading: stateless.
+ */
+final class Mapping {
+    /** What {@link #map} answers when there is no memory. */
+    static final long FAILED = -1;
+
+    private static final int READ_AND_WRITE = 0x1 | 0x2;
+    private static final int PRIVATE_AND_ANONYMOUS = 0x02 | 0x20;
+    private static final int HUGE_PAGES = 14;
+
+    private static final MethodHandle MAP = handle(
+            "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle UNMAP = handle("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle ADVISE =
+            handle("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+
+    private Mapping() {}
+
+    @SuppressWarnings("restricted") // what this module is for
+    private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor);
+    }
+
+    /** Takes anonymous memory, zero; its address or {@link #FAILED}. */
+    static long map(long bytes) {
+        try {
+            return (long) MAP.invokeExact(0L, bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** Gives memory back: whole pages. */
+    static void unmap(long address, long bytes) {
+        try {
+            int _ = (int) UNMAP.invokeExact(address, bytes);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** Asks for huge pages there; whether the system knows them. */
+    static boolean adviseHugePages(long address, long bytes) {
+        try {
+            return (int) ADVISE.invokeExact(address, bytes, HUGE_PAGES) == 0;
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    private static RuntimeException wrong(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException known
+                ? known
+                : new IllegalStateException("a downcall threw what none throws", e);
+    }
+}
