@@ -2,6 +2,7 @@ package io.madeleine.tm.tcp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.handler.ssl.SslHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,8 @@ final class AnsweringHandshake extends HandshakeHandler {
     private @Nullable Handshake handshake;
     private Handshake.@Nullable Join join;
 
-    AnsweringHandshake(byte[] secret, long timeoutNs, Lobby lobby) {
-        super(timeoutNs);
+    AnsweringHandshake(byte[] secret, long timeoutNs, @Nullable SslHandler tls, Lobby lobby) {
+        super(timeoutNs, tls);
         this.secret = secret;
         this.lobby = lobby;
     }
@@ -43,6 +44,11 @@ final class AnsweringHandshake extends HandshakeHandler {
     }
 
     @Override
+    void onSecured() {
+        send(Handshake.ready());
+    }
+
+    @Override
     boolean isTimed() {
         return join == null;
     }
@@ -53,8 +59,10 @@ final class AnsweringHandshake extends HandshakeHandler {
             Handshake.need(frame, Handshake.NONCE_BYTES, "HELLO");
             byte[] nonce = new byte[Handshake.NONCE_BYTES];
             frame.readBytes(nonce);
-            handshake = Handshake.acceptor(secret, nonce);
-            send(handshake.challenge());
+            Handshake begun = Handshake.acceptor(secret, nonce);
+            begun.bind(binding());
+            handshake = begun;
+            send(begun.challenge());
         } else if (type == Handshake.JOIN && handshake != null && join == null) {
             if (handshake.readProven(Handshake.JOIN, frame)) {
                 join = Handshake.readJoin(frame);

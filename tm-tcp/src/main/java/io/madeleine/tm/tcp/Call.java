@@ -66,6 +66,7 @@ final class Call implements CallingHandshake.Caller {
                         adapter.context().secret(),
                         join(),
                         adapter.config().handshake().timeoutNs(),
+                        adapter.tlsForCall(),
                         this));
         channel = connecting.channel();
         connecting.addListener(made -> {

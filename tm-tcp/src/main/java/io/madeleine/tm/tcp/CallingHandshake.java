@@ -1,6 +1,8 @@
 package io.madeleine.tm.tcp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.ssl.SslHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The initiator's side of the handshake.
@@ -23,10 +25,11 @@ final class CallingHandshake extends HandshakeHandler {
     private final Handshake handshake;
     private final Handshake.Join join;
     private final Caller caller;
+    private boolean greeted;
     private boolean challenged;
 
-    CallingHandshake(byte[] secret, Handshake.Join join, long timeoutNs, Caller caller) {
-        super(timeoutNs);
+    CallingHandshake(byte[] secret, Handshake.Join join, long timeoutNs, @Nullable SslHandler tls, Caller caller) {
+        super(timeoutNs, tls);
         this.handshake = Handshake.initiator(secret);
         this.join = join;
         this.caller = caller;
@@ -34,6 +37,19 @@ final class CallingHandshake extends HandshakeHandler {
 
     @Override
     void onConnected() {
+        if (!isSecured()) {
+            greet();
+        }
+    }
+
+    /** The peer's READY comes next. */
+    @Override
+    void onSecured() {
+        handshake.bind(binding());
+    }
+
+    private void greet() {
+        greeted = true;
         send(handshake.hello());
     }
 
@@ -45,7 +61,10 @@ final class CallingHandshake extends HandshakeHandler {
 
     @Override
     void onFrame(byte type, ByteBuf frame) throws Handshake.MalformedFrameException {
-        if (type == Handshake.CHALLENGE && !challenged) {
+        if (type == Handshake.READY && !greeted) {
+            Handshake.need(frame, 0, "READY");
+            greet();
+        } else if (type == Handshake.CHALLENGE && greeted && !challenged) {
             challenged = true;
             if (handshake.readChallenge(frame)) {
                 caller.challenged();

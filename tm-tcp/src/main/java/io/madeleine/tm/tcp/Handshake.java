@@ -23,8 +23,13 @@ import javax.crypto.spec.SecretKeySpec;
  *   REJECT     "MADL" version code, either way, instead of any of them
  * </pre>
  *
- * A proof is an HMAC-SHA256 with the session's secret over the frame's name, both nonces and the frame's body: it is
- * checked before the body is read. Packets follow the verdict, from both sides.
+ * A proof is an HMAC-SHA256 with the session's secret over the frame's name, both nonces, what names the TLS session if there
+ * is one, and the frame's body: it is checked before the body is read. Packets follow the verdict, from both sides.
+ *
+ * <p>With TLS, all of this is inside it, and the acceptor begins, with READY: by then it has accepted the initiator's
+ * certificate, which TLS 1.3 does not tell an initiator otherwise. The keying material of the TLS session (RFC 5705, RFC 9266)
+ * is part of every proof, so that nobody can stand between and pass proofs on, not even with a certificate that both ends
+ * trust.
  *
  * <p>Threading: confined to the event loop; the static parts are stateless.
  */
@@ -44,6 +49,7 @@ final class Handshake {
     static final byte JOIN = 3;
     static final byte VERDICT = 4;
     static final byte REJECT = 5;
+    static final byte READY = 6;
 
     /** Codes of REJECT. */
     static final byte OTHER_VERSION = 1;
@@ -51,6 +57,8 @@ final class Handshake {
     static final byte OTHER_SECRET = 2;
     static final byte MALFORMED = 3;
     static final byte TOO_SLOW = 4;
+    static final byte TLS_NEEDED = 5;
+    static final byte TLS_NOT_SPOKEN = 6;
 
     private static final int MAX_REASON_BYTES = 1000;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -59,6 +67,7 @@ final class Handshake {
     private final byte[] ownNonce = new byte[NONCE_BYTES];
     private final byte[] initiatorNonce;
     private final byte[] acceptorNonce;
+    private byte[] binding = {};
 
     private Handshake(byte[] secret, byte[] peerNonce, boolean initiator) {
         this.secret = secret;
@@ -75,6 +84,11 @@ final class Handshake {
     /** The side that is called, which has the caller's nonce. */
     static Handshake acceptor(byte[] secret, byte[] initiatorNonce) {
         return new Handshake(secret, initiatorNonce, false);
+    }
+
+    /** Binds the proofs to a TLS session; before the first one. */
+    void bind(byte[] keyingMaterial) {
+        binding = keyingMaterial.clone();
     }
 
     /**
@@ -112,6 +126,10 @@ final class Handshake {
 
     ByteBuf challenge() {
         return beginPlain(CHALLENGE).writeBytes(ownNonce).writeBytes(proof(CHALLENGE, new byte[0]));
+    }
+
+    static ByteBuf ready() {
+        return beginPlain(READY);
     }
 
     static ByteBuf reject(byte code) {
@@ -214,6 +232,7 @@ final class Handshake {
             mac.update(new byte[] {'M', 'A', 'D', 'L', VERSION, type});
             mac.update(initiatorNonce);
             mac.update(acceptorNonce);
+            mac.update(binding);
             return mac.doFinal(body);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("HMAC-SHA256 is in every JDK", e);
@@ -225,9 +244,11 @@ final class Handshake {
         return switch (code) {
             case OTHER_VERSION ->
                 "it speaks another version of the wire protocol; run the same release in all processes";
-            case OTHER_SECRET -> "the two processes do not have the same session secret";
+            case OTHER_SECRET -> "the two processes do not have the same session secret (madeleine.session.secret)";
             case MALFORMED -> "it could not read what it was sent";
             case TOO_SLOW -> "the handshake took too long";
+            case TLS_NEEDED -> "it speaks TLS only; set madeleine.tm.tcp.tls.enabled alike in all processes";
+            case TLS_NOT_SPOKEN -> "it does not speak TLS; set madeleine.tm.tcp.tls.enabled alike in all processes";
             default -> "for a reason unknown to this release (code " + code + ")";
         };
     }

@@ -2,6 +2,7 @@ package io.madeleine.tm.tcp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandler;
@@ -11,8 +12,12 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.LengthFieldPrepender;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,19 +27,52 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the event loop.
  */
 abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
+    private static final String TLS = "tls";
     private static final String DECODER = "frame-decoder";
     private static final String PREPENDER = "frame-prepender";
 
     /** What is read behind the last frame is at most one buffer. */
     private static final int READ_BYTES = Handshake.MAX_FRAME_BYTES + Handshake.LENGTH_BYTES;
 
+    /** Room for certificates: what has not been read when one is refused would make the kernel reset the connection. */
+    private static final int TLS_READ_BYTES = 16 * 1024;
+
     private final long timeoutNs;
+    private final @Nullable SslHandler tls;
+    private byte[] binding = {};
     private @Nullable ChannelHandlerContext context;
     private boolean over;
     private byte[] leftover = {};
+    private byte[] undecrypted = {};
+    private boolean unwrapped;
 
-    HandshakeHandler(long timeoutNs) {
+    /** A frame's length that begins a record of TLS instead. */
+    private static final class TlsRecordException extends DecoderException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** Frames after their length in two bytes. */
+    private static final class FrameDecoder extends LengthFieldBasedFrameDecoder {
+        private static final int TLS_HANDSHAKE = 0x1603;
+
+        FrameDecoder() {
+            super(Handshake.MAX_FRAME_BYTES, 0, Handshake.LENGTH_BYTES, 0, Handshake.LENGTH_BYTES);
+        }
+
+        @Override
+        @SuppressWarnings("deprecation") // of the byte order, which is the usual one here
+        protected long getUnadjustedFrameLength(ByteBuf bytes, int offset, int length, java.nio.ByteOrder order) {
+            long frameBytes = super.getUnadjustedFrameLength(bytes, offset, length, order);
+            if (frameBytes == TLS_HANDSHAKE) {
+                throw new TlsRecordException();
+            }
+            return frameBytes;
+        }
+    }
+
+    HandshakeHandler(long timeoutNs, @Nullable SslHandler tls) {
         this.timeoutNs = timeoutNs;
+        this.tls = tls;
     }
 
     /** Handles a frame, whose head has been read and checked. */
@@ -49,16 +87,21 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
 
     abstract void onConnected();
 
+    /** TLS has been agreed on, and the peer's certificate is good. */
+    abstract void onSecured();
+
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
-        added.channel().config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(READ_BYTES));
+        added.channel()
+                .config()
+                .setRecvByteBufAllocator(new FixedRecvByteBufAllocator(isSecured() ? TLS_READ_BYTES : READ_BYTES));
         added.pipeline()
-                .addFirst(
-                        DECODER,
-                        new LengthFieldBasedFrameDecoder(
-                                Handshake.MAX_FRAME_BYTES, 0, Handshake.LENGTH_BYTES, 0, Handshake.LENGTH_BYTES))
+                .addFirst(DECODER, new FrameDecoder())
                 .addFirst(PREPENDER, new LengthFieldPrepender(Handshake.LENGTH_BYTES));
+        if (tls != null) {
+            added.pipeline().addFirst(TLS, tls);
+        }
         added.executor().schedule(this::timedOut, timeoutNs, TimeUnit.NANOSECONDS);
     }
 
@@ -110,6 +153,33 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         context().pipeline().remove(DECODER); // passes what it has on to channelRead
     }
 
+    /** Whether bytes go through TLS. */
+    final boolean isSecured() {
+        return tls != null;
+    }
+
+    /** What names the TLS session; empty without TLS. */
+    final byte[] binding() {
+        return binding;
+    }
+
+    /** Takes TLS out of the pipeline; what it has not decrypted is {@link #undecrypted}. After {@link #end}. */
+    final @Nullable SSLEngine takeEngine() {
+        SslHandler handler = tls;
+        if (handler == null) {
+            return null;
+        }
+        unwrapped = true;
+        SSLEngine engine = handler.engine();
+        context().pipeline().remove(handler);
+        return engine;
+    }
+
+    /** What has been read of the socket and not been decrypted. */
+    final byte[] undecrypted() {
+        return undecrypted;
+    }
+
     /** What has been read behind the handshake. */
     final ByteBuffer leftover() {
         return ByteBuffer.wrap(leftover);
@@ -134,7 +204,9 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext unused, Object message) throws Handshake.MalformedFrameException {
         ByteBuf frame = (ByteBuf) message;
         try {
-            if (over) {
+            if (unwrapped) {
+                undecrypted = concat(undecrypted, ByteBufUtil.getBytes(frame));
+            } else if (over) {
                 leftover = concat(leftover, ByteBufUtil.getBytes(frame));
             } else {
                 read(frame);
@@ -181,6 +253,34 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext at, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent completion && tls != null && !over) {
+            try {
+                if (!completion.isSuccess()) {
+                    throw completion.cause();
+                }
+                binding = TlsFailures.checkedBinding(tls.engine());
+                onSecured();
+            } catch (Throwable cause) {
+                tlsFailed(tls, cause);
+            }
+        }
+    }
+
+    /** TLS tells the peer by an alert what it does not like; a peer without TLS cannot read that. */
+    private void tlsFailed(SslHandler handler, Throwable cause) {
+        if (TlsFailures.isNoTls(cause)) {
+            ChannelHandlerContext below = context().pipeline().context(handler);
+            if (below != null) {
+                ByteBuf reject = Handshake.reject(Handshake.TLS_NEEDED);
+                below.write(Unpooled.buffer().writeShort(reject.readableBytes()));
+                below.writeAndFlush(reject);
+            }
+        }
+        fail(TlsFailures.describe(cause), TlsFailures.isDecided(cause));
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext inactive) {
         fail("the peer closed the connection during the handshake", false);
     }
@@ -190,6 +290,13 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         switch (cause) {
             case Handshake.MalformedFrameException e ->
                 reject(Handshake.MALFORMED, "the peer sent something else than the handshake: " + e.getMessage());
+            case DecoderException e
+            when tls != null && e.getCause() instanceof SSLException refusal -> tlsFailed(tls, refusal);
+            case TlsRecordException _ ->
+                reject(
+                        Handshake.TLS_NOT_SPOKEN,
+                        "the peer speaks TLS, this process does not; set " + TcpConfig.PATH
+                                + ".tls.enabled alike in all processes");
             case DecoderException _ -> fail("the peer sent something else than the handshake", true);
             default -> fail("the connection broke during the handshake: " + cause.getMessage(), false);
         }

@@ -60,6 +60,9 @@ final class StreamSender {
             }
             boolean all = head < tail ? writeStaged() : group.isEmpty() || writeInPlace(group);
             if (head == tail && group.isEmpty() && trailerTaken) {
+                if (!wire.flush()) {
+                    return LinkStatus.PENDING;
+                }
                 underWay = false;
                 return LinkStatus.COMPLETE;
             }
@@ -81,7 +84,7 @@ final class StreamSender {
 
     /** Writes what is staged; returns whether nothing is left. */
     boolean flush() throws IOException {
-        return writeStaged();
+        return writeStaged() && wire.flush();
     }
 
     private void stage(long word) {

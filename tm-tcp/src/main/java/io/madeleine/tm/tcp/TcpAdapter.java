@@ -14,6 +14,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -39,6 +40,8 @@ final class TcpAdapter implements Adapter {
     private final String name;
     private final TcpConfig config;
     private final StreamBuffers buffers;
+    private final TlsBuffers tlsBuffers = new TlsBuffers();
+    private final @Nullable TlsIdentity tls;
     private final ProcessContext context;
     private final NettyReactor reactor;
     private final TcpProgress progress;
@@ -53,6 +56,9 @@ final class TcpAdapter implements Adapter {
         this.name = name;
         this.config = config;
         this.buffers = new StreamBuffers(config.stream().bufferBytes());
+        this.tls = config.tls().enabled()
+                ? TlsIdentity.load(config.tls(), config.handshake().timeoutNs())
+                : null;
         this.context = context;
         this.reactor = reactor;
         this.lingering = new Lingering(reactor, config.closeLingerNs());
@@ -77,7 +83,10 @@ final class TcpAdapter implements Adapter {
                     protected void initChannel(Channel accepted) {
                         accepted.pipeline()
                                 .addLast(new AnsweringHandshake(
-                                        context.secret(), config.handshake().timeoutNs(), lobby));
+                                        context.secret(),
+                                        config.handshake().timeoutNs(),
+                                        tls == null ? null : tls.forAccepted(accepted.alloc()),
+                                        lobby));
                     }
                 });
         if (socket.receiveBufferBytes() > 0) {
@@ -106,6 +115,12 @@ final class TcpAdapter implements Adapter {
         return cause == null ? new ConfigurationException(message) : new ConfigurationException(message, cause);
     }
 
+    /** The handler of TLS for a call, or null without TLS. */
+    @Nullable
+    SslHandler tlsForCall() {
+        return tls == null ? null : tls.forCalled(UnpooledByteBufAllocator.DEFAULT);
+    }
+
     /** Begins to connect; in the loop. */
     ChannelFuture connect(InetSocketAddress place, CallingHandshake handshake) {
         TcpConfig.SocketConfig socket = config.socket();
@@ -128,7 +143,7 @@ final class TcpAdapter implements Adapter {
 
     /** Takes an accepted channel out of Netty's hands and makes a connection of it; in the loop. */
     void establish(HandshakeHandler handshake, Lobby.Wish wish) {
-        Wires.takeOver(handshake, reactor).addListener(taken -> {
+        Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
             try {
                 if (!taken.isSuccess()) {
                     throw new IOException(taken.cause());
@@ -250,6 +265,9 @@ final class TcpAdapter implements Adapter {
         });
         reactor.await(done::isDone, CLOSE_NS);
         lingering.awaitAll();
+        if (tls != null) {
+            tls.close();
+        }
         reactor.poll(); // sockets that a selector knows are freed by its next look
     }
 }

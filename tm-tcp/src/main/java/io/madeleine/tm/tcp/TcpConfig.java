@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
  * @param adapters what to listen on, by name; the default one first
  * @param stream the transmission module
  * @param socket options of the sockets
+ * @param tls whether and as whom connections are encrypted
  * @param handshake limits of the handshake
  * @param closeLingerNs how long closing an adapter may wait for its peers
  */
@@ -32,6 +33,7 @@ public record TcpConfig(
         Map<String, AdapterConfig> adapters,
         StreamConfig stream,
         SocketConfig socket,
+        TlsConfig tls,
         HandshakeConfig handshake,
         long closeLingerNs) {
     static final String PATH = "madeleine.tm.tcp";
@@ -74,6 +76,16 @@ public record TcpConfig(
     public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {}
 
     /**
+     * TLS, with certificates at both ends.
+     *
+     * @param enabled whether connections are encrypted
+     * @param certificate the PEM file of this process's certificate, those that lead to a trusted one behind it
+     * @param privateKey the PEM file of its key
+     * @param trusted the PEM file of the certificates that sign those of peers
+     */
+    public record TlsConfig(boolean enabled, String certificate, String privateKey, String trusted) {}
+
+    /**
      * Limits of the handshake.
      *
      * @param timeoutNs how long it may take
@@ -99,10 +111,13 @@ public record TcpConfig(
                 "send-buffer",
                 "receive-buffer",
                 "backlog",
+                "tls",
                 "handshake",
                 "close-linger");
         Reader stream = tcp.at("stream");
         stream.onlyKeys("buffer", "in-place-from");
+        Reader tls = tcp.at("tls");
+        tls.onlyKeys("enabled", "certificate", "private-key", "trusted");
         Reader handshake = tcp.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         return new TcpConfig(
@@ -116,6 +131,8 @@ public record TcpConfig(
                         tcp.bytesOrSystem("send-buffer"),
                         tcp.bytesOrSystem("receive-buffer"),
                         tcp.integer("backlog", 1, 65_535)),
+                new TlsConfig(
+                        tls.bool("enabled"), tls.file("certificate"), tls.file("private-key"), tls.file("trusted")),
                 new HandshakeConfig(
                         handshake.duration("timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),
@@ -187,6 +204,12 @@ public record TcpConfig(
                 throw wrong(key, "an empty text", "an address or a host name");
             }
             return value.strip();
+        }
+
+        /** A file's name, or empty. */
+        String file(String key) {
+            return read(key, "a file's name", () -> root.getString(path + "." + key))
+                    .strip();
         }
 
         String oneOf(String key, List<String> accepted) {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -163,6 +164,11 @@ final class TcpConnection implements ProtocolConnection {
     }
 
     void receiveFailed(IOException e) {
+        if (e instanceof SSLException) {
+            receiver.end();
+            broken("its TLS records are not as they were sent (" + e.getMessage() + ")");
+            return;
+        }
         receiver.end();
         receiveClosed = true;
         updateInterest();

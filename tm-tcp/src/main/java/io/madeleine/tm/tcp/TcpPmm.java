@@ -41,7 +41,8 @@ public final class TcpPmm implements ProtocolModule {
         return io.unavailable()
                 .map(reason -> Availability.off(whyNot(io, reason)))
                 .orElseGet(() -> Availability.on("sockets through " + io.title()
-                        + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")));
+                        + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")
+                        + (config.tls().enabled() ? ", TLS 1.3 with certificates at both ends" : "")));
     }
 
     private TcpIo chosen() {

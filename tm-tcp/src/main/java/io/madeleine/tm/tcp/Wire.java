@@ -20,6 +20,11 @@ interface Wire {
     /** Writes what it can of the buffer; returns how many bytes. */
     int write(ByteBuffer source) throws IOException;
 
+    /** Passes on what {@link #write} has taken and kept; returns whether nothing is left. By whoever writes. */
+    default boolean flush() throws IOException {
+        return true;
+    }
+
     /** Has events reported, none at first. Called once, in the event loop, before {@link #interest}. */
     void register(Reactor.ReadyHandler handler) throws IOException;
 

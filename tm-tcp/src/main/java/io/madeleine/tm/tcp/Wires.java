@@ -6,28 +6,35 @@ import io.netty.channel.unix.UnixChannel;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.nio.channels.SocketChannel;
+import javax.net.ssl.SSLEngine;
+import org.jspecify.annotations.Nullable;
 
 /** Makes wires of Netty's channels, when the handshake is over. */
 final class Wires {
     private Wires() {}
 
     /** Takes the channel out of the handshake's hands; the future brings the {@link Wire}. In the loop. */
-    static Future<Wire> takeOver(HandshakeHandler handshake, NettyReactor reactor) {
+    static Future<Wire> takeOver(HandshakeHandler handshake, NettyReactor reactor, TlsBuffers buffers) {
         Promise<Wire> promise = reactor.channels().newPromise();
         Channel channel = handshake.channel();
+        SSLEngine engine = handshake.takeEngine();
         if (reactor.io() == TcpIo.IO_URING) {
             PipelineWire wire = new PipelineWire(channel);
             handshake.replaceBy(wire);
-            return promise.setSuccess(wire);
+            return promise.setSuccess(secured(wire, engine, handshake, buffers));
         }
         channel.deregister().addListener(left -> {
             if (left.isSuccess()) {
-                promise.setSuccess(direct(channel, reactor));
+                promise.setSuccess(secured(direct(channel, reactor), engine, handshake, buffers));
             } else {
                 promise.setFailure(left.cause());
             }
         });
         return promise;
+    }
+
+    private static Wire secured(Wire wire, @Nullable SSLEngine engine, HandshakeHandler handshake, TlsBuffers buffers) {
+        return engine == null ? wire : new TlsWire(wire, engine, buffers, handshake.undecrypted());
     }
 
     private static Wire direct(Channel channel, NettyReactor reactor) {

@@ -54,7 +54,9 @@ final class Pair implements AutoCloseable {
     }
 
     static Config config(String... settings) {
-        return plainConfig(settings).withValue("madeleine.tm.tcp.io", ConfigValueFactory.fromAnyRef(io().key()));
+        String tls = Boolean.getBoolean("madeleine.test.tcp.tls") ? Certificates.settingsOfThisRun() : "";
+        return plainConfig(tls, String.join("\n", settings))
+                .withValue("madeleine.tm.tcp.io", ConfigValueFactory.fromAnyRef(io().key()));
     }
 
     static Config plainConfig(String... settings) {

@@ -1,0 +1,43 @@
+package io.madeleine.tm.tcp;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What the TLS connections of an adapter share; each has some of it only while records are in its hands.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class TlsBuffers {
+    /** The largest record: 2^14 bytes, 256 more, and its head (RFC 8446, section 5.2); the JDK wants a little more. */
+    static final int RECORD_BYTES = 16_384 + 512;
+
+    /** How much is put into one record. */
+    static final int PLAIN_BYTES = 16_384;
+
+    private static final int BUFFER_BYTES = 256 * 1024;
+
+    private final StreamBuffers records = new StreamBuffers(BUFFER_BYTES);
+    private final Pool<Scratch> scratches = new Pool<>(Scratch::create);
+
+    /**
+     * Room for one record.
+     *
+     * @param record as it is on the wire
+     * @param plain what is in it; room for as much as the JDK estimates
+     */
+    record Scratch(ByteBuffer record, ByteBuffer plain) {
+        private static Scratch create() {
+            return new Scratch(ByteBuffer.allocate(RECORD_BYTES), ByteBuffer.allocate(RECORD_BYTES));
+        }
+    }
+
+    /** Buffers between records and kernel. */
+    StreamBuffers records() {
+        return records;
+    }
+
+    /** Buffers between records and blocks. */
+    Pool<Scratch> scratches() {
+        return scratches;
+    }
+}

@@ -1,0 +1,95 @@
+package io.madeleine.tm.tcp;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Somebody between two processes who passes bytes on, keeps them, changes them, or ends the connection. */
+final class Relay implements AutoCloseable {
+    private final ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+    private final List<Socket> sockets = new ArrayList<>();
+    private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+    private final int port;
+
+    /** Whether the last byte of what comes from the caller is changed. */
+    volatile boolean corrupt;
+
+    /** Listens, and passes on to a local port. */
+    Relay(int port) throws IOException {
+        this.port = port;
+        Thread.ofVirtual().start(this::acceptAll);
+    }
+
+    /** The address of a process, with this relay's port instead of its own. */
+    String address(String direct) {
+        return direct.replace(String.valueOf(port), String.valueOf(listener.getLocalPort()));
+    }
+
+    /** What the caller has sent. */
+    byte[] seen() {
+        synchronized (seen) {
+            return seen.toByteArray();
+        }
+    }
+
+    private void acceptAll() {
+        try {
+            while (true) {
+                Socket caller = listener.accept();
+                Socket called = new Socket(InetAddress.getLoopbackAddress(), port);
+                synchronized (sockets) {
+                    sockets.addAll(List.of(caller, called));
+                }
+                Thread.ofVirtual().start(() -> pass(caller, called, true));
+                Thread.ofVirtual().start(() -> pass(called, caller, false));
+            }
+        } catch (IOException _) {
+            // closed
+        }
+    }
+
+    private void pass(Socket from, Socket to, boolean fromCaller) {
+        byte[] buffer = new byte[64 * 1024];
+        try {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int count; (count = in.read(buffer)) > 0; ) {
+                if (fromCaller) {
+                    synchronized (seen) {
+                        seen.write(buffer, 0, count);
+                    }
+                    if (corrupt) {
+                        buffer[count - 1] ^= 1;
+                    }
+                }
+                out.write(buffer, 0, count);
+            }
+            to.shutdownOutput();
+        } catch (IOException _) {
+            // closed
+        }
+    }
+
+    /** Ends the connections as anybody on the way can: both ends see an orderly end. */
+    void cut() throws IOException {
+        synchronized (sockets) {
+            for (Socket socket : sockets) {
+                if (!socket.isOutputShutdown()) {
+                    socket.shutdownOutput();
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+        cut();
+    }
+}
