@@ -62,7 +62,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
 
     /**
      * Commits with the end mark on or right behind the last packet; as {@link #flush()}, and never without a packet. After
-     * it, and a full fence, {@link #announce()} is called.
+     * it {@link #announce()} is called.
      */
     public abstract int flushLast();
 

@@ -5,7 +5,6 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 
 /**
  * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more follows, when the
@@ -65,7 +64,6 @@ final class StaticSendBmm extends SendBmm {
 
     private void commit(int flags) {
         publish(flags);
-        VarHandle.fullFence();
         link.announce();
     }
 

@@ -114,7 +114,7 @@ final class Leading {
                 long timeoutNs =
                         deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
                 if (timeoutNs > 0) {
-                    reactor.sleep(timeoutNs);
+                    reactor.sleep(Math.min(timeoutNs, rounds.longestSleepNs()));
                 }
             }
             return false;

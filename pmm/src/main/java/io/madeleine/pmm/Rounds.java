@@ -135,6 +135,15 @@ final class Rounds {
         return quiet;
     }
 
+    /** How long a sleep of the armed sources may take, in nanoseconds. */
+    long longestSleepNs() {
+        long longest = Long.MAX_VALUE;
+        for (ProgressSource source : armed) {
+            longest = Math.min(longest, source.longestSleepNs());
+        }
+        return longest;
+    }
+
     void disarm() {
         for (ProgressSource source : armed) {
             source.disarm();

@@ -36,6 +36,9 @@ final class SendHalf implements Step {
     private static final int NO_LINK = -1;
     private static final long NO_MESSAGE = -1;
 
+    /** After so long a waiting thread looks again: who had the turn may not have known yet that it is wanted. */
+    private static final long UNSHARED_NS = 5_000_000;
+
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final SelectionTable table;
@@ -48,6 +51,12 @@ final class SendHalf implements Step {
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable turn = new Waitable();
     private final Condition mayBegin;
+
+    /**
+     * Several threads send here. As long as that has never been so, the end of a message passes no fence for the sake of
+     * others who wait for their turn.
+     */
+    private volatile boolean shared;
 
     private OutgoingHandle handle;
     private int currentLink = NO_LINK;
@@ -107,7 +116,9 @@ final class SendHalf implements Step {
             if (begun != null) {
                 return begun;
             }
-            if (!engine.await(turn, mayBegin, deadlineNs)) {
+            shared = true;
+            long soonNs = Math.min(deadlineNs, System.nanoTime() + UNSHARED_NS);
+            if (!engine.await(turn, mayBegin, soonNs) && soonNs == deadlineNs) {
                 throw new DeadlineExceededException("beginPacking " + connection.fromHere()
                         + ": the previous message is still open or on its way (" + progressText() + ")");
             }
@@ -387,7 +398,11 @@ final class SendHalf implements Step {
         raisedDemand = false;
         ended.completion().complete(failure);
         ended.end();
-        state.set(IDLE); // the full fence that the announcement and the signal need
+        if (shared || state.get() == SEALED) {
+            state.set(IDLE); // a full fence: who waits for this is seen, or sees it
+        } else {
+            state.setRelease(IDLE);
+        }
         last.announce();
         withdrawAbortRequest(number);
         if (demanded) {

@@ -21,6 +21,11 @@ public interface ProgressSource {
      */
     boolean armForBlocking();
 
+    /** How long the engine may sleep at a stretch before it looks again, in nanoseconds, though nothing woke it. */
+    default long longestSleepNs() {
+        return Long.MAX_VALUE;
+    }
+
     /** Takes the preparation back; called after each {@link #armForBlocking()}, whatever it answered. */
     void disarm();
 }

@@ -27,8 +27,8 @@ public non-sealed interface StaticLink extends TransmissionLink {
     void commit(long header);
 
     /**
-     * Tells a receiver that sleeps of what has been committed. The caller passes a full fence between the commit and this
-     * call; one for several commits will do, and one that it needs anyhow. Any thread.
+     * Tells a receiver that sleeps of what has been committed; once for several commits will do. The caller needs no fence
+     * between: it is for who falls asleep to make sure that nothing is on its way to him. Any thread.
      */
     void announce();
 

@@ -13,7 +13,6 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Optional;
 
@@ -116,7 +115,6 @@ final class HeapPair {
         small.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
         small.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, offset + BUFFER_BYTES - Long.BYTES, value);
         small.commit(PacketHeader.of(BUFFER_BYTES, sequence, 0, PacketHeader.FIRST));
-        VarHandle.fullFence();
         small.announce();
         return true;
     }

@@ -86,7 +86,7 @@ final class SciCellLink implements DynamicLink, SciLink {
                 setStalled(true);
                 return LinkStatus.PENDING;
             }
-            connection.published();
+            connection.announce();
             if (!producer.isUnderWay()) {
                 setStalled(false);
                 return LinkStatus.COMPLETE;

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Three words per side tell the other what it needs to know. <b>State</b>: still sending, finished, closed.
  * <b>Watch</b>: while it is set the side looks at the connection of its own accord, or does not care; while it is 0 who
  * sends has to announce it in the side's inbox. <b>Room wanted</b>: the side could not send and wants to hear of room.
- * Who changes one of these words looks at the data once more afterwards, who changes data looks at the word then, with a
- * full fence between: so nothing is missed, and a connection that is quiet costs nobody a look.
+ * Who changes one of these words looks at the data afterwards, once more or, for the watch word, {@linkplain WatchList for a
+ * while}; who changes data looks at the word then. So nothing is missed, and a connection that is quiet costs nobody a look.
  *
  * <p>Threading: the sending and the receiving calls each under their lock; what begins with "poll" in {@link SciProgress}
  * by the thread that polls; the flags are volatile.
@@ -57,6 +57,8 @@ final class SciConnection implements ProtocolConnection {
     private volatile int stalledLinks;
     private boolean lossReported;
     private int idlePolls;
+    private boolean unwatched;
+    private long unwatchedNs;
 
     SciConnection(PairSegment segment, Handshake handshake, SciProgress progress, Consumer<SciConnection> bury) {
         this.segment = segment;
@@ -169,13 +171,7 @@ final class SciConnection implements ProtocolConnection {
         return sendEnded || closed;
     }
 
-    /** Something has been written for the peer. */
-    void published() {
-        VarHandle.fullFence();
-        announce();
-    }
-
-    /** Something has been written for the peer, before a full fence. Any thread. */
+    /** Something has been written for the peer; no fence has to lie between, see {@link WatchList}. Any thread. */
     void announce() {
         if (!closed && !isWatchedByPeer()) {
             peer.announce(peerSlot);
@@ -250,13 +246,25 @@ final class SciConnection implements ProtocolConnection {
     /** Spares the peer announcing. */
     void watch() {
         idlePolls = 0;
+        unwatched = false;
         Words.setVolatile(memory, ownWatch, WATCHING);
     }
 
-    /** Stops sparing the peer; what came before that has to be looked for after this call. */
+    /** Stops sparing the peer; what came before that has to be looked for until {@linkplain #isSettled it has settled}. */
     void unwatch() {
         Words.setVolatile(memory, ownWatch, 0);
         VarHandle.fullFence();
+        unwatched = true;
+        unwatchedNs = System.nanoTime();
+    }
+
+    boolean isUnwatched() {
+        return unwatched;
+    }
+
+    /** Whether a peer that has not seen yet that it has to announce has got out what it sent. */
+    boolean isSettled() {
+        return System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
     }
 
     boolean isInterested() {
@@ -282,6 +290,9 @@ final class SciConnection implements ProtocolConnection {
         int work = upcalls.onReadable();
         if (work > 0) {
             idlePolls = 0;
+            if (unwatched && listed) {
+                watch();
+            }
         }
         return work;
     }

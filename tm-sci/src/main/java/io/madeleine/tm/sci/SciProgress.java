@@ -2,16 +2,15 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
-import java.util.Arrays;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the connections with news. Those that have been busy lately are on a short list and looked at directly, which
- * costs next to nothing while nothing comes, since the words looked at stay in the cache; all others announce themselves
- * in the inbox. A connection leaves the list after a while without news, and all do before the engine sleeps.
+ * Finds the connections with news. Those that have been busy lately are on a short {@linkplain WatchList list} and looked
+ * at directly, which costs next to nothing while nothing comes, since the words looked at stay in the cache; all others
+ * announce themselves in the inbox. A connection leaves the list after a while without news, and all do before the engine
+ * sleeps.
  *
  * <p>Threading: the polling calls by the thread that holds the lead; {@link #announceToSelf}, {@link #setStalled} and
  * {@link #put} by any.
@@ -34,25 +33,28 @@ final class SciProgress implements ProgressSource {
     /** How many looks at listed connections without news are afforded before one leaves the list. */
     static final int IDLE_LOOKS = 8192;
 
-    private static final int FIRST_CAPACITY = 16;
+    /** So long at most news may lie unseen that an announcement should have told of. */
+    private static final long LONGEST_SLEEP_NS = 100_000_000;
 
     private final Inbox inbox;
     private final Reactor reactor;
     private final ControlWork control;
-    private final int idleLooks;
+    private final WatchList watchList;
     private final AtomicReferenceArray<@Nullable SciConnection> bySlot = new AtomicReferenceArray<>(InboxLayout.SLOTS);
     private final AtomicLongArray stalledSlots = new AtomicLongArray(InboxLayout.SLOTS / Long.SIZE);
     private volatile boolean asleep;
 
-    private @Nullable SciConnection[] listed = new SciConnection[FIRST_CAPACITY];
-    private int listedCount;
+    private volatile int highestSlot;
+
+    private long lookedEverywhereNs;
     private boolean controlNews;
 
     SciProgress(Inbox inbox, Reactor reactor, ControlWork control, int idleLooks) {
         this.inbox = inbox;
         this.reactor = reactor;
         this.control = control;
-        this.idleLooks = idleLooks;
+        this.watchList = new WatchList(idleLooks);
+        this.lookedEverywhereNs = System.nanoTime();
     }
 
     // ---- any thread
@@ -75,18 +77,18 @@ final class SciProgress implements ProgressSource {
     /** Makes a connection known under its slot. */
     void put(SciConnection connection) {
         bySlot.set(connection.slot(), connection);
+        highestSlot = Math.max(highestSlot, connection.slot());
     }
 
     // ---- the thread that polls
 
     @Override
     public int poll(long nowNs) {
-        int work = 0;
-        for (int i = listedCount - 1; i >= 0; i--) {
-            if (i < listedCount) { // a handler that waits polls within this poll
-                work += pollListed(i);
-            }
+        if (nowNs - lookedEverywhereNs > LONGEST_SLEEP_NS) {
+            lookedEverywhereNs = nowNs;
+            lookEverywhere();
         }
+        int work = watchList.poll();
         if (inbox.hasArrivals()) {
             work += takeArrivals();
         }
@@ -98,59 +100,23 @@ final class SciProgress implements ProgressSource {
         return work;
     }
 
-    private SciConnection listed(int i) {
-        return Objects.requireNonNull(listed[i]);
+    /** What no announcement told of, if that can be: see {@link WatchList}. */
+    private void lookEverywhere() {
+        for (int slot = 0; slot <= highestSlot; slot++) {
+            SciConnection connection = bySlot.get(slot);
+            if (connection != null
+                    && !connection.isClosed()
+                    && !connection.isListed()
+                    && connection.isInterested()
+                    && connection.hasNews()) {
+                watchList.add(connection);
+            }
+        }
     }
 
-    private int pollListed(int i) {
-        SciConnection connection = listed(i);
-        if (connection.isClosed()) {
-            removeFromList(i);
-            return 0;
-        }
-        int work = connection.readNews();
-        if (work == 0 && connection.countIdlePoll() > idleLooks / listedCount) {
-            withdraw(i);
-        }
-        return work;
-    }
-
-    /**
-     * Takes a connection off the list.
-     *
-     * @return false if there is news, and so it stays on it
-     */
-    private boolean withdraw(int i) {
-        SciConnection connection = listed(i);
-        removeFromList(i);
-        if (connection.isClosed() || !connection.isInterested()) {
-            return true; // who becomes interested again announces it; the peer need not announce what nobody wants
-        }
-        connection.unwatch();
-        if (connection.hasNews()) {
-            list(connection);
-            return false;
-        }
-        return true;
-    }
-
-    private void removeFromList(int i) {
-        SciConnection connection = listed(i);
-        listed[i] = listed[--listedCount];
-        listed[listedCount] = null;
-        connection.setListed(false);
-    }
-
-    private void list(SciConnection connection) {
-        if (connection.isListed()) {
-            return;
-        }
-        if (listedCount == listed.length) {
-            listed = Arrays.copyOf(listed, 2 * listedCount);
-        }
-        listed[listedCount++] = connection;
-        connection.setListed(true);
-        connection.watch();
+    @Override
+    public long longestSleepNs() {
+        return LONGEST_SLEEP_NS;
     }
 
     private int takeArrivals() {
@@ -173,7 +139,7 @@ final class SciProgress implements ProgressSource {
         if (connection == null || connection.isClosed()) {
             return 0; // of one that is gone
         }
-        list(connection);
+        watchList.add(connection);
         int work = connection.readNews();
         connection.lookAtPeer();
         return work;
@@ -181,11 +147,7 @@ final class SciProgress implements ProgressSource {
 
     /** Forgets a closed connection, whose memory is about to be freed. */
     void forget(SciConnection connection) {
-        for (int i = listedCount - 1; i >= 0; i--) {
-            if (listed[i] == connection) {
-                removeFromList(i);
-            }
-        }
+        watchList.forget(connection);
         setStalled(connection.slot(), false);
         bySlot.set(connection.slot(), null);
     }
@@ -194,10 +156,7 @@ final class SciProgress implements ProgressSource {
     public boolean armForBlocking() {
         asleep = true;
         inbox.fallAsleep();
-        boolean quiet = true;
-        for (int i = listedCount - 1; i >= 0; i--) {
-            quiet &= withdraw(i);
-        }
+        boolean quiet = watchList.leaveAll();
         for (int word = 0; quiet && word < stalledSlots.length(); word++) {
             quiet = areStillStalled(word);
         }

@@ -12,7 +12,6 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -94,7 +93,6 @@ class SciProgressTest {
             Thread.yield();
         }
         link.commit(PacketHeader.of(8, sequence, 0, 0));
-        VarHandle.fullFence();
         link.announce();
     }
 
@@ -164,6 +162,25 @@ class SciProgressTest {
     }
 
     @Test
+    void shouldFindAfterAWhileWhatNoAnnouncementToldOf() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        while (!b.adapter.progress().armForBlocking()) {
+            b.adapter.progress().disarm();
+            b.adapter.progress().poll(0);
+        }
+        assertTrue(pair.leftShort().claim() >= 0);
+        pair.leftShort().commit(PacketHeader.of(8, 0, 0, 0)); // and its announcement is lost
+        b.adapter.progress().disarm();
+        assertEquals(0, b.adapter.progress().poll(System.nanoTime()));
+        long sleptNs = b.adapter.progress().longestSleepNs();
+        assertTrue(sleptNs <= 100_000_000, "it may sleep for " + sleptNs);
+        b.adapter.progress().poll(System.nanoTime() + 2 * sleptNs);
+        assertEquals(1, reader.received);
+    }
+
+    @Test
     void shouldWakeASenderThatWaitsForRoomOnEitherLink() {
         int count = 2_000;
         Side.Pair pair = Side.Pair.of(a, b, "main");
@@ -186,7 +203,6 @@ class SciProgressTest {
                 a.adapter.progress().poll(0);
             }
             pair.leftShort().commit(PacketHeader.of(8000, i, 0, 0));
-            VarHandle.fullFence();
             pair.leftShort().announce();
             BufferGroup group = Side.group(block);
             for (; regular.send(PacketHeader.of(40_000, i, 0, 0), group, 0) == LinkStatus.PENDING; stalls++) {
