@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -37,7 +36,7 @@ final class BootstrapServer implements AutoCloseable, Room.House {
     private final byte[] key;
     private final ServerSocket listener;
     private final String idPrefix = HexFormat.of().formatHex(Secrets.nonce(), 0, 8);
-    private final Semaphore strangers = new Semaphore(MAX_STRANGERS);
+    private final Strangers strangers = new Strangers(MAX_STRANGERS);
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
@@ -98,11 +97,12 @@ final class BootstrapServer implements AutoCloseable, Room.House {
     private void acceptAll() {
         while (!listener.isClosed()) {
             try {
-                strangers.acquireUninterruptibly();
                 Socket socket = listener.accept();
+                strangers.enter(socket);
                 Thread.ofPlatform().daemon().name("madeleine-control-server").start(() -> serve(socket));
+            } catch (InterruptedException _) {
+                return; // nobody interrupts it but to end it
             } catch (IOException e) {
-                strangers.release();
                 if (!listener.isClosed()) {
                     LOGGER.log(Level.WARNING, "accepting a control connection failed: " + e.getMessage());
                     pause();
@@ -133,7 +133,7 @@ final class BootstrapServer implements AutoCloseable, Room.House {
             closeQuietly(socket);
             return;
         } finally {
-            strangers.release();
+            strangers.leave(socket);
         }
         connections.add(connection);
         try {

@@ -2,6 +2,7 @@ package io.madeleine.session;
 
 import java.io.DataInputStream;
 import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -75,7 +77,7 @@ final class ControlConnection implements AutoCloseable {
         ControlConnection connection = open(socket, timeoutMs);
         byte[] nonce = Secrets.nonce();
         connection.out.write(greeting(nonce, new byte[0]));
-        DataInputStream in = new DataInputStream(connection.in);
+        DataInputStream in = new DataInputStream(new DeadlineInput(socket, connection.in, timeoutMs));
         Greeting client = Greeting.read(in);
         if (client.version != VERSION) {
             connection.out.write(verdict(WRONG_VERSION, new byte[Secrets.BYTES]));
@@ -87,6 +89,7 @@ final class ControlConnection implements AutoCloseable {
             connection.out.write(verdict(WRONG_SECRET, new byte[Secrets.BYTES]));
             throw new HandshakeException("a process does not know the session's secret");
         }
+        socket.setSoTimeout(timeoutMs);
         connection.out.write(verdict(ACCEPTED, Secrets.proof(key, "server", nonce, client.nonce)));
         return connection;
     }
@@ -108,6 +111,38 @@ final class ControlConnection implements AutoCloseable {
 
     private static byte[] verdict(byte verdict, byte[] proof) {
         return ByteBuffer.allocate(1 + proof.length).put(verdict).put(proof).array();
+    }
+
+    /** A stranger that sends a byte now and then would never run into a limit for each read. */
+    private static final class DeadlineInput extends FilterInputStream {
+        private final Socket socket;
+        private final long deadlineNs;
+
+        DeadlineInput(Socket socket, InputStream in, int timeoutMs) {
+            super(in);
+            this.socket = socket;
+            this.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        }
+
+        @Override
+        public int read() throws IOException {
+            limit();
+            return super.read();
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            limit();
+            return super.read(target, offset, length);
+        }
+
+        private void limit() throws IOException {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+            if (leftMs <= 0) {
+                throw new SocketTimeoutException("the handshake takes too long");
+            }
+            socket.setSoTimeout((int) leftMs);
+        }
     }
 
     /** What each side says first. */

@@ -359,6 +359,57 @@ class BootstrapTest {
                 join(server, 0, 1).exchange("still", new byte[] {7}, in(5)).getFirst());
     }
 
+    /** As many as there are places, and more, that say nothing, or so little that no single read takes long. */
+    @Test
+    void shouldLetMembersJoinWhileStrangersHoldAllPlaces() throws Exception {
+        BootstrapServer server = server(1);
+        List<Socket> strangers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 200; i++) {
+                strangers.add(new Socket(
+                        InetAddress.getLoopbackAddress(), server.address().getPort()));
+            }
+            long beginNs = System.nanoTime();
+            BootstrapClient member = join(server, 0, 1);
+            assertArrayEquals(
+                    new byte[] {7},
+                    member.exchange("still", new byte[] {7}, in(5)).getFirst());
+            assertTrue(System.nanoTime() - beginNs < TimeUnit.SECONDS.toNanos(4), "the places were kept");
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldEndAHandshakeThatComesByteByByte() throws Exception {
+        BootstrapServer server = server(1);
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+            long beginNs = System.nanoTime();
+            byte[] greeting =
+                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(1).array();
+            socket.setSoTimeout(500);
+            InputStream in = socket.getInputStream();
+            in.readNBytes(40);
+            for (int i = 0; i < 30; i++) {
+                try {
+                    socket.getOutputStream().write(greeting, i, 1);
+                    if (in.read() < 0) {
+                        break;
+                    }
+                } catch (java.net.SocketTimeoutException _) {
+                    // it still waits
+                } catch (IOException _) {
+                    break;
+                }
+            }
+            long tookNs = System.nanoTime() - beginNs;
+            assertTrue(tookNs < TimeUnit.SECONDS.toNanos(9), () -> "ended after " + tookNs + " ns");
+        }
+    }
+
     @Test
     void shouldCloseTheConnectionOnAnOversizedFrame() throws Exception {
         for (int length : new int[] {ControlMessage.MAX_FRAME_BYTES + 1, -1, 0, Integer.MAX_VALUE}) {
