@@ -36,8 +36,10 @@ import picocli.CommandLine.Spec;
             "",
             "Two processes exchange messages of one block through shared memory, in turn by the ring (sci/short), by cells"
                     + " (sci/regular) and by single copy (sci/dma), for each way in which the caches of two processors are"
-                    + " shared here. The times are shown beside those of a simple model, latency plus size over bandwidth,"
-                    + " with the sizes at which one overtakes the other. Who is to take over has to be 5 % faster.",
+                    + " shared here: round trips, and one end streaming; with --loaded once more while another process keeps"
+                    + " one of the two processors busy. The times are shown beside those of a simple model, latency plus size"
+                    + " over bandwidth, with the sizes at which one overtakes the other. Who is to take over has to be 5 %"
+                    + " faster wherever that was measured.",
             "",
         },
         optionListHeading = "Options:%n",
@@ -50,11 +52,14 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  mad tune",
+            "  mad tune --loaded --seconds 60",
             "  mad tune --write tuned.conf && mad info --set tuned=tuned.conf",
             "  mad run -n 2 --set tuned=tuned.conf -- -cp app.jar Main",
         })
 final class TuneCommand implements Callable<Integer> {
     private static final int ROUNDS = 3;
+
+    private static final List<Pattern> PATTERNS = List.of(Pattern.LATENCY, Pattern.BANDWIDTH);
 
     /** What starting the processes of a mechanism takes about. */
     private static final double START_S = 1.5;
@@ -67,6 +72,11 @@ final class TuneCommand implements Callable<Integer> {
             defaultValue = "25",
             description = "About how long all of it may take; 5 to 3600. Default: ${DEFAULT-VALUE}.")
     double seconds;
+
+    @Option(
+            names = "--loaded",
+            description = "Measures also beside a busy process, since a machine in use has fewer processors to spare.")
+    boolean loaded;
 
     @Option(
             names = "--write",
@@ -121,18 +131,20 @@ final class TuneCommand implements Callable<Integer> {
         List<Optional<Cores>> pairs = pairs(err);
         List<Tuning> tunings = new ArrayList<>();
         boolean complete = true;
+        int runs = pairs.size() * (loaded ? 2 : 1);
         for (Optional<Cores> cores : pairs) {
-            PerfRun run = run(mechanisms, pairs.size(), err);
-            run.measure(mechanisms.stream()
-                    .map(mechanism ->
-                            TuneSubject.of(mechanism, cores, new ProtocolSubject.Setup(settings, conf, !noNative), err))
-                    .toList());
-            complete &= run.complete();
-            Tuning tuning = Tuning.of(where(cores), run.rows());
-            tunings.add(tuning);
-            if (run.complete()) {
-                TuneTable.print(out, tuning);
+            complete &= measure(mechanisms, cores, runs, tunings, where(cores));
+            if (loaded) {
+                try (BusyProcess busy = BusyProcess.start(cores)) {
+                    List<Tuning> beside = new ArrayList<>();
+                    complete &= measure(mechanisms, cores, runs, beside, where(cores) + ", one of them busy");
+                    beside.forEach(tuning -> tunings.add(tuning.despiteNoise()));
+                    complete &= busy.isAlive();
+                }
             }
+        }
+        if (complete) {
+            tunings.forEach(tuning -> TuneTable.print(out, tuning));
         }
         if (!complete) {
             err.println("mad tune: not everything could be measured, so nothing is proposed");
@@ -140,6 +152,21 @@ final class TuneCommand implements Callable<Integer> {
         }
         propose(Thresholds.of(tunings), tunings, out);
         return 0;
+    }
+
+    /** Measures once, and adds what follows from it; whether everything could be measured. */
+    private boolean measure(
+            List<Mechanism> mechanisms, Optional<Cores> cores, int runs, List<Tuning> tunings, String where) {
+        PrintWriter err = spec.commandLine().getErr();
+        PerfRun run = run(mechanisms, runs, err);
+        run.measure(mechanisms.stream()
+                .map(mechanism ->
+                        TuneSubject.of(mechanism, cores, new ProtocolSubject.Setup(settings, conf, !noNative), err))
+                .toList());
+        for (Pattern pattern : PATTERNS) {
+            tunings.add(Tuning.of(where, pattern, run.rows()));
+        }
+        return run.complete();
     }
 
     private List<Mechanism> mechanisms(PrintWriter err) {
@@ -162,13 +189,14 @@ final class TuneCommand implements Callable<Integer> {
 
     private PerfRun run(List<Mechanism> mechanisms, int runs, PrintWriter err) {
         long rows = Mechanism.sizes().stream()
-                .mapToLong(bytes -> mechanisms.stream()
-                        .filter(mechanism -> mechanism.has(bytes))
-                        .count())
-                .sum();
+                        .mapToLong(bytes -> mechanisms.stream()
+                                .filter(mechanism -> mechanism.has(bytes))
+                                .count())
+                        .sum()
+                * PATTERNS.size();
         double rowS = Math.max(LEAST_ROW_S, (seconds / runs - START_S * mechanisms.size()) / rows);
         return new PerfRun(
-                new PerfRun.Plan(List.of(Pattern.LATENCY), Mechanism.sizes(), rowS, ROUNDS, Buffers.SAME, false),
+                new PerfRun.Plan(PATTERNS, Mechanism.sizes(), rowS, ROUNDS, Buffers.SAME, false),
                 new Calibration(),
                 err);
     }
@@ -191,7 +219,11 @@ final class TuneCommand implements Callable<Integer> {
                             + Runtime.version(),
                     "# Between "
                             + String.join(
-                                    "; ", tunings.stream().map(Tuning::where).toList())
+                                    "; ",
+                                    tunings.stream()
+                                            .map(Tuning::where)
+                                            .distinct()
+                                            .toList())
                             + ". It holds for this machine; use it by madeleine.tuned = FILE."));
             lines.addAll(thresholds.settings());
             Files.write(file.get(), lines);

@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.bench.measure.Pattern;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,9 @@ final class TuneTable {
 
     static void print(PrintWriter out, Tuning tuning) {
         List<Mechanism> mechanisms = List.copyOf(tuning.measuredUs().keySet());
-        out.println(tuning.where() + ": half a round trip in us, measured and (predicted by the model below)"
+        out.println(tuning.where() + ": "
+                + (tuning.what() == Pattern.LATENCY ? "half a round trip" : "a message of a stream")
+                + " in us, measured and (predicted by the model below)"
                 + (tuning.noisy() ? "; the machine was too noisy, do not trust these figures" : ""));
         StringBuilder head = new StringBuilder("%10s".formatted("size"));
         mechanisms.forEach(mechanism -> head.append(COLUMN.formatted(mechanism.id(), "")));

@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.bench.measure.Pattern;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -12,24 +13,36 @@ import java.util.TreeMap;
  * <p>Threading: immutable.
  *
  * @param where the processors, in words
- * @param measuredUs half round trips by mechanism and size; a mechanism that cannot be used is left out
+ * @param what what the times are: half round trips, or of one message in a stream
+ * @param measuredUs times by mechanism and size; a mechanism that cannot be used is left out
  * @param noisy whether the machine was too noisy for most of it
  */
-record Tuning(String where, Map<Mechanism, Map<Long, Double>> measuredUs, boolean noisy) {
-    /** From the rows of a run. */
-    static Tuning of(String where, List<PerfRow> rows) {
+record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> measuredUs, boolean noisy) {
+    /** From the rows of a run that have this pattern, latency or bandwidth. */
+    static Tuning of(String where, Pattern what, List<PerfRow> rows) {
         Map<Mechanism, Map<Long, Double>> measured = new EnumMap<>(Mechanism.class);
         boolean noisy = false;
         for (PerfRow row : rows) {
             for (Mechanism mechanism : Mechanism.values()) {
-                if (row.label().variant().layer().filter(mechanism.id()::equals).isPresent()) {
+                boolean its = row.label()
+                        .variant()
+                        .layer()
+                        .filter(mechanism.id()::equals)
+                        .isPresent();
+                if (its && row.pattern() == what) {
+                    double median = row.figures().median();
                     measured.computeIfAbsent(mechanism, _ -> new TreeMap<>())
-                            .put(row.bytes(), row.figures().median());
+                            .put(row.bytes(), what == Pattern.BANDWIDTH ? row.bytes() / median : median);
                     noisy |= row.noisy();
                 }
             }
         }
-        return new Tuning(where, measured, noisy);
+        return new Tuning(where, what, measured, noisy);
+    }
+
+    /** The same where noise was made on purpose. */
+    Tuning despiteNoise() {
+        return new Tuning(where, what, measuredUs, false);
     }
 
     /** The times of a mechanism by size; empty if it was not measured. */

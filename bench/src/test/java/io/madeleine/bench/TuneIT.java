@@ -8,7 +8,11 @@ import io.madeleine.session.SessionInfo;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,7 +31,18 @@ class TuneIT {
     @Test
     void shouldWriteThresholdsThatASessionTakes() {
         Path file = directory.resolve("tuned.conf");
-        assertEquals(0, run("--seconds", "5", "--write", file.toString()), err.toString());
+        List<String> options = new ArrayList<>(List.of("--seconds", "5", "--write", file.toString()));
+        List<String> places = new ArrayList<>(List.of(""));
+        if (Boolean.getBoolean("thorough")) {
+            options.add("--loaded");
+            places.add(", one of them busy");
+        }
+        assertEquals(0, run(options.toArray(String[]::new)), err.toString());
+        for (String what : List.of("half a round trip in us", "a message of a stream in us")) {
+            for (String where : places) {
+                assertTrue(out.toString().lines().anyMatch(line -> line.contains(where + ": " + what)), out.toString());
+            }
+        }
         assertTrue(out.toString().contains("sci/regular overtakes sci/short above"), out.toString());
         long longest = ConfigFactory.parseFile(file.toFile()).getBytes("madeleine.tm.sci.short.max-block");
         SessionInfo.Protocol sci =
@@ -36,6 +51,26 @@ class TuneIT {
         assertTrue(
                 sci.thresholds().getFirst().source().startsWith("measured, "),
                 sci.thresholds().toString());
+    }
+
+    @Test
+    void shouldKeepAProcessorBusyUntilToldToStop() throws Exception {
+        List<ProcessHandle> children;
+        try (BusyProcess busy = BusyProcess.start(Optional.empty())) {
+            children = ProcessHandle.current().children().toList();
+            long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (cpu(children).toMillis() < 400) {
+                assertTrue(busy.isAlive() && deadlineNs - System.nanoTime() > 0, "it is idle");
+                Thread.sleep(20);
+            }
+        }
+        assertTrue(children.stream().noneMatch(ProcessHandle::isAlive), "it is still there");
+    }
+
+    private static Duration cpu(List<ProcessHandle> processes) {
+        return processes.stream()
+                .flatMap(process -> process.info().totalCpuDuration().stream())
+                .reduce(Duration.ZERO, Duration::plus);
     }
 
     @Test

@@ -1,11 +1,16 @@
 package io.madeleine.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.bench.measure.Pattern;
+import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.measure.Usage;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +26,7 @@ class TuningTest {
     private static Tuning tuning(double dmaLatencyUs, double dmaBytesPerUs) {
         return new Tuning(
                 "here",
+                Pattern.LATENCY,
                 Map.of(
                         Mechanism.SHORT, times(Mechanism.SHORT, 0.1, 5_000),
                         Mechanism.REGULAR, times(Mechanism.REGULAR, 0.5, 20_000),
@@ -68,6 +74,29 @@ class TuningTest {
         Map<Long, Double> challenger = Map.of(1L, 0.5, 2L, 2.0, 4L, 0.5);
         Map<Long, Double> incumbent = Map.of(1L, 1.0, 2L, 1.0, 4L, 1.0, 8L, 0.1);
         assertEquals(OptionalLong.of(4), Crossover.fasterFrom(challenger, incumbent));
+    }
+
+    @Test
+    void shouldTellStreamsByTheTimeOfAMessage() {
+        PerfRow.Label label = new PerfRow.Label(
+                Subject.Kind.PROTOCOL,
+                "sci",
+                Optional.empty(),
+                new Subject.Variant(Optional.empty(), Optional.of(Mechanism.REGULAR.id()), Optional.empty()),
+                Optional.empty());
+        List<PerfRow> rows = List.of(
+                new PerfRow(label, Pattern.LATENCY, 4096, figures(0.7), false),
+                new PerfRow(label, Pattern.BANDWIDTH, 4096, figures(20_480), true));
+        Tuning streams = Tuning.of("here", Pattern.BANDWIDTH, rows);
+        assertEquals(Map.of(4096L, 0.2), streams.of(Mechanism.REGULAR));
+        assertTrue(streams.noisy());
+        assertFalse(streams.despiteNoise().noisy());
+        assertEquals(
+                Map.of(4096L, 0.7), Tuning.of("here", Pattern.LATENCY, rows).of(Mechanism.REGULAR));
+    }
+
+    private static Figures figures(double median) {
+        return new Figures(median, median, median, median, List.of(median), Usage.UNKNOWN);
     }
 
     @Test
