@@ -156,7 +156,8 @@ final class Handshake {
         return proven(VERDICT, body.writeBytes(text, 0, Math.min(text.length, MAX_REASON_BYTES)));
     }
 
-    private ByteBuf proven(byte type, ByteBuf body) {
+    /** A frame with a proof of its body. */
+    ByteBuf proven(byte type, ByteBuf body) {
         byte[] bytes = ByteBufUtil.getBytes(body);
         return begin(type).writeBytes(proof(type, bytes)).writeBytes(bytes);
     }
@@ -244,7 +245,8 @@ final class Handshake {
         return switch (code) {
             case OTHER_VERSION ->
                 "it speaks another version of the wire protocol; run the same release in all processes";
-            case OTHER_SECRET -> "the two processes do not have the same session secret (madeleine.session.secret)";
+            case OTHER_SECRET ->
+                "the two processes do not have the same session secret (madeleine.session.secret), or somebody stands between them";
             case MALFORMED -> "it could not read what it was sent";
             case TOO_SLOW -> "the handshake took too long";
             case TLS_NEEDED -> "it speaks TLS only; set madeleine.tm.tcp.tls.enabled alike in all processes";

@@ -9,10 +9,15 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import javax.net.ServerSocketFactory;
+import javax.net.SocketFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
 
 /** Somebody between two processes who passes bytes on, keeps them, changes them, or ends the connection. */
 final class Relay implements AutoCloseable {
-    private final ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+    private final ServerSocket listener;
+    private final SocketFactory calls;
     private final List<Socket> sockets = new ArrayList<>();
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
     private final int port;
@@ -22,7 +27,21 @@ final class Relay implements AutoCloseable {
 
     /** Listens, and passes on to a local port. */
     Relay(int port) throws IOException {
+        this(port, ServerSocketFactory.getDefault(), SocketFactory.getDefault());
+    }
+
+    /** One that speaks TLS with both, as somebody else, and sees what they say. */
+    Relay(int port, SSLContext identity) throws IOException {
+        this(port, identity.getServerSocketFactory(), identity.getSocketFactory());
+    }
+
+    private Relay(int port, ServerSocketFactory listeners, SocketFactory calls) throws IOException {
         this.port = port;
+        this.listener = listeners.createServerSocket(0, 5, InetAddress.getLoopbackAddress());
+        this.calls = calls;
+        if (listener instanceof SSLServerSocket secured) {
+            secured.setNeedClientAuth(true);
+        }
         Thread.ofVirtual().start(this::acceptAll);
     }
 
@@ -42,7 +61,7 @@ final class Relay implements AutoCloseable {
         try {
             while (true) {
                 Socket caller = listener.accept();
-                Socket called = new Socket(InetAddress.getLoopbackAddress(), port);
+                Socket called = calls.createSocket(InetAddress.getLoopbackAddress(), port);
                 synchronized (sockets) {
                     sockets.addAll(List.of(caller, called));
                 }

@@ -9,6 +9,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProtocolConnection;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -162,8 +164,8 @@ class TlsTest {
         }
     }
 
-    private Pair.Ends connectThrough(Relay relay) throws Exception {
-        var calling = pair.left
+    private CompletableFuture<ProtocolConnection> callThrough(Relay relay) {
+        return pair.left
                 .adapter
                 .openChannel("main")
                 .connect(new io.madeleine.pmm.spi.ConnectionRequest(
@@ -173,6 +175,10 @@ class TlsTest {
                         pair.left.pmm.transmissionModules(),
                         42,
                         System.nanoTime() + Pair.PATIENCE.toNanos()));
+    }
+
+    private Pair.Ends connectThrough(Relay relay) throws Exception {
+        var calling = callThrough(relay);
         var answering = pair.right.connect("main", pair.left, false, 42);
         pair.driveUntil(() -> calling.isDone() && answering.isDone());
         return new Pair.Ends(new Pair.End(calling.get()), new Pair.End(answering.get()));
@@ -323,6 +329,20 @@ class TlsTest {
         assertContains("does not speak TLS", refusal.caller);
         assertContains("madeleine.tm.tcp.tls.enabled", refusal.caller);
         assertContains("the peer speaks TLS", refusal.log);
+    }
+
+    /** Somebody whose certificate both ends trust, who passes on what they say: also the proofs, which do not hold then. */
+    @Test
+    void shouldNotLetAnybodyStandBetweenThoughBothTrustItsCertificate() throws Exception {
+        pair = goodPair();
+        SSLContext spy = authority.sign("spy").context(authority);
+        try (Relay relay =
+                new Relay(TcpAddress.parse(pair.right.adapter.address()).port(), spy)) {
+            var calling = callThrough(relay);
+            pair.driveUntil(calling::isDone);
+            assertTrue(relay.seen().length > 0, "it did not stand between");
+            assertContains("madeleine.session.secret", Pair.failureOf(calling));
+        }
     }
 
     @Test
