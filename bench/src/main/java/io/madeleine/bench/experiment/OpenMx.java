@@ -24,7 +24,18 @@ final class OpenMx {
     static final Variation PIPELINE =
             Variation.with("pipeline, the cells", "tm.sci.short.max-block=0", "tm.sci.dma.single-copy=off");
     static final Variation SINGLE_COPY = Variation.withSingleCopy(
-            "single copy", "tm.sci.short.max-block=0", "tm.sci.dma.single-copy=on", "tm.sci.dma.from=4 KiB");
+            "single copy",
+            "tm.sci.short.max-block=0",
+            "tm.sci.dma.single-copy=on",
+            "tm.sci.dma.from=4 KiB",
+            "tm.sci.dma.offload-from=off");
+
+    static final Variation OFFLOADED = Variation.withSingleCopy(
+            "single copy by two threads",
+            "tm.sci.short.max-block=0",
+            "tm.sci.dma.single-copy=on",
+            "tm.sci.dma.from=4 KiB",
+            "tm.sci.dma.offload-from=2 MiB");
 
     private OpenMx() {}
 
@@ -38,6 +49,8 @@ final class OpenMx {
                 "High Throughput Intra-Node MPI Communication with Open-MX, figure " + figure
                         + ": IMB PingPong, two Xeon \"Clovertown\" 2.33 GHz of four cores each",
                 numbers,
-                note + " Single copy is process_vm_readv by the receiver in place of a driver of the kernel's.");
+                note
+                        + " Single copy is process_vm_readv by the receiver in place of a driver of the kernel's, offload a second"
+                        + " thread of the receiver in place of a DMA engine.");
     }
 }

@@ -13,7 +13,7 @@ final class OpenMxFig6 {
             Status.READY,
             new SetUp(
                     List.of("sci"),
-                    List.of(OpenMx.EAGER, OpenMx.PIPELINE, OpenMx.SINGLE_COPY),
+                    List.of(OpenMx.EAGER, OpenMx.PIPELINE, OpenMx.SINGLE_COPY, OpenMx.OFFLOADED),
                     List.of(),
                     List.of("pingpong"),
                     OpenMx.SIZES,

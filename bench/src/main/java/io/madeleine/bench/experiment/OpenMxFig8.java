@@ -13,7 +13,7 @@ final class OpenMxFig8 {
             Status.READY,
             new SetUp(
                     List.of("sci"),
-                    List.of(OpenMx.PIPELINE, OpenMx.SINGLE_COPY),
+                    List.of(OpenMx.PIPELINE, OpenMx.SINGLE_COPY, OpenMx.OFFLOADED),
                     List.of("mpich"),
                     List.of("pingpong"),
                     OpenMx.SIZES,

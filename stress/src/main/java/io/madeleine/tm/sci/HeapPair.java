@@ -30,7 +30,16 @@ final class HeapPair {
     private static final int BUFFER_BYTES = 256;
     private static final int RING_BYTES = 2048;
     private static final SciConfig CONFIG = new SciConfig(
-            true, Optional.empty(), BUFFER_BYTES, BUFFER_BYTES, RING_BYTES, CELL_BYTES, CELLS, false, 4096);
+            true,
+            Optional.empty(),
+            BUFFER_BYTES,
+            BUFFER_BYTES,
+            RING_BYTES,
+            CELL_BYTES,
+            CELLS,
+            false,
+            4096,
+            Long.MAX_VALUE);
     private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
     private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));
     private static final SciProgress.ControlWork NO_CONTROL = new SciProgress.ControlWork() {

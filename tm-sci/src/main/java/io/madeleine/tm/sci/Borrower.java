@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews} any thread.
  */
 final class Borrower {
-    /** How much is read by one call, during which whoever polls does nothing else. */
-    private static final long PIECE_BYTES = 512 * 1024;
-
     private static final int NONE = -1;
 
     /** Nothing is awaited: there is something to do already. */
@@ -145,7 +142,8 @@ final class Borrower {
             return false;
         }
         long offset = group.offset(0);
-        long bytes = source.read(address + takenBytes, block, offset + aheadBytes, Math.min(room, PIECE_BYTES));
+        long bytes = source.read(
+                address + takenBytes, block, offset + aheadBytes, Math.min(room, source.pieceBytes(lengthBytes)));
         if (bytes <= 0) {
             refuse();
             return false;

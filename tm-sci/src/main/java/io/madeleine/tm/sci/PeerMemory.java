@@ -14,11 +14,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: guarded by the connection's receive lock.
  */
 final class PeerMemory {
+    private static final long PIECE_BYTES = 512 * 1024;
+
+    /** Of a piece that two threads read: a sleeping helper is awake before one is over. */
+    private static final long SHARED_PIECE_BYTES = 4 * PIECE_BYTES;
+
     private final MemorySegment memory;
     private final long ownReads;
     private final ProcessIdentity peer;
     private final SingleCopy singleCopy;
     private final CopyEngine.@Nullable Reader reader;
+    private final @Nullable CopyHelper helper;
+    private final CopyHelper.@Nullable Copy helped;
 
     PeerMemory(PairSegment segment, ProcessIdentity peer, SingleCopy singleCopy) {
         this.memory = segment.memory();
@@ -28,6 +35,9 @@ final class PeerMemory {
         long lender = PairLayout.lender(segment.otherSide());
         long pid = PairHeaderFlyweight.lenderPid(memory, lender);
         reader = pid > 0 && pid <= Integer.MAX_VALUE ? singleCopy.open(pid, segment.arena()) : null;
+        helper = reader == null ? null : singleCopy.helper();
+        CopyEngine.Reader second = helper == null ? null : singleCopy.open(pid, segment.arena());
+        helped = second == null ? null : new CopyHelper.Copy(second);
         if (reader != null && canRead(reader, lender, segment)) {
             Words.setVolatile(memory, ownReads, 1);
         }
@@ -48,12 +58,42 @@ final class PeerMemory {
         return true;
     }
 
+    /** How much of a block is to be read by one call, during which whoever polls does nothing else. */
+    long pieceBytes(long blockBytes) {
+        return helper != null && blockBytes >= singleCopy.offloadFromBytes() ? SHARED_PIECE_BYTES : PIECE_BYTES;
+    }
+
+    /** Reads the beginning while the helper reads the end, which counts if there is no gap. */
+    private static long readTogether(
+            CopyEngine.Reader own,
+            CopyHelper helper,
+            CopyHelper.Copy helped,
+            long address,
+            MemorySegment target,
+            long offset,
+            long bytes) {
+        long front = Words.align(bytes / 2, CellLayout.PAGE_BYTES);
+        if (!helper.offer(helped, address + front, target, offset + front, bytes - front)) {
+            return own.read(address, target, offset, Math.min(bytes, PIECE_BYTES));
+        }
+        long count = 0;
+        long behind;
+        try {
+            count = own.read(address, target, offset, front);
+        } finally {
+            behind = helper.finish(helped); // also if the memory turns out to be freed
+        }
+        return count == front ? front + behind : count;
+    }
+
     /** Reads, and answers how many bytes that were, or 0 if they cannot be had this way. */
     long read(long address, MemorySegment target, long offset, long bytes) {
         if (reader == null) {
             return 0;
         }
-        long count = reader.read(address, target, offset, bytes);
+        long count = helper != null && helped != null && bytes > PIECE_BYTES
+                ? readTogether(reader, helper, helped, address, target, offset, bytes)
+                : reader.read(address, target, offset, bytes);
         if (count > 0) {
             return count;
         }

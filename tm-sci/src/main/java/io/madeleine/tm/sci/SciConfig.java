@@ -25,6 +25,7 @@ import java.util.TreeSet;
  * @param regularCells how many cells one direction of a connection has
  * @param singleCopy whether there is {@code sci/dma}
  * @param dmaFromBytes the smallest block for {@code sci/dma}
+ * @param dmaOffloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
  */
 public record SciConfig(
         boolean enabled,
@@ -35,7 +36,8 @@ public record SciConfig(
         int regularCellBytes,
         int regularCells,
         boolean singleCopy,
-        long dmaFromBytes) {
+        long dmaFromBytes,
+        long dmaOffloadFromBytes) {
     /** Where the settings stand. */
     public static final String ROOT = "madeleine.tm.sci";
 
@@ -44,6 +46,8 @@ public record SciConfig(
             List.of(ROOT + ".short.max-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
 
     private static final String AUTO = "auto";
+    private static final long AUTO_OFFLOAD_BYTES = 2 << 20;
+    private static final long MIN_OFFLOAD_BYTES = 1 << 20;
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final TreeSet<String> KEYS = new TreeSet<>(List.of(
             "enabled",
@@ -55,7 +59,8 @@ public record SciConfig(
             "regular.cell",
             "regular.cells",
             "dma.single-copy",
-            "dma.from"));
+            "dma.from",
+            "dma.offload-from"));
 
     /**
      * Reads the settings.
@@ -96,7 +101,8 @@ public record SciConfig(
                 cellBytes,
                 cells,
                 singleCopy(sci),
-                fromBytes(sci));
+                fromBytes(sci),
+                offloadFromBytes(sci));
     }
 
     /** "auto" is off: what "mad tune" has measured says on or off. */
@@ -112,6 +118,19 @@ public record SciConfig(
         long bytes = sci.getBytes("dma.from");
         require(sci, "dma.from", bytes >= Lender.MIN_BYTES, "a size of " + Lender.MIN_BYTES + " bytes or more");
         return bytes;
+    }
+
+    /** "auto": where processes that exchange a block leave a processor over; from the size of Open-MX, table I. */
+    private static long offloadFromBytes(Config sci) {
+        return switch (sci.getString("dma.offload-from")) {
+            case AUTO -> Runtime.getRuntime().availableProcessors() > 2 ? AUTO_OFFLOAD_BYTES : Long.MAX_VALUE;
+            case "off", "false", "no" -> Long.MAX_VALUE;
+            default -> {
+                long bytes = sci.getBytes("dma.offload-from");
+                require(sci, "dma.offload-from", bytes >= MIN_OFFLOAD_BYTES, "auto, off, or a size of 1 MiB or more");
+                yield bytes;
+            }
+        };
     }
 
     private static Optional<Path> directory(Config sci) {

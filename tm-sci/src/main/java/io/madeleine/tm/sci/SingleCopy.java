@@ -26,18 +26,24 @@ final class SingleCopy implements AutoCloseable {
     private final MemorySegment mark = arena.allocate(ValueLayout.JAVA_LONG);
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    private SingleCopy(Logger logger, @Nullable CopyEngine engine) {
+    private final long offloadFromBytes;
+    private final @Nullable CopyHelper helper;
+
+    private SingleCopy(Logger logger, @Nullable CopyEngine engine, long offloadFromBytes) {
         this.logger = logger;
         this.engine = engine;
+        this.offloadFromBytes = offloadFromBytes;
+        this.helper = engine == null || offloadFromBytes == Long.MAX_VALUE ? null : new CopyHelper("madeleine-copy");
         mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
     }
 
     static SingleCopy of(SciConfig config, Logger logger) {
         if (!config.singleCopy()) {
-            return new SingleCopy(logger, null);
+            return new SingleCopy(logger, null, Long.MAX_VALUE);
         }
         Availability availability = availability();
-        SingleCopy found = new SingleCopy(logger, availability.on() ? engine().orElse(null) : null);
+        SingleCopy found =
+                new SingleCopy(logger, availability.on() ? engine().orElse(null) : null, config.dmaOffloadFromBytes());
         if (!availability.on()) {
             found.warnOnce("in this process: " + availability.reason());
         }
@@ -63,6 +69,17 @@ final class SingleCopy implements AutoCloseable {
                 memory, PairLayout.lender(side), pid, mark.address(), mark.get(ValueLayout.JAVA_LONG, 0));
     }
 
+    /** The thread that helps with long blocks, if there is one. */
+    @Nullable
+    CopyHelper helper() {
+        return helper;
+    }
+
+    /** The smallest block that it helps with. */
+    long offloadFromBytes() {
+        return offloadFromBytes;
+    }
+
     /** A reader of a process's memory, if there is an engine. */
     CopyEngine.@Nullable Reader open(long pid, Arena readerArena) {
         return engine == null ? null : engine.open(pid, readerArena);
@@ -84,6 +101,9 @@ final class SingleCopy implements AutoCloseable {
 
     @Override
     public void close() {
+        if (helper != null) {
+            helper.close();
+        }
         arena.close();
     }
 }

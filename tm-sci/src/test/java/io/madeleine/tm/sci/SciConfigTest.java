@@ -35,20 +35,22 @@ class SciConfigTest {
 
     @Test
     void shouldHaveTheseDefaults() {
-        assertEquals(new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096), read(""));
+        long offloadFrom = Runtime.getRuntime().availableProcessors() > 2 ? 2 << 20 : Long.MAX_VALUE;
+        assertEquals(
+                new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096, offloadFrom), read(""));
         assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
     }
 
     @Test
     void shouldMapEveryKey() {
-        SciConfig expected =
-                new SciConfig(false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16, true, 1 << 20);
+        SciConfig expected = new SciConfig(
+                false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16, true, 1 << 20, 3 << 20);
         assertEquals(expected, read("""
                 madeleine.tm.sci {
                   enabled = false, directory = /mnt/x
                   short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
                   regular { cell = 128 KiB, cells = 16 }
-                  dma { single-copy = on, from = 1 MiB }
+                  dma { single-copy = on, from = 1 MiB, offload-from = 3 MiB }
                 }"""));
     }
 
@@ -57,6 +59,7 @@ class SciConfigTest {
             short.ring = 48 KiB     | power of two
             short.ring = 16 KiB     | 65536 bytes or more
             short.buffer = 100      | multiple of 8
+            dma.offload-from = 4 KiB | auto, off, or a size of 1 MiB or more
             short.buffer = 2 MiB    | 64 to 1048576
             short.max-block = 3 GiB | 0 to 2147483647
             regular.cell = 5000     | multiple of 4 KiB

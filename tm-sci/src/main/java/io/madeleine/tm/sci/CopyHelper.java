@@ -1,0 +1,136 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.spi.CopyEngine;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A second thread that copies, for a processor that has nothing else to do (Open-MX, section III.A, hands copies to a DMA
+ * engine). Who reads a long piece offers its end to the helper and reads the beginning itself, which is then warm in its own
+ * cache; what the helper has not begun by then, because no processor was free, he takes back. Nothing is copied any more
+ * when he goes on, so memory is never written behind its user's back.
+ *
+ * <p>Threading: thread-safe; a {@link Copy} belongs to one thread, and serves again and again.
+ */
+final class CopyHelper implements AutoCloseable {
+    private static final long SPIN_NS = 50_000;
+    private static final int SPINS_PER_CLOCK = 64;
+    private static final long END_MS = 2_000;
+    private final Thread thread;
+    private final AtomicBoolean inUse = new AtomicBoolean();
+    private volatile @Nullable Copy offered;
+    private volatile boolean parked;
+    private volatile boolean closed;
+
+    /** What the helper is to do. */
+    static final class Copy {
+        private static final int IDLE = 0;
+        private static final int OFFERED = 1;
+        private static final int RUNNING = 2;
+        private static final int DONE = 3;
+
+        private final CopyEngine.Reader reader;
+        private final AtomicInteger state = new AtomicInteger();
+        private long address;
+        private MemorySegment target = MemorySegment.NULL;
+        private long offset;
+        private long bytes;
+        private long count;
+
+        /** @param reader for the helper alone */
+        Copy(CopyEngine.Reader reader) {
+            this.reader = reader;
+        }
+
+        /** Copies, unless that has been taken back. */
+        private boolean run() {
+            if (!state.compareAndSet(OFFERED, RUNNING)) {
+                return false;
+            }
+            try {
+                count = Math.max(0, reader.read(address, target, offset, bytes));
+            } catch (RuntimeException _) {
+                // the memory is gone: who offered it will find that out himself
+            } finally {
+                state.set(DONE);
+            }
+            return true;
+        }
+    }
+
+    CopyHelper(String name) {
+        thread = Thread.ofPlatform().daemon().name(name).unstarted(this::work);
+        thread.start();
+    }
+
+    /** Offers a copy, which has to be {@linkplain #finish finished}; false if the helper has another in hand. */
+    boolean offer(Copy copy, long address, MemorySegment target, long offset, long bytes) {
+        if (closed || !target.isAccessibleBy(thread) || !inUse.compareAndSet(false, true)) {
+            return false;
+        }
+        copy.address = address;
+        copy.target = target;
+        copy.offset = offset;
+        copy.bytes = bytes;
+        copy.count = 0;
+        copy.state.set(Copy.OFFERED);
+        offered = copy;
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+        return true;
+    }
+
+    /** Waits until the copy is over, if it has begun, and else takes it back; returns how many bytes it has copied. */
+    long finish(Copy copy) {
+        if (!copy.state.compareAndSet(Copy.OFFERED, Copy.IDLE)) {
+            for (int turn = 1; copy.state.get() != Copy.DONE; turn++) { // a system call, which ends whatever happens
+                if (turn % SPINS_PER_CLOCK == 0) {
+                    Thread.yield();
+                } else {
+                    Thread.onSpinWait();
+                }
+            }
+            copy.state.set(Copy.IDLE);
+        }
+        offered = null;
+        copy.target = MemorySegment.NULL;
+        long count = copy.count;
+        inUse.set(false);
+        return count;
+    }
+
+    private void work() {
+        long idleSinceNs = System.nanoTime();
+        for (int turn = 1; !closed; turn++) {
+            Copy copy = offered;
+            if (copy != null && copy.run()) {
+                idleSinceNs = System.nanoTime();
+            } else if (turn % SPINS_PER_CLOCK != 0 || System.nanoTime() - idleSinceNs < SPIN_NS) {
+                Thread.onSpinWait();
+            } else {
+                parked = true;
+                if (offered == null && !closed) {
+                    LockSupport.park(this);
+                }
+                parked = false;
+                idleSinceNs = System.nanoTime();
+            }
+        }
+    }
+
+    /** Ends the thread; who has offered something gets it back. */
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+        try {
+            thread.join(END_MS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
