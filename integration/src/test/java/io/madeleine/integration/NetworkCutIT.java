@@ -3,16 +3,13 @@ package io.madeleine.integration;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,68 +18,33 @@ import org.junit.jupiter.api.Test;
 class NetworkCutIT {
     private static final long PEER_TIMEOUT_MS = 3_000;
     private static final long SLACK_MS = 2_000;
-    private static final String SUBNET = "10.213.77.";
-
-    private final String id = Long.toString(ProcessHandle.current().pid() % 100_000, 36);
-    private final String[] hosts = {"mit" + id + "a", "mit" + id + "b"};
-    private final String[] interfaces = {"v" + id + "a", "v" + id + "b"};
-
-    private static boolean run(String... command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
-    }
-
-    private static boolean ip(String words) throws IOException, InterruptedException {
-        return run(("ip " + words).split(" "));
-    }
+    private TwoHosts hosts;
 
     @BeforeEach
     void makeHosts() throws InterruptedException {
-        boolean made = false;
-        try {
-            made = ip("netns add " + hosts[0])
-                    && ip("netns add " + hosts[1])
-                    && ip("link add " + interfaces[0] + " netns " + hosts[0] + " type veth peer name " + interfaces[1]
-                            + " netns " + hosts[1]);
-            for (int i = 0; i < 2 && made; i++) {
-                String in = "-n " + hosts[i] + " ";
-                made = ip(in + "addr add " + SUBNET + (i + 1) + "/24 dev " + interfaces[i])
-                        && ip(in + "link set " + interfaces[i] + " up")
-                        && ip(in + "link set lo up");
-            }
-        } catch (IOException _) {
-            // no ip command
-        }
-        assumeTrue(made, "network namespaces cannot be made here: that needs root, and the ip command of iproute2");
+        hosts = new TwoHosts("mit");
     }
 
     @AfterEach
-    void removeHosts() throws InterruptedException {
-        for (String host : hosts) {
-            try {
-                ip("netns delete " + host);
-            } catch (IOException _) {
-                // no ip command
-            }
+    void removeHosts() {
+        if (hosts != null) {
+            hosts.close();
         }
     }
 
     @Test
     void shouldReportTheSilenceOfAHostThatIsCutOff() throws Exception {
         try (Processes processes = Ranks.of(2, Program.class)
-                .hosts(List.of(SUBNET + "1:7311", SUBNET + "2"))
+                .hosts(hosts.addresses(7311))
                 .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
                 .with("tm.tcp.adapters.default.bind=0.0.0.0", "channels.side.network=tcp")
                 .over("tcp")
-                .prefixed(rank -> List.of("ip", "netns", "exec", hosts[rank]))
+                .prefixed(hosts::prefix)
                 .start()) {
             processes.awaitLine(0, "flowing");
             processes.awaitLine(1, "flowing");
             long cutMs = System.currentTimeMillis();
-            assertTrue(ip("-n " + hosts[0] + " link set " + interfaces[0] + " down"));
+            assertTrue(hosts.cut());
             for (int rank = 0; rank < 2; rank++) {
                 for (String wait : List.of("stream", "begin")) {
                     String line = processes.awaitLine(rank, "failed " + wait + " ");

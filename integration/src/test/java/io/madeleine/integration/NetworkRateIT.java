@@ -1,0 +1,78 @@
+package io.madeleine.integration;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.Session;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+
+/** Between two hosts on a network of 1 Gbit/s, large messages take what the network gives. */
+class NetworkRateIT {
+    private static final int MEGABITS = 1_000;
+    private static final int MTU_BYTES = 9_000;
+    private static final double LEAST_SHARE = 0.95;
+
+    /** The limit lets 1 MB pass at once, after a pause. */
+    private static final double MOST_SHARE = 1.02;
+
+    @Test
+    void shouldFillANetworkOfOneGigabit() throws Exception {
+        try (TwoHosts hosts = new TwoHosts("mir")) {
+            hosts.limit(MEGABITS, MTU_BYTES);
+            try (Processes processes = Ranks.of(2, Program.class)
+                    .hosts(hosts.addresses(7313))
+                    .with("session.secret=known to both", "tm.tcp.adapters.default.bind=0.0.0.0")
+                    .over("tcp")
+                    .prefixed(hosts::prefix)
+                    .start()) {
+                double megabits = Double.parseDouble(processes.awaitLine(1, "megabits "));
+                System.out.println(megabits + " Mbit/s of " + MEGABITS);
+                assertTrue(megabits >= LEAST_SHARE * MEGABITS, () -> megabits + " Mbit/s\n" + processes);
+                assertTrue(megabits <= MOST_SHARE * MEGABITS, () -> megabits + " Mbit/s: nothing was limited");
+                processes.awaitAll();
+            }
+        }
+    }
+
+    /**
+     * Rank 0 sends messages of 1 MiB; rank 1 says how much payload came in the best of some periods, since what else the
+     * machine does can only take from it.
+     */
+    static final class Program {
+        private static final int BYTES = 1 << 20;
+        private static final int WARM_UP = 60;
+        private static final int PERIODS = 5;
+        private static final int PERIOD = 100;
+
+        public static void main(String[] args) {
+            try (Session session = Session.open()) {
+                Channel channel = session.channel();
+                MemorySegment block = session.allocate(BYTES);
+                transfer(session.rank(), channel, block, WARM_UP);
+                double best = 0;
+                for (int period = 0; period < PERIODS; period++) {
+                    long beginNs = System.nanoTime();
+                    transfer(session.rank(), channel, block, PERIOD);
+                    best = Math.max(best, 8e-6 * BYTES * PERIOD / ((System.nanoTime() - beginNs) / 1e9));
+                }
+                if (session.rank() == 1) {
+                    System.out.println("megabits " + best);
+                }
+            }
+        }
+
+        private static void transfer(int rank, Channel channel, MemorySegment block, int count) {
+            for (int number = 0; number < count; number++) {
+                if (rank == 0) {
+                    channel.beginPacking(1).pack(block).endPacking();
+                } else {
+                    IncomingMessage in = channel.beginUnpacking();
+                    in.unpack(block);
+                    in.endUnpacking();
+                }
+            }
+        }
+    }
+}

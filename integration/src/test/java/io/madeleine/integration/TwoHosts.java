@@ -1,0 +1,93 @@
+package io.madeleine.integration;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Two network namespaces that stand for two hosts, with a link between them. A test that makes them is skipped where that is
+ * not allowed.
+ */
+final class TwoHosts implements AutoCloseable {
+    private static final String SUBNET = "10.213.77.";
+
+    private final String[] names;
+    private final String[] interfaces;
+
+    /** Names begin with a word of the test's. */
+    TwoHosts(String word) throws InterruptedException {
+        String id = Long.toString(ProcessHandle.current().pid() % 100_000, 36);
+        names = new String[] {word + id + "a", word + id + "b"};
+        interfaces = new String[] {"v" + id + "a", "v" + id + "b"};
+        boolean made = false;
+        try {
+            made = ip("netns add " + names[0])
+                    && ip("netns add " + names[1])
+                    && ip("link add " + interfaces[0] + " netns " + names[0] + " type veth peer name " + interfaces[1]
+                            + " netns " + names[1]);
+            for (int i = 0; i < 2 && made; i++) {
+                String in = "-n " + names[i] + " ";
+                made = ip(in + "addr add " + SUBNET + (i + 1) + "/24 dev " + interfaces[i])
+                        && ip(in + "link set " + interfaces[i] + " up")
+                        && ip(in + "link set lo up");
+            }
+        } catch (IOException _) {
+            // no ip command
+        }
+        if (!made) {
+            close();
+        }
+        assumeTrue(made, "network namespaces cannot be made here: that needs root, and the ip command of iproute2");
+    }
+
+    private static boolean run(String words) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(words.split(" "))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+    }
+
+    private static boolean ip(String words) throws IOException, InterruptedException {
+        return run("ip " + words);
+    }
+
+    /** What {@code session.hosts} has to be. */
+    List<String> addresses(int port) {
+        return List.of(SUBNET + "1:" + port, SUBNET + "2");
+    }
+
+    /** What has to stand before a command that is to run on one of them. */
+    List<String> prefix(int host) {
+        return List.of("ip", "netns", "exec", names[host]);
+    }
+
+    /** Takes the link down. */
+    boolean cut() throws IOException, InterruptedException {
+        return ip("-n " + names[0] + " link set " + interfaces[0] + " down");
+    }
+
+    /** Lets so much pass each way, frames with their headers, and frames be so long; skipped where the kernel cannot. */
+    void limit(int megabitsPerSecond, int mtuBytes) throws IOException, InterruptedException {
+        boolean limited = true;
+        for (int i = 0; i < 2 && limited; i++) {
+            limited = ip("-n " + names[i] + " link set " + interfaces[i] + " mtu " + mtuBytes)
+                    && run("tc -n " + names[i] + " qdisc add dev " + interfaces[i] + " root tbf rate "
+                            + megabitsPerSecond + "mbit burst 1mb latency 50ms");
+        }
+        assumeTrue(limited, "the rate cannot be limited here: that needs the tc command and the tbf of the kernel");
+    }
+
+    @Override
+    public void close() {
+        for (String name : names) {
+            try {
+                ip("netns delete " + name);
+            } catch (IOException | InterruptedException _) {
+                // no ip command, or nobody who waits for it
+            }
+        }
+    }
+}
