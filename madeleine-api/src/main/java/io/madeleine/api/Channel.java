@@ -24,6 +24,9 @@ public interface Channel {
     /** The network that carries the channel to {@code remote}: {@code tcp}, {@code sci} ... */
     String network(int remote);
 
+    /** Whether {@code remote} can be sent to: it has neither died nor left the session, as far as is known. Never waits. */
+    boolean isConnected(int remote);
+
     /** The session the channel belongs to. */
     Session session();
 

@@ -78,6 +78,9 @@ public interface Session extends AutoCloseable {
      */
     int progress();
 
+    /** A place to wait for what message handlers bring about. */
+    Signal newSignal();
+
     /**
      * Memory that the networks reach directly, 64-byte aligned, usable from any thread.
      *

@@ -4,6 +4,8 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
+import io.madeleine.api.Signal;
+import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.SwitchedChannel;
@@ -80,6 +82,11 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public int progress() {
         return engine.progress();
+    }
+
+    @Override
+    public Signal newSignal() {
+        return new EngineSignal(engine);
     }
 
     @Override

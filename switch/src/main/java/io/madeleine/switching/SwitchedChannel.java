@@ -103,6 +103,11 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
+    public boolean isConnected(int remote) {
+        return !connection(remote).isLost();
+    }
+
+    @Override
     public Session session() {
         return session;
     }

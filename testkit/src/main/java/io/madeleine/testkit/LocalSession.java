@@ -4,6 +4,8 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
+import io.madeleine.api.Signal;
+import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.WaitPolicy;
@@ -140,6 +142,11 @@ final class LocalSession implements Session {
     @Override
     public int progress() {
         return engine.progress();
+    }
+
+    @Override
+    public Signal newSignal() {
+        return new EngineSignal(engine);
     }
 
     @Override

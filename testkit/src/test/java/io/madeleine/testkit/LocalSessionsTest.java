@@ -3,6 +3,7 @@ package io.madeleine.testkit;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
@@ -13,7 +14,9 @@ import io.madeleine.pmm.spi.LinkMode;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 class LocalSessionsTest {
     private static final List<LoopTm> SHORT_AND_STREAM = List.of(
             LoopTm.withStaticBuffers("short", AggregationMode.SYMMETRIC, 112, 128),
@@ -40,6 +43,22 @@ class LocalSessionsTest {
                 assertEquals(0, in.remote());
             }
             sender.join();
+        }
+    }
+
+    @Test
+    void shouldSayWhoIsConnected() {
+        try (LocalSessions sessions =
+                LocalSessions.of(3).loop("loop", SHORT_AND_STREAM).open()) {
+            assertTrue(sessions.channel(0).isConnected(1));
+            assertTrue(sessions.channel(0).isConnected(2));
+            assertThrows(
+                    IllegalArgumentException.class, () -> sessions.channel(0).isConnected(0));
+            sessions.session(1).close();
+            while (sessions.channel(0).isConnected(1)) {
+                sessions.session(0).progress();
+            }
+            assertTrue(sessions.channel(0).isConnected(2));
         }
     }
 

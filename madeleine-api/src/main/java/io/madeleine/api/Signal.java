@@ -1,0 +1,35 @@
+package io.madeleine.api;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Where threads wait for what a {@linkplain Channel.MessageHandler message handler} or another thread brings about. A
+ * thread that waits drives the session's networks meanwhile, as in every other wait, so that the handler it waits for may
+ * run in that very thread; a virtual thread parks.
+ *
+ * <p>Whoever makes a condition true calls {@link #signal()} afterwards, which costs next to nothing while nobody waits.
+ *
+ * <p>Threading: thread-safe.
+ */
+public interface Signal {
+    /**
+     * Waits until the condition is met. It is asked often, by the waiting thread, and reads what other threads write:
+     * volatile fields, atomics.
+     *
+     * @throws WaitInterruptedException if the thread is interrupted
+     * @throws SessionException if the session closes
+     * @throws IllegalStateException if called from the action of a {@link Completion}, which must not wait
+     */
+    void await(BooleanSupplier condition);
+
+    /**
+     * As {@link #await(BooleanSupplier)}, waiting no longer than the given time.
+     *
+     * @return whether the condition was met
+     */
+    boolean await(BooleanSupplier condition, long timeout, TimeUnit unit);
+
+    /** Lets those who wait look at their conditions. Never waits, may be called from anywhere. */
+    void signal();
+}

@@ -1,0 +1,59 @@
+package io.madeleine.pmm;
+
+import io.madeleine.api.Signal;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a user waits on, over the engine.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class EngineSignal implements Signal {
+    private final ProgressEngine engine;
+    private final Waitable waitable = new Waitable();
+
+    /** The condition of the last wait: who waits for the same again and again allocates nothing. A lost update does no harm. */
+    private @Nullable Adapted last;
+
+    private record Adapted(BooleanSupplier condition) implements Condition {
+        @Override
+        public boolean isMet() {
+            return condition.getAsBoolean();
+        }
+    }
+
+    /** A signal nobody waits for yet. */
+    public EngineSignal(ProgressEngine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    public void await(BooleanSupplier condition) {
+        engine.await(waitable, adapt(condition), ProgressEngine.NO_DEADLINE);
+    }
+
+    @Override
+    public boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
+        long timeoutNs = unit.toNanos(timeout);
+        long deadlineNs = timeoutNs >= Long.MAX_VALUE / 2
+                ? ProgressEngine.NO_DEADLINE
+                : System.nanoTime() + Math.max(0, timeoutNs);
+        return engine.await(waitable, adapt(condition), deadlineNs);
+    }
+
+    private Adapted adapt(BooleanSupplier condition) {
+        Adapted adapted = last;
+        if (adapted == null || adapted.condition() != condition) {
+            adapted = new Adapted(condition);
+            last = adapted;
+        }
+        return adapted;
+    }
+
+    @Override
+    public void signal() {
+        engine.signal(waitable);
+    }
+}
