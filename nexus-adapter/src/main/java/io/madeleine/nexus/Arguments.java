@@ -1,0 +1,288 @@
+package io.madeleine.nexus;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.SendMode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arguments of a remote service request, put one after the other, by as many layers of software as there are. The
+ * handler takes them in the same order with the {@code get} methods of {@link Request}.
+ *
+ * <p>Small arguments are copied. An array or segment of 1 KiB or more is referenced, and travels as a block of its own
+ * without a copy: it stays untouched until {@code rsr} returns, or, for a request made by a non-threaded handler, which
+ * never waits, until {@link #isSent()}. The same arguments may be sent several times; after {@link #reset()} the object
+ * serves for the next request without allocating.
+ *
+ * <p>Threading: confined to caller.
+ */
+public final class Arguments {
+    private static final int INITIAL_BYTES = 128;
+    private static final int INITIAL_BULKS = 2;
+
+    private MemorySegment memory;
+    private int end = Wire.HEADER_BYTES;
+    private MemorySegment[] bulks;
+    private int bulkCount;
+    private @Nullable AtomicInteger lent;
+
+    /** Arguments without any. */
+    public Arguments() {
+        this(new MemorySegment[INITIAL_BULKS], 0);
+    }
+
+    /**
+     * Forgets all arguments.
+     *
+     * @throws IllegalStateException while an earlier request with referenced arguments is still being sent
+     */
+    public Arguments reset() {
+        if (!isSent()) {
+            throw new IllegalStateException("these arguments are still being sent: look at isSent(), or use others");
+        }
+        end = Wire.HEADER_BYTES;
+        if (bulkCount > 0) {
+            Arrays.fill(bulks, 0, bulkCount, null);
+            bulkCount = 0;
+        }
+        return this;
+    }
+
+    /** Whether no request is being sent any more that references arguments of this object. */
+    public boolean isSent() {
+        return lent == null || lent.get() == 0;
+    }
+
+    /** How many bytes the arguments have, those referenced included. */
+    public long byteSize() {
+        long bytes = inlineBytes();
+        for (int i = 0; i < bulkCount; i++) {
+            bytes += bulks[i].byteSize();
+        }
+        return bytes;
+    }
+
+    private int claim(int bytes) {
+        int offset = end;
+        if (bytes > memory.byteSize() - offset) {
+            grow(bytes);
+        }
+        end = offset + bytes;
+        return offset;
+    }
+
+    private void grow(int bytes) {
+        long needed = (long) end + bytes;
+        if (needed > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("the small arguments of a request take " + needed
+                    + " bytes: expected less than 2 GiB; put large ones as arrays or segments");
+        }
+        long size = Math.min(Math.max(needed, 2 * memory.byteSize()), Integer.MAX_VALUE - 64);
+        MemorySegment grown = MemorySegment.ofArray(new byte[(int) size]);
+        MemorySegment.copy(memory, 0, grown, 0, end);
+        memory = grown;
+    }
+
+    /** Puts a byte. */
+    public Arguments putByte(byte value) {
+        int offset = claim(Byte.BYTES);
+        memory.set(Wire.BYTE, offset, value);
+        return this;
+    }
+
+    /** Puts a boolean as a byte. */
+    public Arguments putBoolean(boolean value) {
+        return putByte((byte) (value ? 1 : 0));
+    }
+
+    /** Puts two bytes. */
+    public Arguments putShort(short value) {
+        int offset = claim(Short.BYTES);
+        memory.set(Wire.SHORT, offset, value);
+        return this;
+    }
+
+    /** Puts a character as two bytes. */
+    public Arguments putChar(char value) {
+        int offset = claim(Character.BYTES);
+        memory.set(Wire.CHAR, offset, value);
+        return this;
+    }
+
+    /** Puts four bytes. */
+    public Arguments putInt(int value) {
+        int offset = claim(Integer.BYTES);
+        memory.set(Wire.INT, offset, value);
+        return this;
+    }
+
+    /** Puts eight bytes. */
+    public Arguments putLong(long value) {
+        int offset = claim(Long.BYTES);
+        memory.set(Wire.LONG, offset, value);
+        return this;
+    }
+
+    /** Puts a float as four bytes. */
+    public Arguments putFloat(float value) {
+        return putInt(Float.floatToRawIntBits(value));
+    }
+
+    /** Puts a double as eight bytes. */
+    public Arguments putDouble(double value) {
+        return putLong(Double.doubleToRawLongBits(value));
+    }
+
+    /** Puts a string in UTF-8. */
+    public Arguments putString(String value) {
+        return putBytes(value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Puts an array; see the class for when it is referenced. */
+    public Arguments putBytes(byte[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putShorts(short[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putChars(char[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putInts(int[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putLongs(long[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putFloats(float[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /** Puts an array in native byte order; see the class for when it is referenced. */
+    public Arguments putDoubles(double[] array) {
+        return putSegment(MemorySegment.ofArray(array));
+    }
+
+    /**
+     * Puts memory, of any length.
+     *
+     * <p>Ownership: the caller's; see the class for how long it is lent.
+     */
+    public Arguments putSegment(MemorySegment segment) {
+        long bytes = segment.byteSize();
+        if (bytes < Wire.BULK_BYTES) {
+            int offset = claim(Long.BYTES + (int) bytes);
+            memory.set(Wire.LONG, offset, bytes);
+            MemorySegment.copy(segment, 0, memory, offset + Long.BYTES, bytes);
+            return this;
+        }
+        if (bulkCount == Wire.MAX_BULKS) {
+            throw new IllegalArgumentException("a request has " + Wire.MAX_BULKS
+                    + " arguments of 1 KiB or more already: gather them in fewer arrays");
+        }
+        putLong(bytes);
+        if (bulkCount == bulks.length) {
+            bulks = Arrays.copyOf(bulks, 2 * bulkCount);
+        }
+        bulks[bulkCount++] = segment;
+        return this;
+    }
+
+    /** Puts a global pointer: where it arrives it points to the same endpoints. */
+    public Arguments putStartpoint(Startpoint startpoint) {
+        startpoint.write(this);
+        return this;
+    }
+
+    /** Puts a value of any type that has a codec. */
+    public <T> Arguments put(T value, Codec<? super T> codec) {
+        codec.write(this, value);
+        return this;
+    }
+
+    // ---- on their way
+
+    int inlineBytes() {
+        return end - Wire.HEADER_BYTES;
+    }
+
+    boolean hasBulks() {
+        return bulkCount > 0;
+    }
+
+    /** Everything of a message, up to its end. */
+    void pack(OutgoingMessage message, int endpoint, int handler) {
+        memory.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulkCount);
+        memory.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
+        memory.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
+        memory.set(Wire.INT, Wire.INLINE_OFFSET, end - Wire.HEADER_BYTES);
+        message.pack(memory, 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        if (end > Wire.FIRST_BYTES) {
+            message.pack(memory, Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        }
+        for (int i = 0; i < bulkCount; i++) {
+            message.pack(bulks[i], 0, bulks[i].byteSize(), SendMode.CHEAPER, i == bulkCount - 1 ? CHEAPER : EXPRESS);
+        }
+    }
+
+    /** Declares the referenced arguments to be in use until {@link #takenBack}. */
+    void lend() {
+        if (lent == null) {
+            lent = new AtomicInteger();
+        }
+        lent.incrementAndGet();
+    }
+
+    void takenBack() {
+        if (lent != null) {
+            lent.decrementAndGet();
+        }
+    }
+
+    /** A copy of the small arguments, and the same references. */
+    Arguments copy() {
+        Arguments copied = new Arguments(Arrays.copyOf(bulks, Math.max(1, bulkCount)), bulkCount);
+        int offset = copied.claim(inlineBytes());
+        MemorySegment.copy(memory, Wire.HEADER_BYTES, copied.memory, offset, inlineBytes());
+        return copied;
+    }
+
+    private Arguments(MemorySegment[] bulks, int bulkCount) {
+        this.memory = MemorySegment.ofArray(new byte[INITIAL_BYTES]);
+        this.bulks = bulks;
+        this.bulkCount = bulkCount;
+    }
+
+    /** The small arguments as a request finds them, in memory of its own. */
+    MemorySegment inlineCopy() {
+        byte[] bytes = new byte[inlineBytes()];
+        MemorySegment.copy(memory, Wire.BYTE, Wire.HEADER_BYTES, bytes, 0, bytes.length);
+        return MemorySegment.ofArray(bytes);
+    }
+
+    /** Copies of the referenced arguments, for a request that stays in this process. */
+    MemorySegment[] bulkCopies() {
+        MemorySegment[] copies = new MemorySegment[bulkCount];
+        for (int i = 0; i < bulkCount; i++) {
+            copies[i] = Arena.ofAuto().allocate(bulks[i].byteSize(), Long.BYTES).copyFrom(bulks[i]);
+        }
+        return copies;
+    }
+}

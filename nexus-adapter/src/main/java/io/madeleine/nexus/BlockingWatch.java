@@ -1,0 +1,93 @@
+package io.madeleine.nexus;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * In debug mode, finds non-threaded handlers that block: the thread's counts of waits and blocks before and after tell
+ * that one has, and a look every millisecond where.
+ *
+ * <p>Threading: {@link #begin} and {@link #end} belong to the thread that runs handlers, one at a time.
+ */
+final class BlockingWatch implements AutoCloseable {
+    private static final long LOOK_NS = 1_000_000;
+    private static final int TOLD_FRAMES = 24;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final Context context;
+    private final Thread watcher;
+    private volatile @Nullable Thread watched;
+    private volatile StackTraceElement @Nullable [] seen;
+    private volatile boolean closed;
+    private @Nullable Endpoint endpoint;
+    private String handler = "";
+    private long pausesBefore;
+
+    BlockingWatch(Context context) {
+        this.context = context;
+        this.watcher = Thread.ofPlatform()
+                .daemon()
+                .name("nexus-watch-" + context.rank())
+                .start(this::watch);
+    }
+
+    void begin(Endpoint of, String name) {
+        endpoint = of;
+        handler = name;
+        seen = null;
+        pausesBefore = pauses();
+        watched = Thread.currentThread();
+    }
+
+    void end() {
+        watched = null;
+        if (pauses() == pausesBefore) {
+            return;
+        }
+        StackTraceElement[] where = seen;
+        IllegalStateException violation = new IllegalStateException("the non-threaded handler " + handler + " of "
+                + endpoint + " has blocked: nothing was received meanwhile; make it a threaded one"
+                + (where == null ? " (where it blocked was not seen)" : ""));
+        if (where != null) {
+            violation.setStackTrace(Arrays.copyOf(where, Math.min(where.length, TOLD_FRAMES)));
+        }
+        Endpoint of = endpoint;
+        if (of != null) {
+            context.failures().handlerFailed(of, handler, context.rank(), violation);
+        }
+    }
+
+    /** How often the calling thread has waited or been blocked. */
+    private static long pauses() {
+        ThreadInfo info = THREADS.getThreadInfo(Thread.currentThread().threadId());
+        return info == null ? 0 : info.getWaitedCount() + info.getBlockedCount();
+    }
+
+    private void watch() {
+        while (!closed) {
+            Thread current = watched;
+            if (current != null) {
+                switch (current.getState()) {
+                    case BLOCKED, WAITING, TIMED_WAITING -> {
+                        StackTraceElement[] stack = current.getStackTrace();
+                        if (watched == current) {
+                            seen = stack;
+                        }
+                    }
+                    default -> {}
+                }
+            }
+            LockSupport.parkNanos(this, LOOK_NS);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(watcher);
+    }
+}

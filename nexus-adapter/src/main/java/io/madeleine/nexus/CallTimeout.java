@@ -1,0 +1,16 @@
+package io.madeleine.nexus;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** How long a call of this method may take, or of every method of the interface; instead of the context's. */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE})
+public @interface CallTimeout {
+    /** In milliseconds, at least 1. */
+    long millis();
+}

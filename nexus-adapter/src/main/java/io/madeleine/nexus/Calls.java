@@ -1,0 +1,279 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls that this process makes: numbers them, sends them, and brings each to exactly one end: its answer, its
+ * deadline, its cancellation, or the death of the process it was made to.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Calls {
+    static final int CALL = Wire.id("call");
+    private static final int CANCEL = Wire.id("cancel");
+
+    /** How exactly the deadlines of calls that nobody waits for are kept. */
+    private static final long SWEEP_NS = 10_000_000;
+
+    private static final int IDLE_SWEEPS = 100;
+
+    private final Context context;
+    private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
+    private final AtomicLong lastId = new AtomicLong();
+    private final AtomicInteger outstanding = new AtomicInteger();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    Calls(Context context, Endpoint system) {
+        this.context = context;
+        system.nonThreaded("reply", (_, request) -> answered(request));
+        system.nonThreaded("item", (_, request) -> itemCame(request));
+        system.nonThreaded("end", (_, request) -> streamEnded(request));
+    }
+
+    /** How an answer begins. */
+    static final class Status {
+        static final byte VALUE = 0;
+        static final byte THROWN = 1;
+        static final byte REFUSED = 2;
+
+        private Status() {}
+    }
+
+    // ---- making calls
+
+    /** Calls and waits; one attempt. */
+    @Nullable
+    Object call(Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        context.checkMayWait();
+        PendingCall.Sync call = new PendingCall.Sync(
+                nextId(), target.rank(), method, deadlineNs, context.session().newSignal());
+        begin(call, target, parameters);
+        boolean done;
+        try {
+            done = call.awaitDone(Math.max(0, deadlineNs - System.nanoTime()));
+        } catch (MadeleineException e) { // interrupted, or the session is closed
+            giveUp(call);
+            throw e;
+        }
+        if (!done && giveUp(call)) {
+            throw late(call);
+        }
+        while (!call.isDone()) {
+            Thread.onSpinWait(); // it is being answered just now
+        }
+        Throwable failure = call.failure();
+        if (failure != null) {
+            throw Sneaky.asUnchecked(Thrown.withCallersStack(failure));
+        }
+        return call.value();
+    }
+
+    /** Calls and does not wait, but for its turn. */
+    PendingCall.Async.Future callAsync(
+            Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        PendingCall.Async.Future future = new PendingCall.Async.Future();
+        PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, future);
+        future.whenCancelled(() -> giveUp(call));
+        begin(call, target, parameters);
+        return future;
+    }
+
+    /** The process and endpoint that a call goes to. */
+    record Target(int rank, int endpoint) {}
+
+    long nextId() {
+        return lastId.incrementAndGet();
+    }
+
+    /** Sends a call whose answer or items will be given to {@code call}. */
+    void begin(PendingCall call, Target target, @Nullable Object @Nullable [] parameters) {
+        long leftNs = call.deadlineNs() - System.nanoTime();
+        if (leftNs <= 0) {
+            throw late(call);
+        }
+        takeTurn(call, leftNs);
+        pending.put(call.id(), call);
+        sweepFromNowOn();
+        try {
+            if (target.rank() != context.rank() && context.peer(target.rank()).isGone()) {
+                throw new PeerFailedException(
+                        target.rank(),
+                        "a call of " + call.method() + " cannot be made: rank " + target.rank() + " is gone");
+            }
+            Arguments arguments = new Arguments()
+                    .putLong(call.id())
+                    .putInt(target.endpoint())
+                    .putInt(call.method().id())
+                    .putLong(leftNs);
+            call.method().writeParameters(arguments, parameters);
+            context.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments);
+        } catch (RuntimeException | Error e) {
+            if (remove(call.id()) != null) {
+                throw e;
+            } // it has been brought to its end by what went wrong
+        }
+    }
+
+    private void takeTurn(PendingCall call, long leftNs) {
+        int max = context.options().maxOutstanding();
+        if (outstanding.incrementAndGet() <= max) {
+            return;
+        }
+        outstanding.decrementAndGet();
+        if (context.mayWait() && context.signal().await(() -> tryTakeTurn(max), leftNs, TimeUnit.NANOSECONDS)) {
+            return;
+        }
+        throw new OverloadedException("a call of " + call.method() + ": " + max
+                + " calls of this process are unanswered, more are not allowed (ContextOptions.maxOutstanding)");
+    }
+
+    private boolean tryTakeTurn(int max) {
+        int now = outstanding.get();
+        return now < max && outstanding.compareAndSet(now, now + 1);
+    }
+
+    /** Whoever removes a call brings it to its end. */
+    @Nullable
+    PendingCall remove(long id) {
+        PendingCall call = pending.remove(id);
+        if (call != null && outstanding.getAndDecrement() >= context.options().maxOutstanding()) {
+            context.signal().signal();
+        }
+        return call;
+    }
+
+    @Nullable
+    PendingCall find(long id) {
+        return pending.get(id);
+    }
+
+    int outstandingCount() {
+        return outstanding.get();
+    }
+
+    private static DeadlineExceededException late(PendingCall call) {
+        return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank()
+                + " was not answered by its deadline (@CallTimeout, ContextOptions.callTimeout, or that of the call it"
+                + " was made by)");
+    }
+
+    /** Nobody waits any more; true unless it is over already. Tells the other side. */
+    boolean giveUp(PendingCall call) {
+        if (remove(call.id()) == null) {
+            return false;
+        }
+        try {
+            context.send(call.rank(), Wire.SYSTEM_ENDPOINT, CANCEL, new Arguments().putLong(call.id()));
+        } catch (MadeleineException e) {
+            // nobody is there to be told
+        }
+        return true;
+    }
+
+    // ---- their ends
+
+    private void answered(Request request) {
+        long id = request.getLong();
+        PendingCall found = pending.get(id);
+        if (found == null || found.rank() != request.remote()) {
+            return; // it was given up
+        }
+        Object value = null;
+        Throwable failure = null;
+        try {
+            byte status = request.getByte();
+            switch (status) {
+                case Status.VALUE -> value = found.method().readResult(request);
+                case Status.THROWN ->
+                    failure =
+                            Thrown.atCaller(Thrown.read(request), found.method().declared());
+                case Status.REFUSED -> failure = new OverloadedException(request.getString());
+                default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
+            }
+        } catch (RuntimeException e) {
+            failure = new NexusException("the answer of rank " + request.remote() + " cannot be read", e);
+        }
+        PendingCall call = remove(id);
+        if (call != null) {
+            if (failure == null) {
+                call.succeed(value);
+            } else {
+                call.fail(failure);
+            }
+        }
+    }
+
+    private void itemCame(Request request) {
+        if (pending.get(request.getLong()) instanceof StreamCall stream && stream.rank() == request.remote()) {
+            stream.item(request);
+        }
+    }
+
+    private void streamEnded(Request request) {
+        long id = request.getLong();
+        PendingCall call = pending.get(id);
+        if (call == null || call.rank() != request.remote()) {
+            return;
+        }
+        Throwable failure = request.getBoolean()
+                ? Thrown.atCaller(Thrown.read(request), call.method().declared())
+                : null;
+        if (remove(id) != null) {
+            if (failure == null) {
+                call.succeed(null);
+            } else {
+                call.fail(failure);
+            }
+        }
+    }
+
+    /** All calls to this peer fail. */
+    void peerGone(int rank, String why) {
+        for (PendingCall call : pending.values()) {
+            if (call.rank() == rank && remove(call.id()) != null) {
+                call.fail(new PeerFailedException(
+                        rank,
+                        "the call of " + call.method() + " will not be answered: rank " + rank + " is gone: " + why));
+            }
+        }
+    }
+
+    /** While there are calls, looks after deadlines nobody waits for, and after peers that leave without a word. */
+    private void sweepFromNowOn() {
+        if (sweeping.get() || !sweeping.compareAndSet(false, true)) {
+            return;
+        }
+        Thread.ofVirtual().name("nexus-deadlines").start(() -> {
+            do {
+                for (int idle = 0; idle < IDLE_SWEEPS; idle++) {
+                    LockSupport.parkNanos(SWEEP_NS);
+                    if (!pending.isEmpty()) {
+                        idle = 0;
+                        sweep(System.nanoTime());
+                    }
+                }
+                sweeping.set(false);
+            } while (!pending.isEmpty() && sweeping.compareAndSet(false, true));
+        });
+    }
+
+    private void sweep(long nowNs) {
+        for (PendingCall call : pending.values()) {
+            if (call.rank() != context.rank() && !context.peer(call.rank()).isConnected()) {
+                context.peerGone(call.rank(), "it has left, or its connection is lost");
+            } else if (call.deadlineNs() - nowNs <= 0 && !(call instanceof PendingCall.Sync) && giveUp(call)) {
+                call.fail(late(call));
+            }
+        }
+    }
+}

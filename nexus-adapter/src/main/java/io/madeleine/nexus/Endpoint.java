@@ -1,0 +1,136 @@
+package io.madeleine.nexus;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where remote service requests arrive: a table of handlers and the data they work on. {@link #startpoint} gives out
+ * pointers to it.
+ *
+ * <p>Threading: thread-safe; handlers may be added while requests come in.
+ */
+public final class Endpoint implements AutoCloseable {
+    private final Context context;
+    private final int id;
+    private final @Nullable String name;
+    private final IntTable<Entry> handlers = new IntTable<>();
+    private volatile @Nullable Object local;
+    private volatile @Nullable Service service;
+
+    /** How a handler is run. */
+    public enum Threading {
+        /** In a thread of its own, virtual unless the context says otherwise; it may wait. No order is kept. */
+        THREADED,
+        /**
+         * By the thread that receives, one after the other, in the order in which a sender's thread has sent. It must not
+         * wait for anything but its own arguments: nothing is received meanwhile. A request it makes does not wait either.
+         */
+        NON_THREADED
+    }
+
+    /** A line of the table. */
+    record Entry(String name, Threading threading, Handler handler) {}
+
+    Endpoint(Context context, int id, @Nullable String name) {
+        this.context = context;
+        this.id = id;
+        this.name = name;
+    }
+
+    /** The context the endpoint belongs to. */
+    public Context context() {
+        return context;
+    }
+
+    /** Its number in the context. */
+    public int id() {
+        return id;
+    }
+
+    /** Its name, if it can be found by one. */
+    public Optional<String> name() {
+        return Optional.ofNullable(name);
+    }
+
+    /** A pointer to this endpoint. */
+    public Startpoint startpoint() {
+        return new Startpoint(context, new int[] {context.rank()}, new int[] {id}, false);
+    }
+
+    /**
+     * Adds a handler.
+     *
+     * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
+     */
+    public Endpoint handler(String handlerName, Threading threading, Handler handler) {
+        int number = Wire.id(handlerName);
+        if (!handlers.putIfAbsent(number, new Entry(handlerName, threading, handler))) {
+            Entry present = handlers.get(number);
+            throw new IllegalArgumentException(this + " has a handler \"" + (present == null ? "" : present.name())
+                    + "\" already, which has the same number as \"" + handlerName + "\": choose another name");
+        }
+        return this;
+    }
+
+    /** Adds a handler that runs in a thread of its own. */
+    public Endpoint threaded(String handlerName, Handler handler) {
+        return handler(handlerName, Threading.THREADED, handler);
+    }
+
+    /** Adds a handler that the receiving thread runs; see {@link Threading#NON_THREADED} for what it must not do. */
+    public Endpoint nonThreaded(String handlerName, Handler handler) {
+        return handler(handlerName, Threading.NON_THREADED, handler);
+    }
+
+    /**
+     * Lets the methods of a remote service be called here; {@link Startpoint#service} makes the proxies.
+     *
+     * @param type an interface with {@link RemoteService}
+     * @throws IllegalArgumentException if it has methods that cannot be called remotely
+     */
+    public <S> Endpoint serve(Class<S> type, S implementation) {
+        service = new Service(
+                type, implementation, context.codecs(), context.options().callTimeoutNs());
+        return this;
+    }
+
+    @Nullable
+    Service service() {
+        return service;
+    }
+
+    @Nullable
+    Entry entry(int number) {
+        return handlers.get(number);
+    }
+
+    /** Attaches the data that the handlers work on. */
+    public Endpoint attach(Object data) {
+        local = data;
+        return this;
+    }
+
+    /**
+     * The data attached last.
+     *
+     * @throws IllegalStateException if there is none
+     */
+    public <T> T local(Class<T> type) {
+        Object data = local;
+        if (data == null) {
+            throw new IllegalStateException(this + " has no local data: attach it first");
+        }
+        return type.cast(data);
+    }
+
+    /** Requests that arrive from now on are refused, and their senders told. Idempotent. */
+    @Override
+    public void close() {
+        context.remove(this);
+    }
+
+    @Override
+    public String toString() {
+        return "endpoint " + (name == null ? "#" + id : name) + " of rank " + context.rank();
+    }
+}

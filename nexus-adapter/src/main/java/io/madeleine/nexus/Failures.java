@@ -1,0 +1,106 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What goes wrong where nobody waits for a result: counted, logged at a bounded rate, and told to those who want to know.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Failures {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.nexus");
+    private static final long LOG_INTERVAL_NS = 1_000_000_000L;
+    private static final long LOGGED_PER_INTERVAL = 8;
+
+    private final int rank;
+    private final List<Context.HandlerFailureListener> handlerListeners = new CopyOnWriteArrayList<>();
+    private final List<Context.RefusalListener> refusalListeners = new CopyOnWriteArrayList<>();
+    private final AtomicLong handlerFailures = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
+    private long intervalStartNs;
+    private long loggedCount;
+    private long unloggedCount;
+
+    Failures(int rank) {
+        this.rank = rank;
+    }
+
+    void listen(Context.HandlerFailureListener listener) {
+        handlerListeners.add(listener);
+    }
+
+    void listen(Context.RefusalListener listener) {
+        refusalListeners.add(listener);
+    }
+
+    long handlerFailureCount() {
+        return handlerFailures.get();
+    }
+
+    long refusedCount() {
+        return refused.get();
+    }
+
+    /** A handler has thrown something. */
+    void handlerFailed(Endpoint endpoint, String handler, int sender, Throwable cause) {
+        log(
+                Level.ERROR,
+                () -> "handler " + handler + " of " + endpoint + " failed on a request from rank " + sender,
+                cause);
+        for (Context.HandlerFailureListener listener : handlerListeners) {
+            try {
+                listener.handlerFailed(endpoint, handler, sender, cause);
+            } catch (RuntimeException e) {
+                log(Level.WARNING, () -> "a listener of handler failures failed", e);
+            }
+        }
+        handlerFailures.incrementAndGet(); // last: who sees the count knows that the listeners have been told
+    }
+
+    /** A peer has told that it refused requests of this process. */
+    void refused(Context.Refusal refusal) {
+        log(Level.WARNING, () -> "rank " + rank + ": " + refusal, null);
+        for (Context.RefusalListener listener : refusalListeners) {
+            try {
+                listener.refused(refusal);
+            } catch (RuntimeException e) {
+                log(Level.WARNING, () -> "a listener of refusals failed", e);
+            }
+        }
+        refused.addAndGet(refusal.count());
+    }
+
+    /** A request that was queued could not be sent. */
+    void sendFailed(int peer, MadeleineException cause) {
+        log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost", cause);
+    }
+
+    /** A message is no request, or its sender is gone before the whole of it. */
+    void notReceived(int peer, Throwable cause) {
+        log(Level.WARNING, () -> "a message from rank " + peer + " to rank " + rank + " is dropped", cause);
+    }
+
+    private synchronized void log(Level level, java.util.function.Supplier<String> text, @Nullable Throwable cause) {
+        long nowNs = System.nanoTime();
+        if (nowNs - intervalStartNs > LOG_INTERVAL_NS || loggedCount == 0) {
+            if (unloggedCount > 0) {
+                LOGGER.log(Level.WARNING, "rank " + rank + ": " + unloggedCount + " more like these were not logged");
+            }
+            intervalStartNs = nowNs;
+            loggedCount = 0;
+            unloggedCount = 0;
+        }
+        if (loggedCount++ >= LOGGED_PER_INTERVAL) {
+            unloggedCount++;
+        } else if (cause == null) {
+            LOGGER.log(level, text.get());
+        } else {
+            LOGGER.log(level, text.get(), cause);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package io.madeleine.nexus;
+
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SendMode;
+import java.lang.foreign.MemorySegment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receiving side of a context: takes requests out of messages and runs their handlers, one after the other, or hands
+ * them to a thread of their own.
+ *
+ * <p>Whoever drives the session's networks calls {@link #onMessage}. While a handler waits for its arguments the same
+ * thread drives on, and comes here again: such a message waits until the first handler is through. So does a request that
+ * another thread makes to this very process.
+ *
+ * <p>Threading: thread-safe; handlers are run by one thread at a time.
+ */
+final class Inbound implements Channel.MessageHandler {
+    /** Memory for small arguments that is not kept for the next request. */
+    private static final long KEPT_BYTES = 1 << 20;
+
+    private final Context context;
+    private final Request request;
+    private final @Nullable BlockingWatch watch;
+    private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
+    private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
+    private MemorySegment memory = MemorySegment.ofArray(new byte[Wire.FIRST_BYTES]);
+
+    Inbound(Context context) {
+        this.context = context;
+        this.request = new Request(context);
+        this.watch = context.options().debug() ? new BlockingWatch(context) : null;
+    }
+
+    /** Whether the calling thread is running a non-threaded handler, and must not wait. */
+    boolean isRunByCaller() {
+        return runner.get() == Thread.currentThread();
+    }
+
+    @Override
+    public void onMessage(IncomingMessage message) {
+        Thread self = Thread.currentThread();
+        if (runner.get() == self || !runner.compareAndSet(null, self)) {
+            postpone(() -> receive(message));
+            return;
+        }
+        try {
+            receive(message);
+        } finally {
+            runner.set(null);
+        }
+        if (!postponed.isEmpty()) {
+            runPostponed();
+        }
+        context.signal().signal();
+    }
+
+    /** A non-threaded request of this process to itself. */
+    void runLocally(Endpoint endpoint, Endpoint.Entry entry, Request local) {
+        postpone(() -> run(endpoint, entry, local));
+    }
+
+    private void postpone(Runnable task) {
+        postponed.add(task);
+        if (runner.get() != Thread.currentThread()) {
+            runPostponed();
+            context.signal().signal();
+        }
+    }
+
+    private void runPostponed() {
+        Thread self = Thread.currentThread();
+        while (!postponed.isEmpty() && runner.compareAndSet(null, self)) {
+            try {
+                for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
+                    task.run();
+                }
+            } finally {
+                runner.set(null);
+            }
+        }
+    }
+
+    private void receive(IncomingMessage message) {
+        try {
+            take(message);
+        } catch (MadeleineException e) {
+            message.close();
+            context.failures().notReceived(message.remote(), e);
+        }
+    }
+
+    private void take(IncomingMessage message) {
+        message.unpack(memory, 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        int bulks = memory.get(Wire.INT, Wire.BULK_COUNT_OFFSET);
+        int inline = memory.get(Wire.INT, Wire.INLINE_OFFSET);
+        if (bulks < 0
+                || bulks > Wire.MAX_BULKS
+                || inline < 0
+                || inline > context.options().maxRequestBytes()) {
+            throw new NexusException("a request with " + Integer.toUnsignedString(inline)
+                    + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
+                    + " large ones was announced: expected at most "
+                    + context.options().maxRequestBytes() + " bytes (ContextOptions.maxRequestBytes) and "
+                    + Wire.MAX_BULKS);
+        }
+        int end = Wire.HEADER_BYTES + inline;
+        MemorySegment used = memory;
+        if (end > Wire.FIRST_BYTES) {
+            used = withRoom(end);
+            message.within(context.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
+            message.unpack(used, Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        }
+        int sender = message.remote();
+        if (bulks == 0) {
+            message.endUnpacking();
+            message.close();
+        }
+        request.begin(used, Wire.HEADER_BYTES, end, sender, bulks, bulks == 0 ? null : message);
+        dispatch(used.get(Wire.INT, Wire.ENDPOINT_OFFSET), used.get(Wire.INT, Wire.HANDLER_OFFSET));
+    }
+
+    /** Memory that begins with the first block; what is larger than usual is for this request only. */
+    private MemorySegment withRoom(int bytes) {
+        if (bytes <= memory.byteSize()) {
+            return memory;
+        }
+        MemorySegment larger = MemorySegment.ofArray(new byte[Math.max(bytes, 2 * (int) memory.byteSize())]);
+        MemorySegment.copy(memory, 0, larger, 0, Wire.FIRST_BYTES);
+        if (larger.byteSize() <= KEPT_BYTES) {
+            memory = larger;
+        }
+        return larger;
+    }
+
+    private void dispatch(int endpointId, int handlerId) {
+        Endpoint endpoint = context.find(endpointId);
+        Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
+        if (endpoint == null || entry == null) {
+            refuse(
+                    request,
+                    endpointId,
+                    handlerId,
+                    endpoint == null ? Context.Reason.NO_SUCH_ENDPOINT : Context.Reason.NO_SUCH_HANDLER);
+        } else if (context.refusesRequests() && endpointId != Wire.SYSTEM_ENDPOINT) {
+            refuse(request, endpointId, handlerId, Context.Reason.CLOSING);
+        } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
+            run(endpoint, entry, request);
+        } else {
+            hand(endpoint, entry, request.detach(), endpointId, handlerId);
+        }
+    }
+
+    private void refuse(Request refused, int endpointId, int handlerId, Context.Reason reason) {
+        int sender = refused.remote();
+        refused.finish();
+        context.refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
+    }
+
+    /** Gives a request to a thread of its own. */
+    void hand(Endpoint endpoint, Endpoint.Entry entry, Request handed, int endpointId, int handlerId) {
+        boolean begun = context.workers().tryExecute(() -> {
+            try {
+                call(endpoint, entry, handed);
+            } finally {
+                context.workers().done();
+                context.signal().signal();
+            }
+        });
+        if (!begun) {
+            refuse(handed, endpointId, handlerId, Context.Reason.OVERLOADED);
+        }
+    }
+
+    private void run(Endpoint endpoint, Endpoint.Entry entry, Request current) {
+        BlockingWatch watching = watch;
+        if (watching == null || endpoint.id() == Wire.SYSTEM_ENDPOINT) {
+            call(endpoint, entry, current);
+            return;
+        }
+        watching.begin(endpoint, entry.name());
+        try {
+            call(endpoint, entry, current);
+        } finally {
+            watching.end();
+        }
+    }
+
+    private void call(Endpoint endpoint, Endpoint.Entry entry, Request current) {
+        try {
+            entry.handler().handle(endpoint, current);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            context.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
+        } catch (Exception | StackOverflowError | AssertionError | LinkageError e) {
+            context.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
+        } finally {
+            current.finish();
+        }
+    }
+
+    void close() {
+        if (watch != null) {
+            watch.close();
+        }
+    }
+}

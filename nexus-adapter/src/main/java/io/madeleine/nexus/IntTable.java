@@ -1,0 +1,105 @@
+package io.madeleine.nexus;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Values by number, for tables that are read by every request and change rarely: no boxes.
+ *
+ * <p>Threading: thread-safe; reading takes no lock and allocates nothing.
+ *
+ * @param <T> the values
+ */
+final class IntTable<T> {
+    private static final int LEAST_SLOTS = 8;
+    private static final int SPREAD = 0x9E3779B9;
+
+    /** Open addressing, at most half full. */
+    private static final class Slots {
+        private final int[] keys;
+        private final @Nullable Object[] values;
+        private final int shift;
+        private final int count;
+
+        Slots(int slots, int count) {
+            this.keys = new int[slots];
+            this.values = new Object[slots];
+            this.shift = Integer.numberOfLeadingZeros(slots - 1);
+            this.count = count;
+        }
+
+        @Nullable
+        Object get(int key) {
+            int mask = keys.length - 1;
+            int slot = (key * SPREAD) >>> shift;
+            for (Object value = values[slot]; value != null; value = values[slot]) {
+                if (keys[slot] == key) {
+                    return value;
+                }
+                slot = (slot + 1) & mask;
+            }
+            return null;
+        }
+
+        /** Only for slots nobody else sees yet. */
+        void add(int key, Object value) {
+            int mask = keys.length - 1;
+            int slot = (key * SPREAD) >>> shift;
+            while (values[slot] != null) {
+                slot = (slot + 1) & mask;
+            }
+            keys[slot] = key;
+            values[slot] = value;
+        }
+    }
+
+    private volatile Slots slots = new Slots(LEAST_SLOTS, 0);
+
+    @SuppressWarnings("unchecked") // only put adds values
+    @Nullable
+    T get(int key) {
+        return (T) slots.get(key);
+    }
+
+    /** Adds a value; false if there is one already. */
+    synchronized boolean putIfAbsent(int key, T value) {
+        if (slots.get(key) != null) {
+            return false;
+        }
+        Slots grown = copyWithout(key, slots.count + 1);
+        grown.add(key, value);
+        slots = grown;
+        return true;
+    }
+
+    synchronized void remove(int key) {
+        if (slots.get(key) != null) {
+            slots = copyWithout(key, slots.count - 1);
+        }
+    }
+
+    private Slots copyWithout(int key, int count) {
+        Slots old = slots;
+        int size = LEAST_SLOTS;
+        while (size < 2 * count) {
+            size *= 2;
+        }
+        Slots copy = new Slots(size, count);
+        for (int i = 0; i < old.keys.length; i++) {
+            Object value = old.values[i];
+            if (value != null && old.keys[i] != key) {
+                copy.add(old.keys[i], value);
+            }
+        }
+        return copy;
+    }
+
+    @SuppressWarnings("unchecked") // only put adds values
+    void forEach(Consumer<T> action) {
+        for (Object value : slots.values) {
+            if (value != null) {
+                action.accept((T) value);
+            }
+        }
+    }
+}

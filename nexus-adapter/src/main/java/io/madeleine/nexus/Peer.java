@@ -1,0 +1,214 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.Completion;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Signal;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to another process. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
+ * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more.
+ *
+ * <p>The queue cannot be forgotten: whoever ends a message looks at it afterwards, and whoever adds to it tries to send
+ * afterwards.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Peer {
+    /** What a queued request costs beside its arguments. */
+    private static final long ENTRY_BYTES = 160;
+
+    private final Context context;
+    private final Channel channel;
+    private final int rank;
+    private final Signal signal;
+    private final long maxQueuedBytes;
+    private final Queue<Queued> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicLong queuedBytes = new AtomicLong();
+    private final AtomicBoolean draining = new AtomicBoolean();
+    private final Runnable drain = this::drain;
+
+    /** Why nothing can be sent any more, if that is so. */
+    private volatile @Nullable String gone;
+
+    private record Queued(
+            int endpoint,
+            int handler,
+            Arguments arguments,
+            @Nullable Arguments owner,
+            long bytes) {
+        void over() {
+            if (owner != null) {
+                owner.takenBack();
+            }
+        }
+    }
+
+    Peer(Context context, Channel channel, int rank, Signal signal) {
+        this.context = context;
+        this.channel = channel;
+        this.rank = rank;
+        this.signal = signal;
+        this.maxQueuedBytes = context.options().maxQueuedBytes();
+    }
+
+    /** The peer is dead or has left. */
+    void goneBecause(String why) {
+        gone = why;
+        drain();
+    }
+
+    boolean isGone() {
+        return gone != null;
+    }
+
+    /** Whether the network, too, believes the peer to be there. */
+    boolean isConnected() {
+        return gone == null && channel.isConnected(rank);
+    }
+
+    boolean isDrained() {
+        return queue.isEmpty();
+    }
+
+    private void checkPresent() {
+        String why = gone;
+        if (why != null) {
+            throw new PeerFailedException(rank, "a request to rank " + rank + " cannot be sent: " + why);
+        }
+    }
+
+    /** Sends and waits until the arguments may be changed. */
+    void send(Arguments arguments, int endpoint, int handler) {
+        if (gone != null) {
+            checkPresent();
+        }
+        if (!queue.isEmpty()) {
+            drain();
+            signal.await(queue::isEmpty); // what handlers have sent before goes before
+        }
+        OutgoingMessage message = channel.beginPacking(rank);
+        try {
+            arguments.pack(message, endpoint, handler);
+            message.endPacking();
+        } finally {
+            message.close();
+        }
+        if (!queue.isEmpty()) {
+            drain();
+        }
+    }
+
+    /**
+     * Sends without waiting.
+     *
+     * @throws OverloadedException if that cannot be done at once and too much is queued
+     */
+    void sendNow(Arguments arguments, int endpoint, int handler) {
+        if (gone != null) {
+            checkPresent();
+        }
+        if (!queue.isEmpty() || !trySend(arguments, endpoint, handler, arguments)) {
+            enqueue(arguments, endpoint, handler);
+        } else if (!queue.isEmpty()) {
+            drain();
+        }
+    }
+
+    private void enqueue(Arguments arguments, int endpoint, int handler) {
+        long bytes = ENTRY_BYTES + arguments.inlineBytes();
+        if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
+            queuedBytes.addAndGet(-bytes);
+            throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
+                    + queuedBytes.get() + " bytes of requests wait at rank " + context.rank()
+                    + " already; more than ContextOptions.maxQueuedBytes, " + maxQueuedBytes + ", are not kept");
+        }
+        Arguments owner = null;
+        if (arguments.hasBulks()) {
+            arguments.lend();
+            owner = arguments;
+        }
+        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, bytes));
+        drain();
+    }
+
+    /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
+    private boolean trySend(Arguments arguments, int endpoint, int handler, @Nullable Arguments owner) {
+        Optional<OutgoingMessage> begun = channel.tryBeginPacking(rank);
+        if (begun.isEmpty()) {
+            return false;
+        }
+        OutgoingMessage message = begun.get();
+        Completion sent;
+        try {
+            arguments.pack(message, endpoint, handler);
+            sent = message.endPackingAsync();
+        } catch (RuntimeException | Error e) {
+            message.close();
+            throw e;
+        }
+        if (sent.isDone()) {
+            return true;
+        }
+        if (owner != null && owner.hasBulks()) {
+            owner.lend();
+            sent.onDone(() -> {
+                owner.takenBack();
+                drain();
+            });
+        } else {
+            sent.onDone(drain);
+        }
+        return true;
+    }
+
+    /** Sends what is queued, as far as it goes. Never waits; if another thread does so, it is left to that one. */
+    void drain() {
+        while (!queue.isEmpty() && draining.compareAndSet(false, true)) {
+            boolean went;
+            try {
+                went = drainSome();
+            } finally {
+                draining.set(false);
+            }
+            if (queue.isEmpty()) {
+                signal.signal();
+                context.wayIsFree(rank);
+            }
+            if (!went) {
+                return; // whoever has the connection comes here when it is free
+            }
+        }
+    }
+
+    private boolean drainSome() {
+        for (Queued next = queue.peek(); next != null; next = queue.peek()) {
+            try {
+                if (gone == null && !trySend(next.arguments(), next.endpoint(), next.handler(), next.owner())) {
+                    return false;
+                }
+            } catch (MadeleineException e) {
+                context.failures().sendFailed(rank, e);
+            }
+            queue.poll();
+            queuedBytes.addAndGet(-next.bytes());
+            next.over();
+        }
+        return true;
+    }
+
+    /** Waits until nothing is queued, no longer than until the deadline. */
+    boolean awaitDrained(long timeoutNs) {
+        drain();
+        return queue.isEmpty() || signal.await(queue::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+    }
+}

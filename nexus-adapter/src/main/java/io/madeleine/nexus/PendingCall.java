@@ -1,0 +1,144 @@
+package io.madeleine.nexus;
+
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call that this process has made and that is not over.
+ *
+ * <p>Threading: thread-safe.
+ */
+abstract class PendingCall {
+    private final long id;
+    private final int rank;
+    private final ServiceMethod method;
+    private final long deadlineNs;
+
+    PendingCall(long id, int rank, ServiceMethod method, long deadlineNs) {
+        this.id = id;
+        this.rank = rank;
+        this.method = method;
+        this.deadlineNs = deadlineNs;
+    }
+
+    final long id() {
+        return id;
+    }
+
+    final int rank() {
+        return rank;
+    }
+
+    final ServiceMethod method() {
+        return method;
+    }
+
+    final long deadlineNs() {
+        return deadlineNs;
+    }
+
+    /** The answer has come; from the receiving thread. */
+    abstract void succeed(@Nullable Object value);
+
+    /** The call has come to a bad end; from any thread that must not be held up. */
+    abstract void fail(Throwable failure);
+
+    /** A future whose user may give up. */
+    static final class Async extends PendingCall {
+        private final Future future;
+
+        /** Cancelling it tells the other side. */
+        static final class Future extends CompletableFuture<Object> {
+            private volatile @Nullable Runnable whenCancelled;
+
+            void whenCancelled(Runnable action) {
+                whenCancelled = action;
+            }
+
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                boolean cancelled = super.cancel(mayInterruptIfRunning);
+                Runnable action = whenCancelled;
+                if (cancelled && action != null) {
+                    action.run();
+                }
+                return cancelled;
+            }
+        }
+
+        Async(long id, int rank, ServiceMethod method, long deadlineNs, Future future) {
+            super(id, rank, method, deadlineNs);
+            this.future = future;
+        }
+
+        @Override
+        void succeed(@Nullable Object value) {
+            finish(() -> complete(value));
+        }
+
+        @SuppressWarnings("NullAway") // a future may hold null
+        private void complete(@Nullable Object value) {
+            future.complete(value);
+        }
+
+        @Override
+        void fail(Throwable failure) {
+            finish(() -> future.completeExceptionally(failure));
+        }
+
+        /** What the user has attached to the future may wait, and must not do so in the receiving thread. */
+        private void finish(Runnable completion) {
+            if (future.getNumberOfDependents() > 0) {
+                Thread.startVirtualThread(completion);
+            } else {
+                completion.run();
+            }
+        }
+    }
+
+    /** A thread waits. */
+    static final class Sync extends PendingCall {
+        private final io.madeleine.api.Signal signal;
+        private @Nullable Object value;
+        private @Nullable Throwable failure;
+        private volatile boolean done;
+
+        Sync(long id, int rank, ServiceMethod method, long deadlineNs, io.madeleine.api.Signal signal) {
+            super(id, rank, method, deadlineNs);
+            this.signal = signal;
+        }
+
+        boolean isDone() {
+            return done;
+        }
+
+        /** Waits for the end; whether it has come in time. */
+        boolean awaitDone(long timeoutNs) {
+            return signal.await(this::isDone, timeoutNs, java.util.concurrent.TimeUnit.NANOSECONDS);
+        }
+
+        @Nullable
+        Throwable failure() {
+            return failure;
+        }
+
+        @Nullable
+        Object value() {
+            return value;
+        }
+
+        @Override
+        void succeed(@Nullable Object result) {
+            value = result;
+            done = true;
+            signal.signal();
+        }
+
+        @Override
+        void fail(Throwable why) {
+            failure = why;
+            done = true;
+            signal.signal();
+        }
+    }
+}

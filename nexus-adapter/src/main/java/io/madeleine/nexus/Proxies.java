@@ -1,0 +1,143 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands for a remote service in this process: turns method calls into remote ones.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Proxies implements InvocationHandler {
+    private static final long FIRST_PAUSE_NS = 1_000_000;
+    private static final int MOST_DOUBLINGS = 6;
+
+    private final Context context;
+    private final Calls calls;
+    private final Startpoint startpoint;
+    private final Calls.Target[] targets;
+    private final Class<?> type;
+    private final Map<Method, ServiceMethod> methods = new HashMap<>();
+
+    private Proxies(Context context, Calls calls, Startpoint startpoint, Class<?> type) {
+        this.context = context;
+        this.calls = calls;
+        this.startpoint = startpoint;
+        this.type = type;
+        this.targets = startpoint.targets();
+        ServiceMethod.all(type, context.codecs(), context.options().callTimeoutNs())
+                .values()
+                .forEach(method -> methods.put(method.method(), method));
+    }
+
+    static <S> S proxy(Context context, Calls calls, Startpoint startpoint, Class<S> type) {
+        ServiceMethod.describe(type);
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, new Proxies(context, calls, startpoint, type)));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] parameters)
+            throws Throwable {
+        ServiceMethod known = methods.get(method);
+        if (known == null) {
+            return method.isDefault()
+                    ? InvocationHandler.invokeDefault(proxy, method, parameters)
+                    : ofObject(method, parameters);
+        }
+        long deadlineNs = RemoteCall.inheritedDeadlineNs(System.nanoTime() + known.timeoutNs());
+        return switch (known.kind()) {
+            case VALUE ->
+                known.attempts() == 1
+                        ? calls.call(targets[0], known, parameters, deadlineNs)
+                        : callAgain(known, parameters, deadlineNs);
+            case FUTURE ->
+                known.attempts() == 1
+                        ? callAsync(known, parameters, deadlineNs)
+                        : callAgainAsync(known, parameters, deadlineNs);
+            case STREAM -> stream(known, parameters, deadlineNs);
+        };
+    }
+
+    /** Failures come with the future, not before it. */
+    private PendingCall.Async.Future callAsync(
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        try {
+            return calls.callAsync(targets[0], method, parameters, deadlineNs);
+        } catch (MadeleineException e) {
+            PendingCall.Async.Future failed = new PendingCall.Async.Future();
+            failed.completeExceptionally(e);
+            return failed;
+        }
+    }
+
+    private @Nullable Object callAgain(
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        int target = 0;
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return calls.call(targets[target], method, parameters, deadlineNs);
+            } catch (OverloadedException e) {
+                long pauseNs = FIRST_PAUSE_NS << Math.min(attempt, MOST_DOUBLINGS);
+                pauseNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
+                if (attempt >= method.attempts() || deadlineNs - System.nanoTime() < pauseNs) {
+                    throw e;
+                }
+                context.awaitNs(pauseNs);
+            } catch (PeerFailedException e) {
+                if (attempt >= method.attempts() || ++target >= targets.length) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private PendingCall.Async.Future callAgainAsync(
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        PendingCall.Async.Future future = new PendingCall.Async.Future();
+        Thread thread = Thread.ofVirtual().unstarted(() -> {
+            try {
+                complete(future, callAgain(method, parameters, deadlineNs));
+            } catch (Throwable e) {
+                future.completeExceptionally(e);
+            }
+        });
+        future.whenCancelled(thread::interrupt);
+        thread.start();
+        return future;
+    }
+
+    @SuppressWarnings("NullAway") // a future may hold null
+    private static void complete(PendingCall.Async.Future future, @Nullable Object value) {
+        future.complete(value);
+    }
+
+    private Flow.Publisher<Object> stream(
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+        return subscriber -> new StreamCall(context, calls, targets[0].rank(), method, deadlineNs, subscriber)
+                .start(targets[0], parameters);
+    }
+
+    private @Nullable Object ofObject(Method method, @Nullable Object @Nullable [] parameters) {
+        return switch (method.getName()) {
+            case "equals" ->
+                parameters != null
+                        && parameters[0] != null
+                        && Proxy.isProxyClass(parameters[0].getClass())
+                        && Proxy.getInvocationHandler(parameters[0]) instanceof Proxies other
+                        && other.type == type
+                        && other.startpoint.equals(startpoint);
+            case "hashCode" -> startpoint.hashCode();
+            case "toString" -> type.getSimpleName() + " at " + startpoint;
+            default -> throw new UnsupportedOperationException(method.toString());
+        };
+    }
+}

@@ -1,0 +1,148 @@
+package io.madeleine.nexus;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Streams from and to what programs have: iterables and consumers.
+ *
+ * <p>Threading: stateless.
+ */
+public final class Publishers {
+    private Publishers() {}
+
+    /** Publishes the elements of an iterable, to each subscriber anew, no faster than it asks. */
+    public static <T> Flow.Publisher<T> of(Iterable<T> items) {
+        return subscriber -> subscriber.onSubscribe(new Iteration<>(items.iterator(), subscriber));
+    }
+
+    /**
+     * Takes all items, {@code window} at a time on their way; the future is done at the end, and cancelling it ends the
+     * stream. The consumer may take its time.
+     */
+    public static <T> CompletableFuture<Void> forEach(
+            Flow.Publisher<T> publisher, int window, Consumer<? super T> consumer) {
+        Taking<T> taking = new Taking<>(window, consumer);
+        publisher.subscribe(taking);
+        return taking;
+    }
+
+    /** All items, at the end. */
+    public static <T> CompletableFuture<List<T>> toList(Flow.Publisher<T> publisher) {
+        List<T> items = new ArrayList<>();
+        return forEach(publisher, 256, items::add).thenApply(_ -> items);
+    }
+
+    /** Publishes from within {@code request}, one thread at a time. */
+    private static final class Iteration<T> implements Flow.Subscription {
+        private final Iterator<T> iterator;
+        private final Flow.Subscriber<? super T> subscriber;
+        private final AtomicLong wanted = new AtomicLong();
+        private volatile boolean over;
+
+        Iteration(Iterator<T> iterator, Flow.Subscriber<? super T> subscriber) {
+            this.iterator = iterator;
+            this.subscriber = subscriber;
+        }
+
+        @Override
+        public void request(long count) {
+            if (wanted.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more) != 0) {
+                return; // whoever publishes sees it
+            }
+            try {
+                for (long left = count; left > 0; left = wanted.addAndGet(-left)) {
+                    for (long i = 0; i < left && !over; i++) {
+                        if (!iterator.hasNext()) {
+                            over = true;
+                            subscriber.onComplete();
+                            return;
+                        }
+                        subscriber.onNext(iterator.next());
+                    }
+                    if (!over && !iterator.hasNext()) { // looked at while nobody else may iterate
+                        over = true;
+                        subscriber.onComplete();
+                    }
+                    if (over) {
+                        return;
+                    }
+                }
+            } catch (RuntimeException e) {
+                over = true;
+                subscriber.onError(e);
+            }
+        }
+
+        @Override
+        public void cancel() {
+            over = true;
+        }
+    }
+
+    /** Asks for half a window when half of it has been taken. */
+    private static final class Taking<T> extends CompletableFuture<Void> implements Flow.Subscriber<T> {
+        private final int window;
+        private final Consumer<? super T> consumer;
+        private final AtomicBoolean ended = new AtomicBoolean();
+        private volatile Flow.@Nullable Subscription subscription;
+        private int taken;
+
+        Taking(int window, Consumer<? super T> consumer) {
+            if (window < 1) {
+                throw new IllegalArgumentException("a window of " + window + " items: expected at least 1");
+            }
+            this.window = window;
+            this.consumer = consumer;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+            if (ended.get()) {
+                given.cancel();
+            } else {
+                given.request(window);
+            }
+        }
+
+        @Override
+        public void onNext(T item) {
+            consumer.accept(item);
+            int half = (window + 1) / 2;
+            Flow.Subscription given = subscription;
+            if (++taken == half && given != null) {
+                taken = 0;
+                given.request(half);
+            }
+        }
+
+        @Override
+        public void onError(Throwable thrown) {
+            completeExceptionally(thrown);
+        }
+
+        @Override
+        @SuppressWarnings("NullAway") // of type Void
+        public void onComplete() {
+            complete(null);
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            ended.set(true);
+            Flow.Subscription given = subscription;
+            if (given != null) {
+                given.cancel();
+            }
+            return super.cancel(mayInterruptIfRunning);
+        }
+    }
+}

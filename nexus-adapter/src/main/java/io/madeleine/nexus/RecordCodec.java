@@ -1,0 +1,93 @@
+package io.madeleine.nexus;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Records, component by component, through the canonical constructor, which checks what it gets.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class RecordCodec implements Codec<Object> {
+    private final Class<?> type;
+    private final List<MethodHandle> accessors = new ArrayList<>();
+    private final List<Codec<Object>> components = new ArrayList<>();
+    private final MethodHandle constructor;
+
+    RecordCodec(Type generic, Codecs codecs) {
+        this.type = Codecs.raw(generic);
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            RecordComponent[] found = type.getRecordComponents();
+            for (RecordComponent component : found) {
+                Method accessor = component.getAccessor();
+                accessor.setAccessible(true);
+                accessors.add(lookup.unreflect(accessor).asType(MethodType.methodType(Object.class, Object.class)));
+                components.add(codecs.find(resolve(component.getGenericType(), generic)));
+            }
+            Constructor<?> canonical = type.getDeclaredConstructor(
+                    Arrays.stream(found).map(RecordComponent::getType).toArray(Class<?>[]::new));
+            canonical.setAccessible(true);
+            constructor = lookup.unreflectConstructor(canonical)
+                    .asSpreader(Object[].class, found.length)
+                    .asType(MethodType.methodType(Object.class, Object[].class));
+        } catch (ReflectiveOperationException | java.lang.reflect.InaccessibleObjectException e) {
+            throw new IllegalArgumentException(
+                    "the record " + type.getName()
+                            + " cannot be read and made by io.madeleine.nexus: make it public, or"
+                            + " open its package to that module",
+                    e);
+        }
+    }
+
+    /** What stands for a type variable of a generic record. */
+    private static Type resolve(Type component, Type generic) {
+        if (component instanceof TypeVariable<?> variable && generic instanceof ParameterizedType parameterized) {
+            TypeVariable<?>[] variables = Codecs.raw(generic).getTypeParameters();
+            for (int i = 0; i < variables.length; i++) {
+                if (variables[i].equals(variable)) {
+                    return parameterized.getActualTypeArguments()[i];
+                }
+            }
+        }
+        return component;
+    }
+
+    @Override
+    public void write(Arguments arguments, Object value) {
+        try {
+            for (int i = 0; i < components.size(); i++) {
+                components.get(i).write(arguments, (Object) accessors.get(i).invokeExact(value));
+            }
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new NexusException("an accessor of " + type.getName() + " failed", e);
+        }
+    }
+
+    @Override
+    public Object read(Request request) {
+        Object[] values = new Object[components.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = components.get(i).read(request);
+        }
+        try {
+            return (Object) constructor.invokeExact(values);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new NexusException("the constructor of " + type.getName() + " failed", e);
+        }
+    }
+}

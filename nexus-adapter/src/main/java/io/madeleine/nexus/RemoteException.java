@@ -1,0 +1,28 @@
+package io.madeleine.nexus;
+
+/**
+ * What a method of a remote service has thrown. Its stack trace is that of the remote thread, then that of a caller who waited; its
+ * cause, if there is one, is the remote cause.
+ */
+public final class RemoteException extends NexusException {
+    private static final long serialVersionUID = 1L;
+
+    private final int rank;
+    private final String remoteType;
+
+    RemoteException(int rank, String remoteType, String message) {
+        super(message);
+        this.rank = rank;
+        this.remoteType = remoteType;
+    }
+
+    /** The rank of the process that threw it. */
+    public int rank() {
+        return rank;
+    }
+
+    /** The full name of the class that was thrown. */
+    public String remoteType() {
+        return remoteType;
+    }
+}

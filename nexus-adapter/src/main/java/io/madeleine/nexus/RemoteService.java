@@ -1,0 +1,26 @@
+package io.madeleine.nexus;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * An interface whose methods can be called from other processes. Each runs in a thread of its own, and may wait.
+ *
+ * <p>Parameters and results are of types that have a codec, see {@link Codecs}. A method that returns {@code void} or a
+ * value is waited for; one that returns a {@link java.util.concurrent.CompletableFuture} is not; one that returns a
+ * {@link java.util.concurrent.Flow.Publisher} is a stream, which begins with each subscription and sends no more than
+ * the subscriber has asked for.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+public @interface RemoteService {
+    /** The name under which it is found; the interface's full name if empty. */
+    String name() default "";
+
+    /** How many calls are carried out at once, 0 for as many as the context allows; one more is rejected. */
+    int maxConcurrent() default 0;
+}

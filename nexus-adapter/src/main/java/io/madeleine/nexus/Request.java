@@ -1,0 +1,296 @@
+package io.madeleine.nexus;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.SendMode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arguments of a remote service request as its handler takes them, in the order in which they were put into
+ * {@link Arguments}. What a {@code get} returns is there. An argument of 1 KiB or more comes straight from the network into
+ * the memory it is asked into; while a handler has not asked for all of those, nothing else arrives from that sender.
+ *
+ * <p>A request is valid until its handler returns.
+ *
+ * <p>Threading: confined to the handler's thread.
+ */
+public final class Request {
+    private static final MemorySegment[] NONE = {};
+
+    private final Context context;
+    private MemorySegment memory = MemorySegment.NULL;
+    private int position;
+    private int end;
+    private int start;
+    private int remote;
+    private int bulkCount;
+    private int bulksTaken;
+    private @Nullable IncomingMessage message;
+    private MemorySegment[] localBulks = NONE;
+    private long largestBytes;
+
+    Request(Context context) {
+        this.context = context;
+        this.largestBytes = context.options().maxRequestBytes();
+    }
+
+    /** Begins another request: small arguments from {@code start} to {@code end}, large ones from the message. */
+    void begin(MemorySegment inline, int from, int to, int sender, int bulks, @Nullable IncomingMessage open) {
+        memory = inline;
+        start = from;
+        position = from;
+        end = to;
+        remote = sender;
+        bulkCount = bulks;
+        bulksTaken = 0;
+        message = open;
+        localBulks = NONE;
+    }
+
+    /** A request of this process to itself. */
+    static Request local(Context context, Arguments arguments) {
+        Request request = new Request(context);
+        MemorySegment inline = arguments.inlineCopy();
+        MemorySegment[] bulks = arguments.bulkCopies();
+        request.begin(inline, 0, (int) inline.byteSize(), context.rank(), bulks.length, null);
+        request.localBulks = bulks;
+        return request;
+    }
+
+    /** This request with memory of its own, for another thread; this object is free for the next one. */
+    Request detach() {
+        Request detached = new Request(context);
+        byte[] copy = new byte[end - position];
+        MemorySegment.copy(memory, Wire.BYTE, position, copy, 0, copy.length);
+        detached.begin(MemorySegment.ofArray(copy), 0, copy.length, remote, bulkCount, message);
+        detached.localBulks = localBulks;
+        detached.bulksTaken = bulksTaken;
+        message = null;
+        return detached;
+    }
+
+    /** The request is over: what nobody has asked for is dropped. */
+    void finish() {
+        IncomingMessage open = message;
+        if (open != null) {
+            message = null;
+            open.close();
+        }
+        localBulks = NONE;
+    }
+
+    /** The context whose endpoint the request came to. */
+    public Context context() {
+        return context;
+    }
+
+    /** The rank of the process that made the request. */
+    public int remote() {
+        return remote;
+    }
+
+    /** How many bytes of small arguments are left; an argument of 1 KiB or more counts eight. */
+    public int remaining() {
+        return end - position;
+    }
+
+    private int take(int bytes) {
+        int offset = position;
+        if (bytes > end - offset) {
+            throw new NexusException("the request from rank " + remote + " has " + (end - start)
+                    + " bytes of small arguments; " + bytes + " bytes are asked for at byte " + (offset - start)
+                    + ": expected what the sender has put, in its order");
+        }
+        position = offset + bytes;
+        return offset;
+    }
+
+    /** Takes a byte. */
+    public byte getByte() {
+        return memory.get(Wire.BYTE, take(Byte.BYTES));
+    }
+
+    /** Takes a boolean. */
+    public boolean getBoolean() {
+        return getByte() != 0;
+    }
+
+    /** Takes two bytes. */
+    public short getShort() {
+        return memory.get(Wire.SHORT, take(Short.BYTES));
+    }
+
+    /** Takes a character. */
+    public char getChar() {
+        return memory.get(Wire.CHAR, take(Character.BYTES));
+    }
+
+    /** Takes four bytes. */
+    public int getInt() {
+        return memory.get(Wire.INT, take(Integer.BYTES));
+    }
+
+    /** Takes eight bytes. */
+    public long getLong() {
+        return memory.get(Wire.LONG, take(Long.BYTES));
+    }
+
+    /** Takes a float. */
+    public float getFloat() {
+        return Float.intBitsToFloat(getInt());
+    }
+
+    /** Takes a double. */
+    public double getDouble() {
+        return Double.longBitsToDouble(getLong());
+    }
+
+    /** Takes a string. */
+    public String getString() {
+        return new String(getBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** Takes an array of bytes, of up to {@link ContextOptions#maxRequestBytes}. */
+    public byte[] getBytes() {
+        byte[] array = new byte[nextLength(1)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public short[] getShorts() {
+        short[] array = new short[nextLength(Short.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public char[] getChars() {
+        char[] array = new char[nextLength(Character.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public int[] getInts() {
+        int[] array = new int[nextLength(Integer.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public long[] getLongs() {
+        long[] array = new long[nextLength(Long.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public float[] getFloats() {
+        float[] array = new float[nextLength(Float.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array. */
+    public double[] getDoubles() {
+        double[] array = new double[nextLength(Double.BYTES)];
+        get(MemorySegment.ofArray(array));
+        return array;
+    }
+
+    /** Takes an array or segment into new memory of {@code arena}. */
+    public MemorySegment getSegment(Arena arena) {
+        MemorySegment segment = arena.allocate(bounded(nextBytes()), Long.BYTES);
+        get(segment);
+        return segment;
+    }
+
+    /** How many bytes the array, string or segment has that is next. */
+    public long nextBytes() {
+        int at = take(Long.BYTES);
+        position = at;
+        long bytes = memory.get(Wire.LONG, at);
+        if (bytes < 0 || (bytes < Wire.BULK_BYTES && bytes > end - at - Long.BYTES)) {
+            throw new NexusException("the request from rank " + remote + " has no array, string or segment at byte "
+                    + (at - start) + ": expected what the sender has put, in its order");
+        }
+        return bytes;
+    }
+
+    private int nextLength(int elementBytes) {
+        long bytes = bounded(nextBytes());
+        if (bytes % elementBytes != 0 || bytes > Integer.MAX_VALUE - 8L) {
+            throw new NexusException("the request from rank " + remote + " has a block of " + bytes + " bytes next,"
+                    + " which is no array of elements of " + elementBytes + " bytes");
+        }
+        return (int) (bytes / elementBytes);
+    }
+
+    private long bounded(long bytes) {
+        if (bytes > largestBytes) {
+            throw new NexusException("the request from rank " + remote + " has an argument of " + bytes
+                    + " bytes: expected at most " + largestBytes
+                    + " (ContextOptions.maxRequestBytes); take a larger one"
+                    + " with get(MemorySegment) into memory of your own");
+        }
+        return bytes;
+    }
+
+    /**
+     * Takes an array or segment into {@code target}, which has its size.
+     *
+     * @throws IllegalArgumentException if the sizes differ
+     */
+    public void get(MemorySegment target) {
+        get(target, 0, target.byteSize());
+    }
+
+    /** Takes an array or segment into a part of {@code target}, without making a slice. */
+    public void get(MemorySegment target, long offset, long bytes) {
+        long found = nextBytes();
+        if (found != bytes) {
+            throw new IllegalArgumentException("the request from rank " + remote + " has a block of " + found
+                    + " bytes next, asked for are " + bytes + ": ask nextBytes()");
+        }
+        position += Long.BYTES;
+        if (bytes < Wire.BULK_BYTES) {
+            MemorySegment.copy(memory, take((int) bytes), target, offset, bytes);
+            return;
+        }
+        if (bulksTaken == bulkCount) {
+            throw new NexusException("the request from rank " + remote + " has no large argument left: expected what"
+                    + " the sender has put, in its order");
+        }
+        int index = bulksTaken++;
+        IncomingMessage open = message;
+        if (open == null) {
+            MemorySegment.copy(localBulks[index], 0, target, offset, bytes);
+            return;
+        }
+        boolean isLast = bulksTaken == bulkCount;
+        open.within(context.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
+        open.unpack(target, offset, bytes, SendMode.CHEAPER, isLast ? CHEAPER : EXPRESS);
+        if (isLast) {
+            open.endUnpacking();
+            message = null;
+            open.close();
+        }
+    }
+
+    /** Takes a global pointer, bound to this context. */
+    public Startpoint getStartpoint() {
+        return Startpoint.read(this);
+    }
+
+    /** Takes a value of any type that has a codec. */
+    public <T> T get(Codec<T> codec) {
+        return codec.read(this);
+    }
+}

@@ -1,0 +1,204 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls that this process carries out for others: each in a thread of its own, and each answered once.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class ServedCalls {
+    static final int REPLY = Wire.id("reply");
+
+    private final Context context;
+    private final Map<Key, RemoteCall> running = new ConcurrentHashMap<>();
+    private final Map<Key, ServedStream> streams = new ConcurrentHashMap<>();
+
+    /** Whose call, and which. */
+    record Key(int caller, long id) {}
+
+    ServedCalls(Context context, Endpoint system) {
+        this.context = context;
+        system.nonThreaded("call", (_, request) -> called(request));
+        system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
+        system.nonThreaded("credit", (_, request) -> {
+            ServedStream stream = streams.get(new Key(request.remote(), request.getLong()));
+            if (stream != null) {
+                stream.credit(request.getLong());
+            }
+        });
+    }
+
+    private void called(Request request) {
+        Key key = new Key(request.remote(), request.getLong());
+        int endpointId = request.getInt();
+        int methodId = request.getInt();
+        long deadlineNs = System.nanoTime() + request.getLong();
+        Endpoint endpoint = context.find(endpointId);
+        Service service = endpoint == null ? null : endpoint.service();
+        Service.Operation operation = service == null ? null : service.operation(methodId);
+        if (context.refusesRequests()) {
+            refuse(key, "rank " + context.rank() + " is closing its context");
+        } else if (service == null) {
+            fail(
+                    key,
+                    new NexusException("rank " + context.rank() + " has no service at endpoint #" + endpointId
+                            + ": export it in the setup of its context"));
+        } else if (operation == null) {
+            fail(
+                    key,
+                    new NexusException(service + " of rank " + context.rank() + " has no method #" + methodId
+                            + ": both sides need the same interface"));
+        } else if (!service.tryBegin()) {
+            refuse(
+                    key,
+                    service + " of rank " + context.rank() + " carries out " + service.maxConcurrent()
+                            + " calls already (@RemoteService.maxConcurrent)");
+        } else {
+            begin(key, service, operation, deadlineNs, request.detach());
+        }
+    }
+
+    private void begin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
+        RemoteCall call = new RemoteCall(key.caller(), deadlineNs);
+        running.put(key, call);
+        if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
+            streams.put(key, new ServedStream(context, key, operation.method(), () -> streams.remove(key)));
+        }
+        boolean begun = context.workers().tryExecute(() -> {
+            try {
+                call.run(() -> carryOut(key, operation, request));
+            } finally {
+                running.remove(key);
+                service.end();
+                context.workers().done();
+                context.signal().signal();
+            }
+        });
+        if (!begun) {
+            running.remove(key);
+            streams.remove(key);
+            service.end();
+            request.finish();
+            refuse(
+                    key,
+                    "rank " + context.rank() + " carries out "
+                            + context.options().maxRunning() + " requests already (ContextOptions.maxRunning)");
+        }
+    }
+
+    private void carryOut(Key key, Service.Operation operation, Request request) {
+        Object result;
+        try {
+            @Nullable Object[] parameters;
+            try {
+                parameters = operation.method().readParameters(request);
+            } finally {
+                request.finish();
+            }
+            result = operation.invoke(parameters);
+        } catch (Throwable e) {
+            streams.remove(key);
+            fail(key, e);
+            return;
+        }
+        switch (operation.method().kind()) {
+            case VALUE -> succeed(key, operation.method(), result);
+            case FUTURE -> {
+                if (result instanceof CompletionStage<?> stage) {
+                    stage.whenComplete((value, thrown) -> {
+                        if (thrown == null) {
+                            succeed(key, operation.method(), value);
+                        } else {
+                            fail(key, unwrapped(thrown));
+                        }
+                    });
+                } else {
+                    fail(key, new NullPointerException(operation.method() + " returned no future"));
+                }
+            }
+            case STREAM -> {
+                ServedStream stream = streams.get(key);
+                if (stream != null && result instanceof Flow.Publisher<?> publisher) {
+                    stream.start(publisher);
+                } else {
+                    fail(key, new NullPointerException(operation.method() + " returned no publisher"));
+                }
+            }
+        }
+    }
+
+    static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = thrown.getCause();
+        return thrown instanceof java.util.concurrent.CompletionException && cause != null ? cause : thrown;
+    }
+
+    private void succeed(Key key, ServiceMethod method, @Nullable Object value) {
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Calls.Status.VALUE);
+        try {
+            method.writeResult(answer, value);
+        } catch (RuntimeException e) {
+            fail(key, new NexusException("the result of " + method + " cannot be sent", e));
+            return;
+        }
+        send(key, answer);
+    }
+
+    void fail(Key key, Throwable thrown) {
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Calls.Status.THROWN);
+        Thrown.write(answer, thrown);
+        send(key, answer);
+    }
+
+    private void refuse(Key key, String why) {
+        send(
+                key,
+                new Arguments().putLong(key.id()).putByte(Calls.Status.REFUSED).putString(why));
+    }
+
+    private void send(Key key, Arguments answer) {
+        boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
+        try {
+            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, REPLY, answer);
+        } catch (PeerFailedException e) {
+            // nobody is there to be answered
+        } catch (MadeleineException e) {
+            context.failures().sendFailed(key.caller(), e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void cancelled(Key key) {
+        RemoteCall call = running.get(key);
+        if (call != null) {
+            call.cancel();
+        }
+        ServedStream stream = streams.get(key);
+        if (stream != null) {
+            stream.cancel();
+        }
+    }
+
+    /** Nobody waits for the calls of this peer any more. */
+    void peerGone(int rank) {
+        for (Key key : running.keySet()) {
+            if (key.caller() == rank) {
+                cancelled(key);
+            }
+        }
+        for (Key key : streams.keySet()) {
+            if (key.caller() == rank) {
+                cancelled(key);
+            }
+        }
+    }
+}

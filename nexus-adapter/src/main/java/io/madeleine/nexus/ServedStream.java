@@ -1,0 +1,123 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending side of a stream: subscribes to what the implementation publishes, asks for as much as the subscriber
+ * elsewhere has asked for, and sends it.
+ *
+ * <p>Threading: thread-safe; a virtual thread per stream passes credits on, since publishers may publish from within
+ * {@code request}.
+ */
+final class ServedStream implements Flow.Subscriber<Object> {
+    static final int ITEM = Wire.id("item");
+    static final int END = Wire.id("end");
+
+    private final Context context;
+    private final ServedCalls.Key key;
+    private final ServiceMethod method;
+    private final Runnable whenOver;
+    private final AtomicLong credits = new AtomicLong();
+    private final AtomicBoolean over = new AtomicBoolean();
+    private volatile boolean cancelled;
+    private volatile @Nullable Thread pump;
+
+    ServedStream(Context context, ServedCalls.Key key, ServiceMethod method, Runnable whenOver) {
+        this.context = context;
+        this.key = key;
+        this.method = method;
+        this.whenOver = whenOver;
+    }
+
+    @SuppressWarnings("unchecked") // what it publishes is written with the codec of the method's type
+    void start(Flow.Publisher<?> publisher) {
+        try {
+            ((Flow.Publisher<Object>) publisher).subscribe(this);
+        } catch (RuntimeException e) {
+            onError(e);
+        }
+    }
+
+    /** The subscriber wants so many more. */
+    void credit(long count) {
+        if (count > 0) {
+            credits.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more);
+        }
+        LockSupport.unpark(pump);
+    }
+
+    void cancel() {
+        cancelled = true;
+        LockSupport.unpark(pump);
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+        Thread thread = Thread.ofVirtual().name("nexus-stream").unstarted(() -> {
+            while (!cancelled && !over.get()) {
+                long wanted = credits.getAndSet(0);
+                if (wanted > 0) {
+                    subscription.request(wanted);
+                } else {
+                    LockSupport.park(this);
+                }
+            }
+            if (cancelled) {
+                subscription.cancel();
+                if (over.compareAndSet(false, true)) {
+                    whenOver.run();
+                }
+            }
+        });
+        pump = thread; // before it runs: who gives credit has to find it
+        thread.start();
+    }
+
+    @Override
+    public void onNext(Object item) {
+        if (cancelled || over.get()) {
+            return;
+        }
+        Arguments arguments = new Arguments().putLong(key.id());
+        try {
+            method.writeResult(arguments, item);
+            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, ITEM, arguments);
+        } catch (MadeleineException e) {
+            cancel();
+        }
+    }
+
+    @Override
+    public void onError(Throwable thrown) {
+        end(thrown);
+    }
+
+    @Override
+    public void onComplete() {
+        end(null);
+    }
+
+    private void end(@Nullable Throwable thrown) {
+        if (!over.compareAndSet(false, true)) {
+            return;
+        }
+        whenOver.run();
+        Arguments arguments = new Arguments().putLong(key.id()).putBoolean(thrown != null);
+        if (thrown != null) {
+            Thrown.write(arguments, thrown);
+        }
+        try {
+            if (!cancelled) {
+                context.send(key.caller(), Wire.SYSTEM_ENDPOINT, END, arguments);
+            }
+        } catch (MadeleineException e) {
+            // the subscriber is gone
+        }
+        LockSupport.unpark(pump);
+    }
+}

@@ -1,0 +1,83 @@
+package io.madeleine.nexus;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An implementation of a remote service, at an endpoint.
+ *
+ * <p>Threading: thread-safe if the implementation is.
+ */
+final class Service {
+    private final Class<?> type;
+    private final Map<Integer, Operation> operations = new HashMap<>();
+    private final int maxConcurrent;
+    private final AtomicInteger running = new AtomicInteger();
+
+    /** A method and the way to the implementation's. */
+    record Operation(ServiceMethod method, MethodHandle implementation) {
+        @Nullable
+        Object invoke(@Nullable Object[] parameters) throws Throwable {
+            return (Object) implementation.invokeExact(parameters);
+        }
+    }
+
+    Service(Class<?> type, Object implementation, Codecs codecs, long defaultTimeoutNs) {
+        this.type = type;
+        int bound = ServiceMethod.describe(type).maxConcurrent();
+        this.maxConcurrent = bound <= 0 ? Integer.MAX_VALUE : bound;
+        ServiceMethod.all(type, codecs, defaultTimeoutNs)
+                .forEach((id, method) ->
+                        operations.put(id, new Operation(method, bind(method.method(), implementation))));
+    }
+
+    private static MethodHandle bind(Method method, Object implementation) {
+        try {
+            method.setAccessible(true);
+            return MethodHandles.lookup()
+                    .unreflect(method)
+                    .bindTo(implementation)
+                    .asSpreader(Object[].class, method.getParameterCount())
+                    .asType(MethodType.methodType(Object.class, Object[].class));
+        } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException e) {
+            throw new IllegalArgumentException(
+                    method
+                            + " cannot be called by io.madeleine.nexus: make its interface public, or open its package to"
+                            + " that module",
+                    e);
+        }
+    }
+
+    @Nullable
+    Operation operation(int id) {
+        return operations.get(id);
+    }
+
+    /** Whether one more call may run; {@link #end} follows. */
+    boolean tryBegin() {
+        if (running.incrementAndGet() > maxConcurrent) {
+            running.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void end() {
+        running.decrementAndGet();
+    }
+
+    int maxConcurrent() {
+        return maxConcurrent;
+    }
+
+    @Override
+    public String toString() {
+        return "service " + type.getName();
+    }
+}

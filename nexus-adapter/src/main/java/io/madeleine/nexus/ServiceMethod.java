@@ -1,0 +1,181 @@
+package io.madeleine.nexus;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A method of a remote service: how it is called and what travels.
+ *
+ * <p>Threading: immutable.
+ */
+final class ServiceMethod {
+    /** What the caller does with the result. */
+    enum Kind {
+        /** Waits for it. */
+        VALUE,
+        /** Gets a future. */
+        FUTURE,
+        /** Subscribes to it. */
+        STREAM
+    }
+
+    private final Method method;
+    private final int id;
+    private final Kind kind;
+    private final List<Codec<Object>> parameters = new ArrayList<>();
+    private final @Nullable Codec<Object> result;
+    private final int attempts;
+    private final long timeoutNs;
+
+    private ServiceMethod(Method method, Codecs codecs, long defaultTimeoutNs) {
+        this.method = method;
+        this.id = Wire.id(signature(method));
+        Type returned = method.getGenericReturnType();
+        Class<?> raw = method.getReturnType();
+        if (raw == CompletableFuture.class || raw == CompletionStage.class) {
+            kind = Kind.FUTURE;
+            returned = argument(returned);
+        } else if (raw == Flow.Publisher.class) {
+            kind = Kind.STREAM;
+            returned = argument(returned);
+        } else {
+            kind = Kind.VALUE;
+        }
+        try {
+            for (Type parameter : method.getGenericParameterTypes()) {
+                parameters.add(codecs.find(parameter));
+            }
+            this.result = returned == void.class || returned == Void.class ? null : codecs.find(returned);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("method " + method + " cannot be called remotely: " + e.getMessage(), e);
+        }
+        Idempotent idempotent = method.getAnnotation(Idempotent.class);
+        this.attempts = idempotent == null ? 1 : Math.max(1, idempotent.attempts());
+        this.timeoutNs = timeoutNs(method, kind == Kind.STREAM ? Long.MAX_VALUE / 4 : defaultTimeoutNs);
+    }
+
+    private static Type argument(Type type) {
+        if (type instanceof ParameterizedType parameterized) {
+            return parameterized.getActualTypeArguments()[0];
+        }
+        throw new IllegalArgumentException(
+                type.getTypeName() + " does not say of what: expected a type argument, as CompletableFuture<String>");
+    }
+
+    private static String signature(Method method) {
+        StringBuilder text = new StringBuilder(method.getName()).append('(');
+        for (Class<?> parameter : method.getParameterTypes()) {
+            text.append(parameter.getName()).append(',');
+        }
+        return text.append(')').toString();
+    }
+
+    private static long timeoutNs(Method method, long unless) {
+        CallTimeout timeout = method.getAnnotation(CallTimeout.class);
+        if (timeout == null) {
+            timeout = method.getDeclaringClass().getAnnotation(CallTimeout.class);
+        }
+        return timeout == null ? unless : Math.max(1, timeout.millis()) * 1_000_000L;
+    }
+
+    /** All abstract methods of a service's interface, by their numbers. */
+    static Map<Integer, ServiceMethod> all(Class<?> type, Codecs codecs, long defaultTimeoutNs) {
+        Map<Integer, ServiceMethod> methods = new HashMap<>();
+        for (Method method : type.getMethods()) {
+            if (Modifier.isAbstract(method.getModifiers())) {
+                ServiceMethod known = new ServiceMethod(method, codecs, defaultTimeoutNs);
+                ServiceMethod same = methods.putIfAbsent(known.id(), known);
+                if (same != null) {
+                    throw new IllegalArgumentException(
+                            "methods " + same.method + " and " + method + " have the same number: rename one of them");
+                }
+            }
+        }
+        return methods;
+    }
+
+    static RemoteService describe(Class<?> type) {
+        RemoteService service = type.getAnnotation(RemoteService.class);
+        if (service == null || !type.isInterface()) {
+            throw new IllegalArgumentException(
+                    type.getName() + " is no remote service: expected an interface with @RemoteService");
+        }
+        return service;
+    }
+
+    static String nameOf(Class<?> type) {
+        String name = describe(type).name();
+        return name.isEmpty() ? type.getName() : name;
+    }
+
+    Method method() {
+        return method;
+    }
+
+    int id() {
+        return id;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    int attempts() {
+        return attempts;
+    }
+
+    long timeoutNs() {
+        return timeoutNs;
+    }
+
+    Class<?>[] declared() {
+        return method.getExceptionTypes();
+    }
+
+    void writeParameters(Arguments arguments, @Nullable Object @Nullable [] values) {
+        for (int i = 0; i < parameters.size(); i++) {
+            Object value = values == null ? null : values[i];
+            write(parameters.get(i), arguments, value);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // the codecs of this package take null
+    private static void write(Codec<Object> codec, Arguments arguments, @Nullable Object value) {
+        codec.write(arguments, value);
+    }
+
+    @Nullable
+    Object[] readParameters(Request request) {
+        @Nullable Object[] values = new Object[parameters.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = parameters.get(i).read(request);
+        }
+        return values;
+    }
+
+    void writeResult(Arguments arguments, @Nullable Object value) {
+        if (result != null) {
+            write(result, arguments, value);
+        }
+    }
+
+    @Nullable
+    Object readResult(Request request) {
+        return result == null ? null : result.read(request);
+    }
+
+    @Override
+    public String toString() {
+        return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+    }
+}

@@ -1,0 +1,17 @@
+package io.madeleine.nexus;
+
+/** Lets a proxy throw the checked exceptions that the method it stands for declares. */
+final class Sneaky {
+    private Sneaky() {}
+
+    /** Throws it as it is; declared to answer one so that the compiler sees the end of the method. */
+    static RuntimeException asUnchecked(Throwable thrown) {
+        Sneaky.<RuntimeException>sneak(thrown);
+        throw new AssertionError(thrown);
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // erased: this is the point
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+}

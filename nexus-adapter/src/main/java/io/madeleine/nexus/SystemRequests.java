@@ -1,0 +1,137 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What contexts tell each other beside the requests of their users: refusals, barriers, goodbyes.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class SystemRequests {
+    private static final int REFUSED = Wire.id("refused");
+    private static final int ARRIVED = Wire.id("arrived");
+    private static final int RELEASED = Wire.id("released");
+    private static final int GOODBYE = Wire.id("goodbye");
+    private static final Context.Reason[] REASONS = Context.Reason.values();
+    private static final int ROOT = 0;
+
+    private final Context context;
+    private final Refusals[] refusals;
+    private final AtomicLong arrivals = new AtomicLong();
+    private final AtomicLong releases = new AtomicLong();
+    private final AtomicLong barriers = new AtomicLong();
+
+    SystemRequests(Context context, Endpoint system) {
+        this.context = context;
+        this.refusals = new Refusals[context.size()];
+        for (int rank = 0; rank < refusals.length; rank++) {
+            refusals[rank] = new Refusals();
+        }
+        system.nonThreaded("refused", (_, request) -> refused(request));
+        system.nonThreaded("arrived", (_, _) -> arrivals.incrementAndGet());
+        system.nonThreaded("released", (_, _) -> releases.incrementAndGet());
+        system.nonThreaded(
+                "goodbye", (_, request) -> context.peerGone(request.remote(), "its context has been closed"));
+    }
+
+    private void refused(Request request) {
+        int endpoint = request.getInt();
+        int handler = request.getInt();
+        int reason = request.getByte();
+        long count = request.getLong();
+        if (reason < 0 || reason >= REASONS.length) {
+            throw new NexusException("a refusal for reason " + reason + ": expected 0 to " + (REASONS.length - 1));
+        }
+        context.failures().refused(new Context.Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
+    }
+
+    /** Counts a refusal, and tells the peer of all there have been as soon as nothing else waits to be sent to it. */
+    void refuse(int rank, Refusals.Kind kind) {
+        refusals[rank].add(kind);
+        if (context.peer(rank).isDrained()) {
+            tellRefusals(rank);
+        }
+    }
+
+    /** The way to a peer is free. */
+    void tellRefusals(int rank) {
+        if (refusals[rank].any()) {
+            tell(rank, context.peer(rank));
+        }
+    }
+
+    @SuppressWarnings("EnumOrdinal") // both ends are the same program
+    private void tell(int rank, Peer peer) {
+        try {
+            for (Map.Entry<Refusals.Kind, Long> entry : refusals[rank].take().entrySet()) {
+                Refusals.Kind kind = entry.getKey();
+                Arguments arguments = new Arguments()
+                        .putInt(kind.endpoint())
+                        .putInt(kind.handler())
+                        .putByte((byte) kind.reason().ordinal())
+                        .putLong(entry.getValue());
+                peer.sendNow(arguments, Wire.SYSTEM_ENDPOINT, REFUSED);
+            }
+        } catch (MadeleineException e) {
+            context.failures().sendFailed(rank, e);
+        }
+    }
+
+    /** Everybody tells rank 0, which tells everybody. */
+    void barrier(Duration timeout) {
+        long number = barriers.incrementAndGet();
+        long deadlineNs = System.nanoTime() + timeout.toNanos();
+        context.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
+        if (context.rank() == ROOT) {
+            awaitCount(arrivals, number * context.size(), deadlineNs);
+            for (int rank = 0; rank < context.size(); rank++) {
+                context.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments());
+            }
+        }
+        awaitCount(releases, number, deadlineNs);
+    }
+
+    private void awaitCount(AtomicLong count, long wanted, long deadlineNs) {
+        long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+        boolean met =
+                context.signal().await(() -> count.get() >= wanted || missing() >= 0, leftNs, TimeUnit.NANOSECONDS);
+        if (count.get() >= wanted) {
+            return;
+        }
+        int gone = missing();
+        if (met && gone >= 0) {
+            throw new PeerFailedException(gone, "the barrier cannot be passed: rank " + gone + " is gone");
+        }
+        throw new DeadlineExceededException("the barrier was not passed in time: " + count.get() + " of " + wanted
+                + " have come to rank " + context.rank());
+    }
+
+    /** The rank of a peer that is gone, or -1. */
+    private int missing() {
+        for (int rank = 0; rank < context.size(); rank++) {
+            if (rank != context.rank() && context.peer(rank).isGone()) {
+                return rank;
+            }
+        }
+        return -1;
+    }
+
+    void goodbye() {
+        for (int rank = 0; rank < context.size(); rank++) {
+            Peer peer = context.peer(rank);
+            if (rank != context.rank() && !peer.isGone()) {
+                try {
+                    peer.sendNow(new Arguments(), Wire.SYSTEM_ENDPOINT, GOODBYE);
+                } catch (MadeleineException e) {
+                    // it has gone first
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.madeleine.nexus;
+
+import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Exceptions on the wire: type, message, stack, causes. They are data; no class is loaded because a peer names it.
+ *
+ * <p>Threading: stateless.
+ */
+final class Thrown {
+    private static final int MAX_FRAMES = 64;
+    private static final int MAX_CAUSES = 8;
+
+    private Thrown() {}
+
+    static void write(Arguments arguments, Throwable thrown) {
+        int count = 0;
+        for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = next.getCause()) {
+            count++;
+        }
+        arguments.putByte((byte) count);
+        Throwable next = thrown;
+        for (int i = 0; i < count && next != null; i++, next = next.getCause()) {
+            arguments.putString(
+                    next instanceof RemoteException remote
+                            ? remote.remoteType()
+                            : next.getClass().getName());
+            arguments.putString(String.valueOf(next.getMessage()));
+            StackTraceElement[] stack = next.getStackTrace();
+            int frames = Math.min(stack.length, MAX_FRAMES);
+            arguments.putByte((byte) frames);
+            for (int k = 0; k < frames; k++) {
+                StackTraceElement frame = stack[k];
+                arguments.putString(frame.getClassName());
+                arguments.putString(frame.getMethodName());
+                arguments.putString(frame.getFileName() == null ? "" : frame.getFileName());
+                arguments.putInt(frame.getLineNumber());
+            }
+        }
+    }
+
+    static RemoteException read(Request request) {
+        int count = request.getByte();
+        if (count < 1 || count > MAX_CAUSES) {
+            throw new NexusException("an answer from rank " + request.remote() + " has no exception next");
+        }
+        RemoteException first = readOne(request);
+        RemoteException last = first;
+        for (int i = 1; i < count; i++) {
+            RemoteException cause = readOne(request);
+            last.initCause(cause);
+            last = cause;
+        }
+        return first;
+    }
+
+    private static RemoteException readOne(Request request) {
+        RemoteException read = new RemoteException(request.remote(), request.getString(), request.getString());
+        StackTraceElement[] stack = new StackTraceElement[Math.max(0, request.getByte())];
+        for (int k = 0; k < stack.length; k++) {
+            stack[k] = new StackTraceElement(
+                    request.getString(), request.getString(), emptyToNull(request.getString()), request.getInt());
+        }
+        read.setStackTrace(stack);
+        return read;
+    }
+
+    private static @Nullable String emptyToNull(String text) {
+        return text.isEmpty() ? null : text;
+    }
+
+    /**
+     * What the caller gets: of the type that was thrown if the method declares it and it can be made from a message, with
+     * the remote exception as its cause; else the remote exception itself.
+     */
+    static Throwable atCaller(RemoteException remote, Class<?>[] declared) {
+        for (Class<?> type : declared) {
+            if (type.getName().equals(remote.remoteType())) {
+                try {
+                    Constructor<?> constructor = type.getConstructor(String.class);
+                    constructor.setAccessible(true);
+                    Throwable made = (Throwable) constructor.newInstance(String.valueOf(remote.getMessage()));
+                    made.initCause(remote);
+                    return made;
+                } catch (ReflectiveOperationException | RuntimeException e) {
+                    return remote; // it cannot be made: the remote exception tells the same
+                }
+            }
+        }
+        return remote;
+    }
+
+    /** Puts the stack of the calling thread, which has waited, behind the remote one. */
+    static Throwable withCallersStack(Throwable failure) {
+        if (failure instanceof RemoteException) {
+            StackTraceElement[] there = failure.getStackTrace();
+            StackTraceElement[] here = new Throwable().getStackTrace();
+            StackTraceElement[] both = Arrays.copyOf(there, there.length + here.length);
+            System.arraycopy(here, 0, both, there.length, here.length);
+            failure.setStackTrace(both);
+        }
+        return failure;
+    }
+}

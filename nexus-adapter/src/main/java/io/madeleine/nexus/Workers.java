@@ -1,0 +1,48 @@
+package io.madeleine.nexus;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Runs threaded handlers: each in a virtual thread of its own, or in the user's executor; so many at once.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Workers {
+    private final int max;
+    private final Executor executor;
+    private final AtomicInteger running = new AtomicInteger();
+
+    Workers(ContextOptions options, int rank) {
+        this.max = options.maxRunning();
+        ThreadFactory virtual =
+                Thread.ofVirtual().name("nexus-" + rank + "-", 0).factory();
+        this.executor =
+                options.executor().orElse(task -> virtual.newThread(task).start());
+    }
+
+    /** Begins a task, which calls {@link #done} at its end; false if there are too many. */
+    boolean tryExecute(Runnable task) {
+        if (running.incrementAndGet() > max) {
+            running.decrementAndGet();
+            return false;
+        }
+        try {
+            executor.execute(task);
+            return true;
+        } catch (RejectedExecutionException _) {
+            running.decrementAndGet();
+            return false;
+        }
+    }
+
+    void done() {
+        running.decrementAndGet();
+    }
+
+    int runningCount() {
+        return running.get();
+    }
+}

@@ -1,0 +1,8 @@
+/** Remote service requests after Nexus: global pointers, one-sided requests that run handlers, typed services over them. */
+module io.madeleine.nexus {
+    requires static org.jspecify;
+    requires transitive io.madeleine.api;
+    requires java.management;
+
+    exports io.madeleine.nexus;
+}

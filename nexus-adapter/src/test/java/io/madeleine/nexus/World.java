@@ -1,0 +1,72 @@
+package io.madeleine.nexus;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.Session;
+import io.madeleine.testkit.LocalSessions;
+import io.madeleine.tm.sci.SciConfig;
+import io.madeleine.tm.sci.SciPmm;
+import io.madeleine.tm.tcp.TcpConfig;
+import io.madeleine.tm.tcp.TcpPmm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Contexts of several ranks in this JVM, over real shared memory or sockets. */
+final class World implements AutoCloseable {
+    private final Path directory;
+    private final LocalSessions sessions;
+    final List<Context> contexts = new ArrayList<>();
+
+    World(String network, int size, ContextOptions options, Consumer<Context> setup) {
+        try {
+            directory = Files.createTempDirectory("nexus");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Config config = ConfigFactory.parseString("madeleine.tm.sci.directory = \"" + directory + "\"")
+                .withFallback(ConfigFactory.load());
+        LocalSessions.Builder builder = LocalSessions.of(size);
+        sessions = switch (network) {
+            case "sci" ->
+                builder.network("sci", _ -> new SciPmm(SciConfig.from(config))).open();
+            case "tcp" ->
+                builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config))).open();
+            default -> throw new IllegalArgumentException(network);
+        };
+        for (int rank = 0; rank < size; rank++) {
+            Session session = sessions.session(rank);
+            contexts.add(Context.open(session.channel(), options, setup));
+        }
+    }
+
+    World(String network, int size, Consumer<Context> setup) {
+        this(network, size, ContextOptions.DEFAULT, setup);
+    }
+
+    Context of(int rank) {
+        return contexts.get(rank);
+    }
+
+    void die(int rank) {
+        sessions.die(rank);
+    }
+
+    @Override
+    public void close() {
+        sessions.close();
+        contexts.forEach(context -> context.inbound().close());
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
