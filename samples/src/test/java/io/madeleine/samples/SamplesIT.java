@@ -78,7 +78,15 @@ class SamplesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"UnpredictableArray", "TwoProtocols", "RpcServer", "DirectorySender"})
+    @ValueSource(
+            strings = {
+                "UnpredictableArray",
+                "TwoProtocols",
+                "RpcServer",
+                "DirectorySender",
+                "KeyValueStore",
+                "WordCount"
+            })
     void shouldPrintWhatTheJavadocSays(String sample) throws Exception {
         List<String> example = example(sample);
         String line = example.getFirst();
