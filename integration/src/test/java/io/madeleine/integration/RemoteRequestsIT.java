@@ -1,0 +1,172 @@
+package io.madeleine.integration;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Session;
+import io.madeleine.nexus.Arguments;
+import io.madeleine.nexus.Context;
+import io.madeleine.nexus.ContextOptions;
+import io.madeleine.nexus.RemoteService;
+import io.madeleine.nexus.Startpoint;
+import io.madeleine.session.OnFailure;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Remote service requests between processes: one is killed, one is slow. */
+class RemoteRequestsIT {
+    private static final long NOTICE_MS = 5_000;
+
+    @ParameterizedTest
+    @CsvSource({"tcp", "sci"})
+    void shouldFailCallsToAKilledProcessWithinSecondsWhileOthersGoOn(String network) throws Exception {
+        Ranks ranks = Ranks.of(3, Callers.class).over(network).with("wait.mode=adaptive");
+        try (Processes processes = ranks.launched(OnFailure.CONTINUE).start()) {
+            processes.awaitLine(0, "ready");
+            processes.awaitLine(2, "ready");
+            long killedMs = processes.kill(1);
+            processes.awaitAll();
+            for (int rank = 0; rank < 3; rank += 2) {
+                List<String> lines = processes.out(rank).lines();
+                String failed = lines.stream()
+                        .filter(line -> line.startsWith("failed "))
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError(processes.toString()));
+                String[] words = failed.split(" ");
+                assertEquals(Integer.toString(Callers.CALLS), words[1], processes::toString);
+                long afterMs = Long.parseLong(words[2]) - killedMs;
+                assertTrue(afterMs <= NOTICE_MS, () -> afterMs + " ms after the death\n" + processes);
+                assertTrue(lines.contains("the other answers"), processes::toString);
+            }
+        }
+    }
+
+    /** Ranks 0 and 2 call rank 1, which does not answer, and each other. */
+    static final class Callers {
+        static final int CALLS = 50;
+
+        /** Called. */
+        @RemoteService
+        public interface Sleeper {
+            /** Answers much later. */
+            CompletableFuture<Integer> sleep(int millis);
+
+            /** Answers at once. */
+            int next(int number);
+        }
+
+        private static final class Implementation implements Sleeper {
+            @Override
+            public CompletableFuture<Integer> sleep(int millis) {
+                return CompletableFuture.supplyAsync(
+                        () -> millis, CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS));
+            }
+
+            @Override
+            public int next(int number) {
+                return number + 1;
+            }
+        }
+
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open();
+                    Context context =
+                            Context.open(session, created -> created.export(Sleeper.class, new Implementation()))) {
+                Sleeper victim = context.service(1, Sleeper.class);
+                if (context.rank() == 1) {
+                    Thread.sleep(60_000);
+                    return;
+                }
+                List<CompletableFuture<Integer>> open = new ArrayList<>();
+                for (int i = 0; i < CALLS; i++) {
+                    open.add(victim.sleep(60_000));
+                }
+                Sleeper other = context.service(2 - context.rank(), Sleeper.class);
+                other.next(0);
+                System.out.println("ready");
+                int failed = 0;
+                for (CompletableFuture<Integer> call : open) {
+                    try {
+                        call.join();
+                    } catch (CompletionException e) {
+                        failed += e.getCause() instanceof PeerFailedException ? 1 : 0;
+                    }
+                }
+                System.out.println("failed " + failed + " " + System.currentTimeMillis());
+                int number = 0;
+                for (int i = 0; i < 1_000; i++) {
+                    number = other.next(number);
+                }
+                System.out.println(number == 1_000 ? "the other answers" : "wrong: " + number);
+                CompletableFuture<Integer> last = other.sleep(200); // both are here still
+                last.join();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp", "sci"})
+    void shouldRefuseWhatASlowServerWithASmallHeapCannotTake(String network) throws Exception {
+        Ranks ranks = Ranks.of(2, Flood.class).over(network).java("-Xmx48m");
+        try (Processes processes = ranks.start()) {
+            processes.awaitAll();
+            assertEquals("all told", processes.out(1).lines().getLast(), processes::toString);
+            assertEquals("at most 64 at once", processes.out(0).lines().getFirst(), processes::toString);
+        }
+    }
+
+    /** Rank 1 sends a million requests to rank 0, whose handlers sleep. */
+    static final class Flood {
+        private static final int COUNT = 1_000_000;
+
+        public static void main(String[] args) {
+            AtomicInteger now = new AtomicInteger();
+            AtomicInteger most = new AtomicInteger();
+            ContextOptions options = ContextOptions.DEFAULT.withMaxRunning(64);
+            try (Session session = Session.open();
+                    Context context = Context.open(session.channel(), options, created -> {
+                        created.endpoint("slow").threaded("work", (_, request) -> {
+                            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+                            Startpoint done = request.getStartpoint();
+                            Thread.sleep(10);
+                            now.decrementAndGet();
+                            done.rsr("done", new Arguments());
+                        });
+                    })) {
+                if (context.rank() == 1) {
+                    flood(context);
+                }
+                context.barrier(Duration.ofSeconds(90));
+                if (context.rank() == 0) {
+                    System.out.println(most.get() <= 64 ? "at most 64 at once" : most + " at once");
+                }
+                context.barrier(Duration.ofSeconds(90));
+            }
+        }
+
+        private static void flood(Context context) {
+            AtomicLong done = new AtomicLong();
+            Startpoint mine = context.endpoint()
+                    .nonThreaded("done", (_, _) -> done.incrementAndGet())
+                    .startpoint()
+                    .lightweight();
+            Startpoint slow = context.startpoint(0, "slow");
+            Arguments arguments = new Arguments();
+            for (int i = 0; i < COUNT; i++) {
+                slow.rsr("work", arguments.reset().putStartpoint(mine));
+            }
+            boolean all = context.await(() -> done.get() + context.refusedCount() == COUNT, 60, TimeUnit.SECONDS);
+            System.out.println(
+                    all && done.get() >= 64 ? "all told" : done + " done, " + context.refusedCount() + " refused");
+        }
+    }
+}
