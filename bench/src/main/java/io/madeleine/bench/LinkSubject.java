@@ -43,7 +43,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        return bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
+        return !pattern.isCall() && bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
     }
 
     @Override

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -61,6 +60,9 @@ import picocli.CommandLine.TypeConversionException;
             "  send       how long sending takes while the receiver looks away, in ns per message",
             "  receive    how long receiving takes of what has arrived, in ns per message",
             "  incast     messages per second at one receiver, from --senders at once",
+            "  rsr        half the time of a remote service request and its reply, in us, the argument echoed by a handler",
+            "             that the receiving thread runs; rsr-vthread: by one in a virtual thread; rsr-typed: by a method of",
+            "             a typed service; rsr-typed-rate: such calls per second, 64 under way; peers: grpc-...",
             "",
         },
         optionListHeading = "Options:%n",
@@ -216,7 +218,8 @@ final class PerfCommand implements Callable<Integer> {
         List<AbsentPeer> absent = new ArrayList<>();
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
-            ProtocolSubject.Setup setup = new ProtocolSubject.Setup(settings, conf, !noNative);
+            ProtocolSubject.Setup setup = new ProtocolSubject.Setup(settings, conf, !noNative)
+                    .withCalls(patterns.stream().anyMatch(Pattern::isCall));
             on.forEach(protocol -> subjects.addAll(comparison.ofProtocol(protocol, setup, conditions, err)));
             comparison.addPeers(conditions, subjects, absent, err);
         }
@@ -238,9 +241,7 @@ final class PerfCommand implements Callable<Integer> {
         sizes = experiments.given("--sizes") ? sizes : setUp.sizes();
         patterns = experiments.given("--pattern")
                 ? patterns
-                : setUp.patterns().stream()
-                        .map(word -> Pattern.valueOf(word.toUpperCase(Locale.ROOT)))
-                        .toList();
+                : setUp.patterns().stream().map(Pattern::of).toList();
         reports.otherwise(Path.of(experiment.id() + ".html"));
     }
 

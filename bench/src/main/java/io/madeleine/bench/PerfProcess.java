@@ -3,6 +3,7 @@ package io.madeleine.bench;
 import io.madeleine.api.Session;
 import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.Pinning;
+import io.madeleine.bench.measure.Wire;
 
 /**
  * One of the two processes of a network's measurement.
@@ -26,7 +27,8 @@ public final class PerfProcess {
         }
         ControlLine.serve(session.rank(), (_, line) -> {
             line.exchangeContacts("-");
-            return new ChannelWire(session, CHANNEL);
+            Wire plain = new ChannelWire(session, CHANNEL);
+            return session.channelNames().contains(CallWire.CHANNEL) ? new CallWire(session, plain) : plain;
         });
     }
 }

@@ -49,23 +49,30 @@ class ProtocolSubject extends ResidentSubject {
      * @param nativeAccess whether modules that want native access get it
      * @param variation what an experiment changes
      * @param cores where the processes are to run, if that is known
+     * @param calls whether there are calls to measure, for which the processes need another channel
      */
     record Setup(
             List<String> settings,
             Optional<Path> configuration,
             boolean nativeAccess,
             Variation variation,
-            Optional<Cores> cores) {
+            Optional<Cores> cores,
+            boolean calls) {
         /** As the user wants them. */
         Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
-            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty());
+            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty(), false);
+        }
+
+        /** With or without calls. */
+        Setup withCalls(boolean wanted) {
+            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted);
         }
 
         /** With what an experiment changes. */
         Setup with(Variation change, Optional<Cores> place) {
             List<String> all = new ArrayList<>(settings);
             all.addAll(change.settings());
-            return new Setup(all, configuration, nativeAccess, change, place);
+            return new Setup(all, configuration, nativeAccess, change, place, calls);
         }
 
         /** A network of this configuration, which has to know it. */
@@ -121,7 +128,7 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        return true;
+        return !pattern.isCall() || setup.calls();
     }
 
     @Override
@@ -183,6 +190,9 @@ class ProtocolSubject extends ResidentSubject {
         List<String> settings = new ArrayList<>(setup.settings());
         settings.add("networks=[" + protocol.name() + "]");
         settings.add("channels." + PerfProcess.CHANNEL + ".network=" + protocol.name());
+        if (setup.calls()) {
+            settings.add("channels." + CallWire.CHANNEL + ".network=" + protocol.name());
+        }
         settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
         LaunchPlan plan = LaunchPlan.of(ranks(), setup.withMadeleine(java, protocol))
                 .withSettings(settings)

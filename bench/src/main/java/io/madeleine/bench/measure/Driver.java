@@ -39,17 +39,24 @@ final class Driver {
     private final AllocationMeter allocations = new AllocationMeter();
     private final UsageMeter usage = new UsageMeter();
     private final Bursts bursts;
+    private final Calling calling;
     private long number;
 
     Driver(Wire wire) {
         this.wire = wire;
         this.requests = new Requests(wire);
         this.bursts = new Bursts(wire, requests, durationsNs, allocations);
+        this.calling = new Calling(wire, durationsNs, allocations);
     }
 
     /** Carries out an order. */
     Round measure(Order order, BlockRing sent, BlockRing received) {
         Job job = new Job(order, sent, received, System.nanoTime());
+        if (order.pattern().isCall()) {
+            Round round = calling.measure(job);
+            requests.ask(Request.END, 0, 0, 0);
+            return round;
+        }
         verifyAll(job);
         sent.fill(++number);
         received.clear();
@@ -59,6 +66,7 @@ final class Driver {
             case SEND -> send(job);
             case RECEIVE -> receive(job);
             case INCAST -> incast(job);
+            default -> throw new IllegalArgumentException(order.pattern() + " is measured elsewhere");
         };
         if (order.buffers() == Buffers.FRESH) {
             verifyAll(job); // what is new each time holds nothing that could be looked at
@@ -76,7 +84,7 @@ final class Driver {
     private static boolean isReceived(Pattern pattern) {
         return switch (pattern) {
             case LATENCY, PINGPONG, RECEIVE, INCAST -> true;
-            case BANDWIDTH, RATE, SEND -> false;
+            default -> false;
         };
     }
 

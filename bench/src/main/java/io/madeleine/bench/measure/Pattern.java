@@ -17,7 +17,15 @@ public enum Pattern {
     /** The time that receiving a message takes which has arrived. */
     RECEIVE("ns", "receiving what has arrived"),
     /** Messages per time at one receiver, from all that send to it at once. */
-    INCAST("msg/s", "received by one from all senders");
+    INCAST("msg/s", "received by one from all senders"),
+    /** Half the time of a request and its reply, with a handler that the receiving thread runs. */
+    RSR("us", "half a remote service request and its reply"),
+    /** The same with a handler in a virtual thread. */
+    RSR_VTHREAD("us", "half a request to a threaded handler and its reply"),
+    /** The same for a method of a typed service. */
+    RSR_TYPED("us", "half a call of a typed service"),
+    /** Typed calls per time with many of them under way. */
+    RSR_TYPED_RATE("call/s", "typed calls, 64 under way");
 
     private final String unit;
     private final String meaning;
@@ -49,20 +57,41 @@ public enum Pattern {
 
     /** Whether a small figure is a good one. */
     boolean isDuration() {
-        return this == LATENCY || isBurst();
+        return switch (this) {
+            case LATENCY, SEND, RECEIVE, RSR, RSR_VTHREAD, RSR_TYPED -> true;
+            case BANDWIDTH, RATE, PINGPONG, INCAST, RSR_TYPED_RATE -> false;
+        };
+    }
+
+    /** Whether it is of requests that are answered, which not every wire has. */
+    public boolean isCall() {
+        return switch (this) {
+            case RSR, RSR_VTHREAD, RSR_TYPED, RSR_TYPED_RATE -> true;
+            default -> false;
+        };
     }
 
     /** As in options and results. */
     public String word() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The one of that word. */
+    public static Pattern of(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    @Override
+    public String toString() {
+        return word(); // which is how options name it
     }
 
     /** The value of {@code messages} messages in {@code elapsedNs}; for latency, of as many halves of round trips. */
     double value(long elapsedNs, long messages, long bytes) {
         return switch (this) {
-            case LATENCY -> elapsedNs / (1e3 * messages);
+            case LATENCY, RSR, RSR_VTHREAD, RSR_TYPED -> elapsedNs / (1e3 * messages);
             case BANDWIDTH, PINGPONG -> 1e3 * bytes * messages / elapsedNs;
-            case RATE, INCAST -> 1e9 * messages / elapsedNs;
+            case RATE, INCAST, RSR_TYPED_RATE -> 1e9 * messages / elapsedNs;
             case SEND, RECEIVE -> elapsedNs / (double) messages;
         };
     }

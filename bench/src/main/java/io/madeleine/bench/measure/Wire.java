@@ -31,6 +31,19 @@ public interface Wire extends AutoCloseable {
     /** Waits for a message of {@code bytes} bytes. */
     void receive(Block block, long bytes);
 
+    /**
+     * Makes a request, as the pattern says, with the first {@code bytes} bytes of a block, and waits for the same in the
+     * answer. The other end need not do anything but receive.
+     */
+    default void call(Pattern pattern, Block request, Block answer, long bytes) {
+        throw new MeasuringException("there are no calls here");
+    }
+
+    /** Makes so many calls of a typed service, {@code atOnce} of them under way, and waits for all answers. */
+    default void calls(Block request, long bytes, long count, int atOnce) {
+        throw new MeasuringException("there are no calls here");
+    }
+
     /** The largest message that can be taken. */
     default long maxBytes() {
         return Long.MAX_VALUE;

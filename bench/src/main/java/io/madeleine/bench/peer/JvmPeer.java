@@ -36,6 +36,14 @@ final class JvmPeer extends ResidentSubject {
                     "-Dio.netty.buffer.checkAccessible=false"),
             Optional.empty());
 
+    /** What gRPC's Netty is given: native access for epoll. */
+    static final Library GRPC = new Library(
+            List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "--sun-misc-unsafe-memory-access=allow",
+                    "-Dio.grpc.netty.shaded.io.netty.leakDetection.level=disabled"),
+            Optional.empty());
+
     /** What Aeron and Agrona are given to run, and to be fast. */
     static final Library AERON = new Library(
             List.of(
@@ -87,6 +95,9 @@ final class JvmPeer extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
+        if (pattern.isCall() || peer.isGrpc()) {
+            return pattern.isCall() && peer.isGrpc() && (pattern != Pattern.RSR_TYPED_RATE || !peer.isBidi());
+        }
         return peer != Peers.RAW_MAILBOX || !pattern.isBurst(); // a mailbox holds one message
     }
 

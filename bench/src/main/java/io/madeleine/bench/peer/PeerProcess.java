@@ -27,6 +27,7 @@ public final class PeerProcess {
             case NIO -> NioWire.open(rank, wait, line);
             case RAW_MAILBOX -> MailboxWire.open(rank, wait, line);
             case NETTY -> NettyWire.open(rank, wait, line);
+            case GRPC_TCP, GRPC_UDS, GRPC_TCP_BIDI, GRPC_UDS_BIDI -> GrpcWire.open(peer, rank, line);
             default -> throw new IllegalArgumentException(peer.word() + " does not run in a JVM");
         });
         System.exit(0); // whatever threads a library has left

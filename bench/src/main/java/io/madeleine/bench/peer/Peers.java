@@ -24,6 +24,14 @@ public enum Peers {
     RAW_MAILBOX("a mailbox in memory that both processes map"),
     /** Netty. */
     NETTY("Netty, with an event loop that polls"),
+    /** gRPC-Java over TCP. */
+    GRPC_TCP("gRPC-Java unary calls over TCP; patterns rsr..."),
+    /** gRPC-Java over a Unix-domain socket. */
+    GRPC_UDS("gRPC-Java unary calls over a Unix-domain socket; patterns rsr..."),
+    /** gRPC-Java over TCP, one stream for all calls. */
+    GRPC_TCP_BIDI("gRPC-Java, one bidirectional stream over TCP; patterns rsr..."),
+    /** gRPC-Java over a Unix-domain socket, one stream for all calls. */
+    GRPC_UDS_BIDI("gRPC-Java, one bidirectional stream over a Unix-domain socket; patterns rsr..."),
     /** TCP without a JVM. */
     C_TCP("non-blocking TCP sockets in C"),
     /** UDP without a JVM. */
@@ -53,6 +61,16 @@ public enum Peers {
         return summary;
     }
 
+    /** Whether it has calls instead of messages. */
+    boolean isGrpc() {
+        return this == GRPC_TCP || this == GRPC_UDS || isBidi();
+    }
+
+    /** Whether its calls are messages of one stream. */
+    boolean isBidi() {
+        return this == GRPC_TCP_BIDI || this == GRPC_UDS_BIDI;
+    }
+
     /** The one of that name. */
     public static Optional<Peers> of(String word) {
         return Arrays.stream(values()).filter(peer -> peer.word().equals(word)).findFirst();
@@ -69,6 +87,8 @@ public enum Peers {
             case AERON_IPC, AERON_UDP -> new JvmPeer(this, JvmPeer.AERON, conditions, variant, err);
             case NIO, RAW_MAILBOX -> new JvmPeer(this, JvmPeer.PLAIN, conditions, variant, err);
             case NETTY -> new JvmPeer(this, JvmPeer.NETTY, conditions, variant, err);
+            case GRPC_TCP, GRPC_UDS, GRPC_TCP_BIDI, GRPC_UDS_BIDI ->
+                new JvmPeer(this, JvmPeer.GRPC, conditions, variant, err);
             case C_TCP -> new NativePeer(word(), NativePeer.Kit.sockets("tcp"), conditions, variant, err);
             case C_UDP -> new NativePeer(word(), NativePeer.Kit.sockets("udp"), conditions, variant, err);
             case MPICH -> new NativePeer(word(), mpich(MpiLauncher.mpich()), conditions, variant, err);
