@@ -23,7 +23,10 @@ final class Driver {
     /** The same of an incast, which first has to find its pace: the senders are woken one by one. */
     private static final long INCAST_SAMPLE_NS = 200 * MILLISECOND_NS;
 
-    private static final long LEAST_FROM_EACH = 16;
+    /** A sample of fewer messages from each sender, or fewer bytes, would tell how senders wake up. */
+    private static final long LEAST_FROM_EACH = 4096;
+
+    private static final long LEAST_BYTES_FROM_EACH = 4 << 20;
 
     /** How long the responder echoes at one request. */
     private static final long ECHO_NS = 50 * MILLISECOND_NS;
@@ -199,12 +202,13 @@ final class Driver {
     private Round incast(Job job) {
         bursts.prime(job);
         long sampleNs = Math.max(1, Math.min(INCAST_SAMPLE_NS, job.leftNs() / 4));
-        long count = LEAST_FROM_EACH;
+        long least = Math.clamp(LEAST_BYTES_FROM_EACH / job.bytes(), 1, LEAST_FROM_EACH);
+        long count = least;
         long messages = 0;
         while (job.isCold(messages)) {
             long elapsedNs = bursts.receiveFromAll(job, count);
             messages += count;
-            count = elapsedNs < sampleNs / 2 ? count * 2 : Math.max(1, count * sampleNs / elapsedNs);
+            count = elapsedNs < sampleNs / 2 ? count * 2 : Math.max(least, count * sampleNs / elapsedNs);
         }
         reset(job);
         while (!job.isOver(durationsNs.getTotalCount())) {
