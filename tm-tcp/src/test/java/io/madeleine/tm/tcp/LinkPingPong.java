@@ -16,11 +16,12 @@ import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
 /**
- * Measures the raw link beside plain non-blocking sockets, interleaved, with two spinning threads. Arguments: settings of
- * the configuration, such as {@code madeleine.tm.tcp.stream.in-place-from=16KiB}.
+ * Measures the raw link, alone and as one of 256 of which the others are idle, beside plain non-blocking sockets, interleaved,
+ * with two spinning threads. Arguments: settings of the configuration, such as {@code madeleine.tm.tcp.stream.in-place-from=16KiB}.
  */
 final class LinkPingPong {
     private static final int BATCHES = 12;
+    private static final int CROWD = 256;
 
     private interface Player {
         void send() throws IOException;
@@ -161,23 +162,37 @@ final class LinkPingPong {
     }
 
     public static void main(String... settings) throws Exception {
-        System.out.printf("%-10s %31s %31s%n", "bytes", "raw NIO: min median p99 [us]", "link: min median p99 [us]");
+        System.out.printf(
+                "%-10s %31s %31s %31s%n",
+                "bytes",
+                "raw NIO: min median p99 [us]",
+                "link: min median p99 [us]",
+                "1 of " + CROWD + ": min median p99 [us]");
         for (int bytes : new int[] {8, 1024, 16384, 65536, 1 << 20}) {
             SocketChannel[] raw = rawPair();
-            try (Pair pair = new Pair(settings)) {
+            try (Pair pair = new Pair(settings);
+                    Pair crowded = new Pair(settings)) {
                 Pair.Ends ends = pair.connect();
+                Pair.Ends oneOfMany = crowded.connect();
+                for (int i = 1; i < CROWD; i++) {
+                    crowded.connect("idle" + i);
+                }
                 Player rawPing = new RawPlayer(raw[0], ByteBuffer.allocateDirect(bytes));
                 Player rawPong = new RawPlayer(raw[1], ByteBuffer.allocateDirect(bytes));
                 Player ping = new LinkPlayer(pair.left, ends.left(), bytes);
                 Player pong = new LinkPlayer(pair.right, ends.right(), bytes);
+                Player crowdedPing = new LinkPlayer(crowded.left, oneOfMany.left(), bytes);
+                Player crowdedPong = new LinkPlayer(crowded.right, oneOfMany.right(), bytes);
                 int count = bytes > 100_000 ? 150 : 1500;
                 double[][] ofRaw = new double[BATCHES][];
                 double[][] ofLink = new double[BATCHES][];
+                double[][] ofCrowded = new double[BATCHES][];
                 for (int i = -BATCHES / 2; i < BATCHES; i++) {
                     ofRaw[Math.max(i, 0)] = batch(rawPing, rawPong, count);
                     ofLink[Math.max(i, 0)] = batch(ping, pong, count);
+                    ofCrowded[Math.max(i, 0)] = batch(crowdedPing, crowdedPong, count);
                 }
-                System.out.printf("%-10d %31s %31s%n", bytes, show(ofRaw), show(ofLink));
+                System.out.printf("%-10d %31s %31s %31s%n", bytes, show(ofRaw), show(ofLink), show(ofCrowded));
             }
             raw[0].close();
             raw[1].close();
