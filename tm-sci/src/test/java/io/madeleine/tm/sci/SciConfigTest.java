@@ -35,9 +35,9 @@ class SciConfigTest {
 
     @Test
     void shouldHaveTheseDefaults() {
-        long offloadFrom = Runtime.getRuntime().availableProcessors() > 2 ? 2 << 20 : Long.MAX_VALUE;
         assertEquals(
-                new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096, offloadFrom), read(""));
+                new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096, Long.MAX_VALUE),
+                read(""));
         assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
     }
 
@@ -59,7 +59,7 @@ class SciConfigTest {
             short.ring = 48 KiB     | power of two
             short.ring = 16 KiB     | 65536 bytes or more
             short.buffer = 100      | multiple of 8
-            dma.offload-from = 4 KiB | auto, off, or a size of 1 MiB or more
+            dma.offload-from = 4 KiB | off, or a size of 1 MiB or more
             short.buffer = 2 MiB    | 64 to 1048576
             short.max-block = 3 GiB | 0 to 2147483647
             regular.cell = 5000     | multiple of 4 KiB
