@@ -1,6 +1,5 @@
 package io.madeleine.switching;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -70,13 +69,12 @@ final class HeldMessage {
     }
 
     /**
-     * Ends the user's privilege if there is one. The user tells of its calls without a fence; the fence that this needs in
-     * every thread comes with the closing of a shared arena, which stops each of them for a moment.
+     * Ends the user's privilege if there is one.
      */
     void revoke(int newState) {
         if (state.get() == held) {
             state.set(newState);
-            Arena.ofShared().close();
+            GlobalFence.pass();
             while (inside.isUp()) {
                 Thread.onSpinWait(); // a call that moves what is there, and waits for nothing
             }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * from the first block that finds no room, blocks are recorded, and replayed in order at the end.
  *
  * <p>Threading: the message is touched by its user while it is OPEN, and by the leader, through {@link #step}, while it is
- * SEALED. The volatile state and the engine's queue hand it from one to the other; no lock is needed.
+ * SEALED. The state and the engine's queue hand it from one to the other; no lock is needed.
  */
 final class SendHalf implements Step {
     private static final int IDLE = 0;
@@ -35,9 +35,6 @@ final class SendHalf implements Step {
     private static final int SEALED = 2;
     private static final int NO_LINK = -1;
     private static final long NO_MESSAGE = -1;
-
-    /** After so long a waiting thread looks again: who had the turn may not have known yet that it is wanted. */
-    private static final long UNSHARED_NS = 5_000_000;
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
@@ -49,14 +46,9 @@ final class SendHalf implements Step {
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
-    private final Waitable turn = new Waitable();
+    private final Waitable news = new Waitable();
+    private final Turn turn = new Turn(state, IDLE, OPEN);
     private final Condition mayBegin;
-
-    /**
-     * Several threads send here. As long as that has never been so, the end of a message passes no fence for the sake of
-     * others who wait for their turn.
-     */
-    private volatile boolean shared;
 
     private OutgoingHandle handle;
     private int currentLink = NO_LINK;
@@ -81,7 +73,7 @@ final class SendHalf implements Step {
                 .map(link -> SendBmm.forLink(link, ledger, staging))
                 .toArray(SendBmm[]::new);
         this.mayBegin = () -> state.get() == IDLE || connection.isLost();
-        this.handle = new OutgoingHandle(this, new MessageCompletion(engine, turn));
+        this.handle = new OutgoingHandle(this, new MessageCompletion(engine, news));
     }
 
     SwitchedConnection connection() {
@@ -96,7 +88,7 @@ final class SendHalf implements Step {
             return null;
         }
         handle.completion().settle();
-        if (!state.compareAndSet(IDLE, OPEN)) {
+        if (!turn.tryTake()) {
             return null;
         }
         if (connection.isLost()) {
@@ -104,7 +96,7 @@ final class SendHalf implements Step {
             throw connection.failure();
         }
         if (!handle.isReusable()) {
-            handle = new OutgoingHandle(this, new MessageCompletion(engine, turn));
+            handle = new OutgoingHandle(this, new MessageCompletion(engine, news));
         }
         handle.begin(messageNumber);
         return handle;
@@ -116,9 +108,8 @@ final class SendHalf implements Step {
             if (begun != null) {
                 return begun;
             }
-            shared = true;
-            long soonNs = Math.min(deadlineNs, System.nanoTime() + UNSHARED_NS);
-            if (!engine.await(turn, mayBegin, soonNs) && soonNs == deadlineNs) {
+            turn.prepareToWait();
+            if (!engine.await(news, mayBegin, deadlineNs)) {
                 throw new DeadlineExceededException("beginPacking " + connection.fromHere()
                         + ": the previous message is still open or on its way (" + progressText() + ")");
             }
@@ -250,7 +241,7 @@ final class SendHalf implements Step {
 
     /** Waits until the message, whose end has been asked for, has ended; it may have, and others may have begun. */
     void awaitEnd(OutgoingHandle ending) {
-        if (!engine.await(turn, ending.completion(), ending.deadlineNs())) {
+        if (!engine.await(news, ending.completion(), ending.deadlineNs())) {
             throw new DeadlineExceededException("endPacking " + connection.fromHere() + " did not finish in time: "
                     + progressText() + "; rank " + connection.rank() + " has to unpack, or the deadline to be later");
         }
@@ -398,23 +389,23 @@ final class SendHalf implements Step {
         raisedDemand = false;
         ended.completion().complete(failure);
         ended.end();
-        if (shared || state.get() == SEALED) {
-            state.set(IDLE); // a full fence: who waits for this is seen, or sees it
+        if (state.get() == OPEN) {
+            turn.giveBack();
         } else {
-            state.setRelease(IDLE);
+            state.set(IDLE); // a full fence: who waits for this is seen, or sees it
         }
         last.announce();
         withdrawAbortRequest(number);
         if (demanded) {
             engine.lowerDemand();
         }
-        engine.signal(turn);
+        engine.signal(news);
         ended.completion().runAction();
     }
 
     /** Lets waits see that the connection is lost. */
     void connectionLost() {
-        engine.signal(turn);
+        engine.signal(news);
     }
 
     /** Whether a message that its user has ended is still on its way. */

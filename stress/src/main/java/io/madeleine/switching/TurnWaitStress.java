@@ -1,0 +1,34 @@
+package io.madeleine.switching;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** A thread that sends alone gives its turn back while another begins to wait: the waiter sees that, or is seen. */
+@JCStressTest
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "It waits for a turn that is free.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "It sees that the turn is free, or is told.")
+@State
+public class TurnWaitStress {
+    private final AtomicInteger state = new AtomicInteger();
+    private final Turn turn = new Turn(state, 0, 1);
+    private volatile boolean waits;
+
+    @Actor
+    public void send(ZZ_Result result) {
+        turn.tryTake();
+        turn.giveBack();
+        result.r1 = waits;
+    }
+
+    @Actor
+    public void waitForTurn(ZZ_Result result) {
+        turn.prepareToWait();
+        waits = true;
+        result.r2 = state.get() == 0;
+    }
+}
