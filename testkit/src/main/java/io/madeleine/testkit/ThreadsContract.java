@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -479,12 +480,15 @@ abstract class ThreadsContract extends EndingContract {
         });
         for (int i = 0; i < 12; i++) {
             int number = i;
+            CountDownLatch begun = new CountDownLatch(1);
             CompletableFuture<Void> waiting = start(i % 2 == 0 ? Thread.ofPlatform() : Thread.ofVirtual(), () -> {
+                begun.countDown();
                 try (IncomingMessage in = channel(0).beginUnpacking(1, 10, TimeUnit.SECONDS)) {
                     assertEquals(number, in.unpackInt());
                     in.endUnpacking();
                 }
             });
+            awaitLatch(begun);
             pause(30); // it waits now; if not, the handler gets both and the wait ends at its deadline
             sendInt(2, i);
             sendInt(1, i);
@@ -492,6 +496,14 @@ abstract class ThreadsContract extends EndingContract {
         }
         eventually("the others are handled", () -> handled.get() >= 12);
         assertEquals(12, handled.get());
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(10, TimeUnit.SECONDS), "the thread did not start");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void sendInt(int rank, int value) {
