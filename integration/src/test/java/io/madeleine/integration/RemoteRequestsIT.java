@@ -2,7 +2,6 @@ package io.madeleine.integration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
@@ -117,9 +116,6 @@ class RemoteRequestsIT {
     @ParameterizedTest
     @CsvSource({"tcp", "sci"})
     void shouldRefuseWhatASlowServerWithASmallHeapCannotTake(String network) throws Exception {
-        assumeTrue(
-                network.equals("tcp") || Boolean.getBoolean("thorough"),
-                "over sci some runs stall at the end of the flood, which is not understood yet");
         Ranks ranks = Ranks.of(2, Flood.class).over(network).java("-Xmx48m");
         try (Processes processes = ranks.start()) {
             processes.awaitAll();

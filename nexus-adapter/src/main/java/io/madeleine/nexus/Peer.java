@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,10 @@ final class Peer {
     private final long maxQueuedBytes;
     private final Queue<Queued> queue = new ConcurrentLinkedQueue<>();
     private final AtomicLong queuedBytes = new AtomicLong();
-    private final AtomicBoolean draining = new AtomicBoolean();
+
+    /** How often it has been asked to drain since the thread that does began its last attempt; 0 if none does. */
+    private final AtomicInteger drains = new AtomicInteger();
+
     private final Runnable drain = this::drain;
 
     /** Why nothing can be sent any more, if that is so. */
@@ -171,30 +174,35 @@ final class Peer {
         return true;
     }
 
-    /** Sends what is queued, as far as it goes. Never waits; if another thread does so, it is left to that one. */
+    /**
+     * Sends what is queued, as far as it goes. Never waits; if another thread does so, that one does it once more: it may
+     * have found the connection taken by who comes here now.
+     */
     void drain() {
-        while (!queue.isEmpty() && draining.compareAndSet(false, true)) {
-            boolean went;
-            try {
-                went = drainSome();
-            } finally {
-                draining.set(false);
-            }
-            if (queue.isEmpty()) {
-                signal.signal();
-                context.wayIsFree(rank);
-            }
-            if (!went) {
-                return; // whoever has the connection comes here when it is free
-            }
+        if (queue.isEmpty() || drains.getAndIncrement() != 0) {
+            return;
+        }
+        try {
+            int seen = 1;
+            do {
+                drainSome(); // what is left goes when whoever has the connection comes here
+                if (queue.isEmpty()) {
+                    signal.signal();
+                    context.wayIsFree(rank);
+                }
+                seen = drains.addAndGet(-seen);
+            } while (seen != 0);
+        } catch (RuntimeException | Error e) {
+            drains.set(0); // the next one who comes drains
+            throw e;
         }
     }
 
-    private boolean drainSome() {
+    private void drainSome() {
         for (Queued next = queue.peek(); next != null; next = queue.peek()) {
             try {
                 if (gone == null && !trySend(next.arguments(), next.endpoint(), next.handler(), next.owner())) {
-                    return false;
+                    return;
                 }
             } catch (MadeleineException e) {
                 context.failures().sendFailed(rank, e);
@@ -203,7 +211,6 @@ final class Peer {
             queuedBytes.addAndGet(-next.bytes());
             next.over();
         }
-        return true;
     }
 
     /** Waits until nothing is queued, no longer than until the deadline. */
