@@ -2,12 +2,13 @@ package io.madeleine.pmm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A lock that is spun for: of one direction of a connection, held for the length of a copy by whoever moves bytes at the
  * moment, and of the engine's lists. It has no owner: the state it guards is handed from thread to thread.
  *
- * <p>Who holds it must not wait for anything, so that it is always running on a processor. A virtual thread that queued
+ * <p>Who holds it does not wait for anything, so that it is nearly always running on a processor. A virtual thread that queued
  * for an ordinary lock could be handed it without having a carrier; whoever needs the lock next, even the leader, would
  * wait until other virtual threads have left one.
  *
@@ -16,6 +17,12 @@ import java.lang.invoke.VarHandle;
 public final class SpinLock {
     private static final VarHandle HELD = heldHandle();
     private static final int SPINS_BEFORE_YIELD = 128;
+
+    /**
+     * Virtual threads that only yield may be taken up again and again before one that another thread has made runnable, and
+     * that one may be the holder: it has lost its carrier if it met a monitor that was taken, such as a selector's.
+     */
+    private static final int YIELDS_BEFORE_PAUSE = 16;
 
     @SuppressWarnings("unused") // through HELD
     private int held;
@@ -41,6 +48,9 @@ public final class SpinLock {
         for (int spins = 0; !tryLock(); spins++) {
             if (spins < SPINS_BEFORE_YIELD) {
                 Thread.onSpinWait();
+            } else if (spins % YIELDS_BEFORE_PAUSE == 0
+                    && Thread.currentThread().isVirtual()) {
+                LockSupport.parkNanos(this, 1);
             } else {
                 Thread.yield();
             }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class SpinLockTest {
@@ -39,5 +41,32 @@ class SpinLockTest {
             thread.join();
         }
         assertEquals(160_000, guarded);
+    }
+
+    @Test
+    void shouldLetAVirtualThreadThatHoldsItHaveACarrierAgainWhileManyOthersWaitForIt() throws InterruptedException {
+        SpinLock lock = new SpinLock();
+        int count = 64;
+        CountDownLatch done = new CountDownLatch(count);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            threads.add(Thread.ofVirtual().unstarted(() -> {
+                for (int j = 0; j < 5; j++) {
+                    lock.lock();
+                    try {
+                        Thread.sleep(1); // as a monitor that is taken would, it costs the carrier
+                    } catch (InterruptedException e) {
+                        return;
+                    } finally {
+                        lock.unlock();
+                    }
+                }
+                done.countDown();
+            }));
+        }
+        threads.forEach(Thread::start);
+        boolean ended = done.await(20, TimeUnit.SECONDS);
+        threads.forEach(Thread::interrupt);
+        assertTrue(ended, () -> done.getCount() + " threads wait for a lock whose holder does not run");
     }
 }
