@@ -84,11 +84,16 @@ final class WatchList {
         return true;
     }
 
-    /** Takes a connection off the list, unless there is news by now; returns whether there is none. */
+    /**
+     * Takes a connection off the list, unless there is news by now, or somebody has become interested who thought that it
+     * was on the list; returns whether it is off.
+     */
     private boolean leave(int i) {
         SciConnection connection = get(i);
         remove(i);
-        if (!connection.isClosed() && connection.isInterested() && connection.hasNews()) {
+        if (!connection.isClosed()
+                && connection.isInterested()
+                && (!connection.isUnwatched() || !connection.isSettled() || connection.hasNews())) {
             add(connection);
             return false;
         }

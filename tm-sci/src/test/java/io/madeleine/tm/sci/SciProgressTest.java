@@ -78,6 +78,9 @@ class SciProgressTest {
         }
     }
 
+    /** On average longer than one looks before one sleeps. */
+    private static final int PAUSE_SPINS = 2_000;
+
     private static CompletableFuture<Void> inAnotherThread(Runnable task) {
         return CompletableFuture.runAsync(task, Thread.ofPlatform().daemon()::start);
     }
@@ -138,13 +141,13 @@ class SciProgressTest {
             StaticLink back = (StaticLink) pair.right().links().getFirst();
             for (int i = 0; i < count; i++) {
                 sleepUntil(b, right, i + 1);
-                pause(random, 100);
+                pause(random, PAUSE_SPINS);
                 send(back, i);
             }
         });
         SplittableRandom random = new SplittableRandom(13);
         for (int i = 0; i < count && !pong.isCompletedExceptionally(); i++) {
-            pause(random, 100);
+            pause(random, PAUSE_SPINS);
             send(pair.leftShort(), i);
             sleepUntil(a, left, i + 1);
         }
