@@ -37,6 +37,20 @@ class PeersIT {
         }
     }
 
+    @Test
+    void shouldMeasureRemoteServiceRequestsBesideGrpc() throws IOException {
+        String[] peers = {"grpc-tcp", "grpc-uds", "grpc-tcp-bidi", "grpc-uds-bidi"};
+        Run run =
+                Run.of("--protocol sci,tcp --pattern rsr,rsr-vthread,rsr-typed,rsr-typed-rate --sizes 8,5000 --rounds 2"
+                        + " --seconds 0.2 --json - --peers " + String.join(",", peers));
+        assertEquals(0, run.code(), run.err());
+        assertEquals(8, run.of("protocol", "sci").size(), run.err());
+        assertEquals(8, run.of("protocol", "tcp").size(), run.err());
+        for (String peer : peers) {
+            assertFalse(run.of("peer", peer).isEmpty(), peer + "\n" + run.err());
+        }
+    }
+
     /** All peers at once: those whose compiler or launcher is not installed say so, the others have their rows. */
     @Test
     void shouldGiveEachPeerItsRowsOrTheReasonWhyItHasNone() throws IOException {
@@ -50,7 +64,8 @@ class PeersIT {
             List<Config> absent = run.of("absent", peer);
             List<Config> rows = run.of("peer", peer);
             if (absent.isEmpty()) {
-                assertEquals(peer.equals("c-udp") ? 1 : 6, rows.size(), peer + "\n" + run.err());
+                int expected = peer.startsWith("grpc") ? 0 : peer.equals("c-udp") ? 1 : 6; // gRPC has requests only
+                assertEquals(expected, rows.size(), peer + "\n" + run.err());
             } else {
                 assertEquals(List.of(), rows);
                 assertTrue(absent.getFirst().getString("reason").contains("apt-get install"), peer);
