@@ -35,6 +35,7 @@ public final class Context implements AutoCloseable {
     private final Workers workers;
     private final Inbound inbound;
     private final SystemRequests systemRequests;
+    private final Barrier barrier;
     private final Codecs codecs = new Codecs();
     private final Calls calls;
     private final ServedCalls servedCalls;
@@ -98,6 +99,7 @@ public final class Context implements AutoCloseable {
         endpoints.putIfAbsent(Wire.SYSTEM_ENDPOINT, system);
         this.inbound = new Inbound(this);
         this.systemRequests = new SystemRequests(this, system);
+        this.barrier = new Barrier(this, system);
         this.calls = new Calls(this, system);
         this.servedCalls = new ServedCalls(this, system);
     }
@@ -305,7 +307,7 @@ public final class Context implements AutoCloseable {
      */
     public void barrier(Duration timeout) {
         checkMayWait();
-        systemRequests.barrier(timeout);
+        barrier.pass(timeout);
     }
 
     // ---- faults and the end

@@ -1,31 +1,20 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
-import io.madeleine.api.PeerFailedException;
-import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What contexts tell each other beside the requests of their users: refusals, barriers, goodbyes.
+ * What contexts tell each other beside the requests of their users: refusals and goodbyes.
  *
  * <p>Threading: thread-safe.
  */
 final class SystemRequests {
     private static final int REFUSED = Wire.id("refused");
-    private static final int ARRIVED = Wire.id("arrived");
-    private static final int RELEASED = Wire.id("released");
     private static final int GOODBYE = Wire.id("goodbye");
     private static final Context.Reason[] REASONS = Context.Reason.values();
-    private static final int ROOT = 0;
 
     private final Context context;
     private final Refusals[] refusals;
-    private final AtomicLong arrivals = new AtomicLong();
-    private final AtomicLong releases = new AtomicLong();
-    private final AtomicLong barriers = new AtomicLong();
 
     SystemRequests(Context context, Endpoint system) {
         this.context = context;
@@ -34,8 +23,6 @@ final class SystemRequests {
             refusals[rank] = new Refusals();
         }
         system.nonThreaded("refused", (_, request) -> refused(request));
-        system.nonThreaded("arrived", (_, _) -> arrivals.incrementAndGet());
-        system.nonThreaded("released", (_, _) -> releases.incrementAndGet());
         system.nonThreaded(
                 "goodbye", (_, request) -> context.peerGone(request.remote(), "its context has been closed"));
     }
@@ -81,45 +68,6 @@ final class SystemRequests {
         } catch (MadeleineException e) {
             context.failures().sendFailed(rank, e);
         }
-    }
-
-    /** Everybody tells rank 0, which tells everybody. */
-    void barrier(Duration timeout) {
-        long number = barriers.incrementAndGet();
-        long deadlineNs = System.nanoTime() + timeout.toNanos();
-        context.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
-        if (context.rank() == ROOT) {
-            awaitCount(arrivals, number * context.size(), deadlineNs);
-            for (int rank = 0; rank < context.size(); rank++) {
-                context.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments());
-            }
-        }
-        awaitCount(releases, number, deadlineNs);
-    }
-
-    private void awaitCount(AtomicLong count, long wanted, long deadlineNs) {
-        long leftNs = Math.max(0, deadlineNs - System.nanoTime());
-        boolean met =
-                context.signal().await(() -> count.get() >= wanted || missing() >= 0, leftNs, TimeUnit.NANOSECONDS);
-        if (count.get() >= wanted) {
-            return;
-        }
-        int gone = missing();
-        if (met && gone >= 0) {
-            throw new PeerFailedException(gone, "the barrier cannot be passed: rank " + gone + " is gone");
-        }
-        throw new DeadlineExceededException("the barrier was not passed in time: " + count.get() + " of " + wanted
-                + " have come to rank " + context.rank());
-    }
-
-    /** The rank of a peer that is gone, or -1. */
-    private int missing() {
-        for (int rank = 0; rank < context.size(); rank++) {
-            if (rank != context.rank() && context.peer(rank).isGone()) {
-                return rank;
-            }
-        }
-        return -1;
     }
 
     void goodbye() {

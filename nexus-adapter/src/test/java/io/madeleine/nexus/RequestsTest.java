@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.Context.Reason;
 import io.madeleine.nexus.Context.Refusal;
 import java.lang.foreign.Arena;
@@ -13,7 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -428,5 +431,58 @@ class RequestsTest {
             assertEquals(150, before.get());
             assertEquals(0, wrong.get());
         }
+    }
+
+    @Test
+    void shouldPassABarrierThoughOthersHavePassedItAndLeft() throws Exception {
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        try (World world = new World(
+                network,
+                3,
+                context -> context.endpoint("slow").threaded("slow", (_, request) -> {
+                    Thread.sleep(500); // what rank 0 sends after this request, its release of rank 2, waits meanwhile
+                    request.getBytes();
+                }))) {
+            Thread blocker = Thread.ofPlatform()
+                    .start(() ->
+                            world.of(0).startpoint(2, "slow").rsr("slow", new Arguments().putBytes(new byte[8 << 20])));
+            await(world.of(2), () -> world.of(2).runningCount() == 1);
+            List<Thread> ranks = new ArrayList<>();
+            for (Context context : world.contexts) {
+                ranks.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        context.barrier(Duration.ofSeconds(20));
+                        context.close();
+                    } catch (RuntimeException | Error e) {
+                        failures.add(e);
+                    }
+                }));
+            }
+            for (Thread rank : ranks) {
+                rank.join();
+            }
+            blocker.join();
+        }
+        assertEquals(List.of(), List.copyOf(failures));
+    }
+
+    @Test
+    void shouldFailABarrierToWhichSomebodyNeverCame() throws Exception {
+        Queue<Integer> missed = new ConcurrentLinkedQueue<>();
+        try (World world = new World(network, 3, _ -> {})) {
+            List<Thread> ranks = new ArrayList<>();
+            for (int rank : new int[] {0, 2}) {
+                ranks.add(Thread.ofPlatform().start(() -> {
+                    PeerFailedException failure = assertThrows(
+                            PeerFailedException.class, () -> world.of(rank).barrier(Duration.ofSeconds(20)));
+                    missed.add(failure.rank());
+                }));
+            }
+            world.of(1).close();
+            for (Thread rank : ranks) {
+                rank.join();
+            }
+        }
+        assertEquals(List.of(1, 1), List.copyOf(missed));
     }
 }

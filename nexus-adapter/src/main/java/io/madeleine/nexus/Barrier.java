@@ -1,0 +1,106 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The barrier of all contexts: everybody tells rank 0, which tells everybody. Who has come to it may leave as soon as it is
+ * released, before others have heard that they are: so only rank 0 judges whether somebody is missing, and tells that, too.
+ *
+ * <p>Threading: thread-safe; one thread of a context passes it at a time.
+ */
+final class Barrier {
+    private static final int ARRIVED = Wire.id("arrived");
+    private static final int RELEASED = Wire.id("released");
+    private static final int ROOT = 0;
+    private static final int NOBODY = -1;
+
+    private final Context context;
+    private final AtomicLongArray arrivals;
+    private final AtomicLong releases = new AtomicLong();
+    private final AtomicLong entries = new AtomicLong();
+    private volatile int missed = NOBODY;
+
+    Barrier(Context context, Endpoint system) {
+        this.context = context;
+        this.arrivals = new AtomicLongArray(context.size());
+        system.nonThreaded("arrived", (_, request) -> arrivals.incrementAndGet(request.remote()));
+        system.nonThreaded("released", (_, request) -> released(request.getInt()));
+    }
+
+    private void released(int missing) {
+        if (missing != NOBODY) {
+            missed = missing;
+        }
+        releases.incrementAndGet();
+    }
+
+    void pass(Duration timeout) {
+        long number = entries.incrementAndGet();
+        long deadlineNs = System.nanoTime() + timeout.toNanos();
+        context.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
+        if (context.rank() == ROOT) {
+            await(() -> isComplete(number) || missing(number) != NOBODY, number, deadlineNs);
+            release(isComplete(number) ? NOBODY : missing(number));
+        }
+        await(() -> releases.get() >= number || isRootGone(), number, deadlineNs);
+        int gone = releases.get() >= number ? missed : ROOT;
+        if (gone != NOBODY) {
+            throw new PeerFailedException(gone, "the barrier cannot be passed: rank " + gone + " is gone");
+        }
+    }
+
+    private void release(int missing) {
+        for (int rank = 0; rank < context.size(); rank++) {
+            try {
+                context.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments().putInt(missing));
+            } catch (MadeleineException e) {
+                if (missing == NOBODY) {
+                    throw e; // it has died since it came
+                }
+            }
+        }
+    }
+
+    private void await(BooleanSupplier condition, long number, long deadlineNs) {
+        long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+        if (!context.signal().await(condition, leftNs, TimeUnit.NANOSECONDS)) {
+            throw new DeadlineExceededException("the barrier was not passed in time by rank " + context.rank()
+                    + (context.rank() == ROOT
+                            ? ": " + countArrived(number) + " of " + context.size() + " have come"
+                            : ": rank " + ROOT + " has not said that all have come"));
+        }
+    }
+
+    private int countArrived(long number) {
+        int count = 0;
+        for (int rank = 0; rank < arrivals.length(); rank++) {
+            count += arrivals.get(rank) >= number ? 1 : 0;
+        }
+        return count;
+    }
+
+    private boolean isComplete(long number) {
+        return countArrived(number) == arrivals.length();
+    }
+
+    /** A rank that is gone and had not come. */
+    private int missing(long number) {
+        for (int rank = 0; rank < arrivals.length(); rank++) {
+            if (rank != context.rank() && context.peer(rank).isGone() && arrivals.get(rank) < number) {
+                return rank;
+            }
+        }
+        return NOBODY;
+    }
+
+    private boolean isRootGone() {
+        return context.rank() != ROOT && context.peer(ROOT).isGone();
+    }
+}
