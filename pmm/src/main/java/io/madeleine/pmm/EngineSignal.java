@@ -36,11 +36,7 @@ public final class EngineSignal implements Signal {
 
     @Override
     public boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
-        long timeoutNs = unit.toNanos(timeout);
-        long deadlineNs = timeoutNs >= Long.MAX_VALUE / 2
-                ? ProgressEngine.NO_DEADLINE
-                : System.nanoTime() + Math.max(0, timeoutNs);
-        return engine.await(waitable, adapt(condition), deadlineNs);
+        return engine.await(waitable, adapt(condition), Deadlines.after(timeout, unit));
     }
 
     private Adapted adapt(BooleanSupplier condition) {

@@ -68,9 +68,7 @@ final class HeldMessage {
         return extraction.isDrained() && !extraction.ledger().isAborted();
     }
 
-    /**
-     * Ends the user's privilege if there is one.
-     */
+    /** Ends the user's privilege if there is one. */
     void revoke(int newState) {
         if (state.get() == held) {
             state.set(newState);

@@ -8,6 +8,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.pmm.Condition;
+import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.Arena;

@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.Completion;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.Condition;
+import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import java.lang.System.Logger.Level;

@@ -5,6 +5,7 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.Arena;

@@ -8,6 +8,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.pmm.ArrivalQueue;
 import io.madeleine.pmm.Condition;
+import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.ProtocolConnection;

@@ -116,7 +116,7 @@ final class SciProgress implements ProgressSource {
 
     @Override
     public long longestSleepNs() {
-        return LONGEST_SLEEP_NS;
+        return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : LONGEST_SLEEP_NS; // no connection, no news
     }
 
     private int takeArrivals() {

@@ -166,6 +166,8 @@ class SciProgressTest {
 
     @Test
     void shouldFindAfterAWhileWhatNoAnnouncementToldOf() {
+        assertEquals(
+                Long.MAX_VALUE, b.adapter.progress().longestSleepNs(), "without a connection there is nothing to miss");
         Side.Pair pair = Side.Pair.of(a, b, "main");
         Reader reader = new Reader(pair.rightShort());
         pair.right().start(reader);

@@ -1,13 +1,17 @@
-package io.madeleine.switching;
+package io.madeleine.pmm;
 
-import io.madeleine.pmm.ProgressEngine;
 import java.util.concurrent.TimeUnit;
 
-/** Deadlines in {@link System#nanoTime()} terms. */
-final class Deadlines {
+/**
+ * Deadlines in {@link System#nanoTime()} terms, as {@link ProgressEngine#await} takes them.
+ *
+ * <p>Threading: stateless.
+ */
+public final class Deadlines {
     private Deadlines() {}
 
-    static long after(long timeout, TimeUnit unit) {
+    /** The deadline so long from now; a negative time is none at all, and a very long one is {@link ProgressEngine#NO_DEADLINE}. */
+    public static long after(long timeout, TimeUnit unit) {
         long timeoutNs = unit.toNanos(timeout);
         if (timeoutNs >= Long.MAX_VALUE / 2) {
             return ProgressEngine.NO_DEADLINE;
