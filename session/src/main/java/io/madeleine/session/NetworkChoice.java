@@ -174,6 +174,6 @@ final class NetworkChoice {
         }
         return new SessionException("channel " + channel.name() + ": rank " + self + " and rank " + rank
                 + " share no network (" + why + "); see madeleine.channels." + channel.name()
-                + ".network and madeleine.tm.*.enabled");
+                + ".network, madeleine.networks and madeleine.tm.*.enabled");
     }
 }
