@@ -7,6 +7,7 @@ import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.ResidentSubject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -32,16 +33,17 @@ final class NativePeer extends ResidentSubject {
      * @param program the program
      * @param packages the Debian packages that it needs
      * @param mpi how the processes are started, if by an MPI
+     * @param options what else the program is told
      */
-    record Kit(CProgram program, String packages, Optional<MpiLauncher> mpi) {
-        /** A program of sockets. */
-        static Kit sockets(String wire) {
-            return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty());
+    record Kit(CProgram program, String packages, Optional<MpiLauncher> mpi, List<String> options) {
+        /** A program of the system's own means. */
+        static Kit plain(String wire, String... options) {
+            return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty(), List.of(options));
         }
 
         /** The program of MPI. */
         static Kit mpi(String compiler, String packages, MpiLauncher launcher) {
-            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.of(launcher));
+            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.of(launcher), List.of());
         }
     }
 
@@ -97,10 +99,12 @@ final class NativePeer extends ResidentSubject {
     }
 
     private List<String> command(Path program, int rank) {
-        return List.of(
+        List<String> command = new ArrayList<>(List.of(
                 program.toString(),
                 Integer.toString(rank),
                 conditions.waiting().name().toLowerCase(Locale.ROOT),
-                conditions.pin() ? "pin" : "-");
+                conditions.pin() ? "pin" : "-"));
+        command.addAll(kit.options());
+        return command;
     }
 }

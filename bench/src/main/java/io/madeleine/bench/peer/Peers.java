@@ -36,6 +36,10 @@ public enum Peers {
     C_TCP("non-blocking TCP sockets in C"),
     /** UDP without a JVM. */
     C_UDP("non-blocking UDP sockets in C, latency only"),
+    /** Shared memory without a JVM, two copies. */
+    C_SHM("two copies through shared memory in C, pipelined: the least that takes"),
+    /** Shared memory without a JVM, a single copy. */
+    C_CMA("the same in C with a single copy, process_vm_readv, from 32 KiB on"),
     /** MPICH. */
     MPICH("MPICH with its defaults"),
     /** MPICH over TCP. */
@@ -89,8 +93,10 @@ public enum Peers {
             case NETTY -> new JvmPeer(this, JvmPeer.NETTY, conditions, variant, err);
             case GRPC_TCP, GRPC_UDS, GRPC_TCP_BIDI, GRPC_UDS_BIDI ->
                 new JvmPeer(this, JvmPeer.GRPC, conditions, variant, err);
-            case C_TCP -> new NativePeer(word(), NativePeer.Kit.sockets("tcp"), conditions, variant, err);
-            case C_UDP -> new NativePeer(word(), NativePeer.Kit.sockets("udp"), conditions, variant, err);
+            case C_TCP -> new NativePeer(word(), NativePeer.Kit.plain("tcp"), conditions, variant, err);
+            case C_UDP -> new NativePeer(word(), NativePeer.Kit.plain("udp"), conditions, variant, err);
+            case C_SHM -> new NativePeer(word(), NativePeer.Kit.plain("shm"), conditions, variant, err);
+            case C_CMA -> new NativePeer(word(), NativePeer.Kit.plain("shm", "single-copy"), conditions, variant, err);
             case MPICH -> new NativePeer(word(), mpich(MpiLauncher.mpich()), conditions, variant, err);
             case MPICH_TCP -> new NativePeer(word(), mpich(MpiLauncher.mpichTcp()), conditions, variant, err);
             case OPENMPI -> new NativePeer(word(), openMpi(MpiLauncher.openMpi()), conditions, variant, err);

@@ -12,6 +12,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,8 @@ class CProgramTest {
     void shouldSayWhichPackagesAreMissing() {
         NativePeer peer = new NativePeer(
                 "mpich",
-                new NativePeer.Kit(new CProgram("no-such-compiler", "mpi"), "mpich and libmpich-dev", Optional.empty()),
+                new NativePeer.Kit(
+                        new CProgram("no-such-compiler", "mpi"), "mpich and libmpich-dev", Optional.empty(), List.of()),
                 new Conditions(WaitMode.SPIN, false),
                 Variant.PLAIN,
                 new PrintWriter(new StringWriter()));
