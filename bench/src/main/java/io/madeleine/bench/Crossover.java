@@ -1,6 +1,9 @@
 package io.madeleine.bench;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
@@ -33,5 +36,28 @@ final class Crossover {
             from = OptionalLong.of(point.getKey());
         }
         return from;
+    }
+
+    /**
+     * The sizes, next to each other, at which the challenger is clearly faster: of several such ranges the one with the most
+     * sizes that were measured of both, of equal ones that of larger sizes; empty if there is none.
+     */
+    static Optional<SizeRange> fasterWithin(Map<Long, Double> challengerUs, Map<Long, Double> incumbentUs) {
+        List<Long> sizes = new ArrayList<>(new TreeMap<>(challengerUs).keySet());
+        sizes.retainAll(incumbentUs.keySet());
+        Optional<SizeRange> best = Optional.empty();
+        int most = 0;
+        int begin = 0;
+        for (int i = 0; i < sizes.size(); i++) {
+            long size = sizes.get(i);
+            if (challengerUs.get(size) > (1 - MARGIN) * incumbentUs.get(size)) {
+                begin = i + 1;
+            } else if (i + 1 - begin >= most) {
+                most = i + 1 - begin;
+                boolean toTheEnd = i + 1 == sizes.size();
+                best = Optional.of(new SizeRange(sizes.get(begin), toTheEnd ? Long.MAX_VALUE : size));
+            }
+        }
+        return best;
     }
 }

@@ -1,7 +1,7 @@
 package io.madeleine.bench;
 
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 
 /**
  * The thresholds that serve all pairs of processors that were measured: where they differ, those which leave more to {@code
@@ -10,29 +10,30 @@ import java.util.OptionalLong;
  * <p>Threading: immutable.
  *
  * @param shortMaxBlockBytes the largest block for {@code sci/short}
- * @param dmaFromBytes the smallest block for {@code sci/dma}; empty for no single copy
+ * @param singleCopy the blocks for {@code sci/dma}; empty for no single copy
  */
-record Thresholds(long shortMaxBlockBytes, OptionalLong dmaFromBytes) {
+record Thresholds(long shortMaxBlockBytes, Optional<SizeRange> singleCopy) {
     static Thresholds of(List<Tuning> tunings) {
         long shortMaxBlockBytes =
                 tunings.stream().mapToLong(Tuning::shortMaxBlockBytes).min().orElseThrow();
-        boolean everywhere =
-                tunings.stream().allMatch(tuning -> tuning.dmaFromBytes().isPresent());
-        return new Thresholds(
-                shortMaxBlockBytes,
-                everywhere
-                        ? tunings.stream()
-                                .mapToLong(tuning -> tuning.dmaFromBytes().getAsLong())
-                                .max()
-                        : OptionalLong.empty());
+        Optional<SizeRange> singleCopy = tunings.getFirst().singleCopy();
+        for (Tuning tuning : tunings) {
+            singleCopy = singleCopy.flatMap(range -> tuning.singleCopy().flatMap(range::common));
+        }
+        return new Thresholds(shortMaxBlockBytes, singleCopy);
     }
 
     /** Key and value of each setting. */
     List<String> settings() {
         String prefix = "madeleine.tm.sci.";
         String shortest = prefix + "short.max-block = " + shortMaxBlockBytes;
-        return dmaFromBytes.isPresent()
-                ? List.of(shortest, prefix + "dma.single-copy = on", prefix + "dma.from = " + dmaFromBytes.getAsLong())
-                : List.of(shortest, prefix + "dma.single-copy = off");
+        String dma = prefix + "dma.";
+        return singleCopy
+                .map(range -> List.of(
+                        shortest,
+                        dma + "single-copy = on",
+                        dma + "from = " + range.fromBytes(),
+                        dma + "to = " + (range.isUnlimited() ? "unlimited" : range.toBytes())))
+                .orElse(List.of(shortest, dma + "single-copy = off"));
     }
 }

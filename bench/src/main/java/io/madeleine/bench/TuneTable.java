@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalLong;
 
 /**
  * What {@code mad tune} has measured, as people read it.
@@ -60,12 +59,16 @@ final class TuneTable {
                     + size(tuning.model(Mechanism.REGULAR).fasterFromBytes(tuning.model(Mechanism.SHORT))));
         }
         if (measured.containsKey(Mechanism.DMA) && measured.containsKey(Mechanism.REGULAR)) {
-            OptionalLong from = tuning.dmaFromBytes();
             lines.add("sci/dma overtakes sci/regular "
-                    + (from.isPresent() ? "from " + PerfTable.size(from.getAsLong()) : "nowhere") + "; predicted "
+                    + tuning.singleCopy().map(TuneTable::range).orElse("nowhere") + "; predicted "
                     + size(tuning.model(Mechanism.DMA).fasterFromBytes(tuning.model(Mechanism.REGULAR))));
         }
         lines.forEach(out::println);
+    }
+
+    private static String range(SizeRange range) {
+        return "from " + PerfTable.size(range.fromBytes())
+                + (range.isUnlimited() ? "" : " to " + PerfTable.size(range.toBytes()));
     }
 
     private static String size(double bytes) {

@@ -4,6 +4,7 @@ import io.madeleine.bench.measure.Pattern;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
@@ -62,9 +63,9 @@ record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> meas
                 .reduce(0L, Math::max);
     }
 
-    /** The smallest block for single copy; empty if the cells are as fast at all sizes. */
-    OptionalLong dmaFromBytes() {
-        return Crossover.fasterFrom(of(Mechanism.DMA), of(Mechanism.REGULAR));
+    /** The blocks for single copy; empty if the cells are as fast at all sizes. */
+    Optional<SizeRange> singleCopy() {
+        return Crossover.fasterWithin(of(Mechanism.DMA), of(Mechanism.REGULAR));
     }
 
     /** Of one mechanism, the sizes at which the other was measured, too. */

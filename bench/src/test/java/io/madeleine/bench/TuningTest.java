@@ -65,8 +65,10 @@ class TuningTest {
 
     @Test
     void shouldGiveBlocksToSingleCopyFromWhereItStaysFaster() {
-        assertEquals(OptionalLong.of(1 << 16), tuning(2, 60_000).dmaFromBytes());
-        assertEquals(OptionalLong.empty(), tuning(2, 15_000).dmaFromBytes());
+        assertEquals(
+                Optional.of(new SizeRange(1 << 16, Long.MAX_VALUE)),
+                tuning(2, 60_000).singleCopy());
+        assertEquals(Optional.empty(), tuning(2, 15_000).singleCopy());
     }
 
     @Test
@@ -74,6 +76,13 @@ class TuningTest {
         Map<Long, Double> challenger = Map.of(1L, 0.5, 2L, 2.0, 4L, 0.5);
         Map<Long, Double> incumbent = Map.of(1L, 1.0, 2L, 1.0, 4L, 1.0, 8L, 0.1);
         assertEquals(OptionalLong.of(4), Crossover.fasterFrom(challenger, incumbent));
+    }
+
+    @Test
+    void shouldGiveBlocksToSingleCopyWithinTheLongestRangeOfSizesAtWhichItIsFaster() {
+        Map<Long, Double> cells = Map.of(1L, 1.0, 2L, 1.0, 4L, 1.0, 8L, 1.0, 16L, 1.0, 32L, 1.0);
+        Map<Long, Double> single = Map.of(1L, 0.9, 2L, 1.1, 4L, 0.5, 8L, 0.8, 16L, 0.99, 32L, 0.9);
+        assertEquals(Optional.of(new SizeRange(4, 8)), Crossover.fasterWithin(single, cells));
     }
 
     @Test
@@ -102,12 +111,14 @@ class TuningTest {
     @Test
     void shouldTakeTheThresholdsThatServeAllPairsOfProcessors() {
         Thresholds both = Thresholds.of(List.of(tuning(2, 60_000), tuning(10, 60_000)));
-        assertEquals(tuning(10, 60_000).dmaFromBytes(), both.dmaFromBytes());
+        assertEquals(tuning(10, 60_000).singleCopy(), both.singleCopy());
         assertEquals(
                 List.of(
                         "madeleine.tm.sci.short.max-block = 2048",
                         "madeleine.tm.sci.dma.single-copy = on",
-                        "madeleine.tm.sci.dma.from = " + both.dmaFromBytes().getAsLong()),
+                        "madeleine.tm.sci.dma.from = "
+                                + both.singleCopy().orElseThrow().fromBytes(),
+                        "madeleine.tm.sci.dma.to = unlimited"),
                 both.settings());
         Thresholds none = Thresholds.of(List.of(tuning(2, 60_000), tuning(2, 15_000)));
         assertEquals("madeleine.tm.sci.dma.single-copy = off", none.settings().getLast());

@@ -65,7 +65,11 @@ record Ranks(
     Ranks over(String network) {
         return network.equals("dma")
                 ? over("sci")
-                        .with("tm.sci.short.max-block=1 KiB", "tm.sci.dma.single-copy=on", "tm.sci.dma.from=4 KiB")
+                        .with(
+                                "tm.sci.short.max-block=1 KiB",
+                                "tm.sci.dma.single-copy=on",
+                                "tm.sci.dma.from=4 KiB",
+                                "tm.sci.dma.to=unlimited")
                         .java("--enable-native-access=ALL-UNNAMED")
                 : with("channels.default.network=" + network);
     }

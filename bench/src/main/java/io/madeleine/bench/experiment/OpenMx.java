@@ -28,6 +28,7 @@ final class OpenMx {
             "tm.sci.short.max-block=0",
             "tm.sci.dma.single-copy=on",
             "tm.sci.dma.from=4 KiB",
+            "tm.sci.dma.to=unlimited",
             "tm.sci.dma.offload-from=off");
 
     static final Variation OFFLOADED = Variation.withSingleCopy(
@@ -35,6 +36,7 @@ final class OpenMx {
             "tm.sci.short.max-block=0",
             "tm.sci.dma.single-copy=on",
             "tm.sci.dma.from=4 KiB",
+            "tm.sci.dma.to=unlimited",
             "tm.sci.dma.offload-from=2 MiB");
 
     private OpenMx() {}

@@ -37,8 +37,9 @@ final class HeapPair {
             RING_BYTES,
             CELL_BYTES,
             CELLS,
-            false,
+            SciConfig.SingleCopyUse.OFF,
             4096,
+            Long.MAX_VALUE,
             Long.MAX_VALUE);
     private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
     private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));

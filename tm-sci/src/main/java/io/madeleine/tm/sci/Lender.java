@@ -20,6 +20,7 @@ final class Lender {
     private final MemorySegment memory;
     private final CellLayout layout;
     private final long peerReads;
+    private final long maxBytes;
 
     private @Nullable MemorySegment segment;
     private long offset;
@@ -37,11 +38,13 @@ final class Lender {
      * @param memory the pair segment
      * @param layout the line of cells of this direction
      * @param peerReads offset of the word that says whether the peer can read this process's memory
+     * @param maxBytes the largest block to lend
      */
-    Lender(MemorySegment memory, CellLayout layout, long peerReads) {
+    Lender(MemorySegment memory, CellLayout layout, long peerReads, long maxBytes) {
         this.memory = memory;
         this.layout = layout;
         this.peerReads = peerReads;
+        this.maxBytes = maxBytes;
     }
 
     /** A packet begins. */
@@ -51,10 +54,14 @@ final class Lender {
 
     /** Whether the block in front can be lent: native memory that stays where it is, and a peer that can read it. */
     boolean mayLend(BufferGroup group) {
-        return !group.isEmpty()
-                && group.bytes(0) >= MIN_BYTES
-                && group.count() < lendBelowCount
-                && Words.opaque(memory, peerReads) != 0
+        if (group.isEmpty() || group.bytes(0) < MIN_BYTES || group.count() >= lendBelowCount) {
+            return false;
+        }
+        if (group.bytes(0) > maxBytes) {
+            lendBelowCount = group.count(); // all of this block goes through cells
+            return false;
+        }
+        return Words.opaque(memory, peerReads) != 0
                 && group.segment(0).isNative()
                 && group.segment(0).isAccessibleBy(Thread.currentThread());
     }

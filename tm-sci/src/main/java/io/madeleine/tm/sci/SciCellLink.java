@@ -65,7 +65,10 @@ final class SciCellLink implements DynamicLink, SciLink {
                 connection,
                 index,
                 capabilities,
-                new CellProducer(memory, out, new Lender(memory, out, PairLayout.reads(segment.otherSide()))),
+                new CellProducer(
+                        memory,
+                        out,
+                        new Lender(memory, out, PairLayout.reads(segment.otherSide()), singleCopy.maxBytes())),
                 new CellConsumer(memory, in, new Borrower(memory, in, source)));
     }
 

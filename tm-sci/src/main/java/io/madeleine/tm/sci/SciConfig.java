@@ -23,8 +23,9 @@ import java.util.TreeSet;
  * @param shortRingBytes the ring of one direction of a connection
  * @param regularCellBytes the size of one cell of {@code sci/regular}
  * @param regularCells how many cells one direction of a connection has
- * @param singleCopy whether there is {@code sci/dma}
+ * @param singleCopy whether there is to be {@code sci/dma}
  * @param dmaFromBytes the smallest block for {@code sci/dma}
+ * @param dmaToBytes the largest block that is read by single copy; {@link Long#MAX_VALUE} for any
  * @param dmaOffloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
  */
 public record SciConfig(
@@ -35,9 +36,22 @@ public record SciConfig(
         int shortRingBytes,
         int regularCellBytes,
         int regularCells,
-        boolean singleCopy,
+        SingleCopyUse singleCopy,
         long dmaFromBytes,
+        long dmaToBytes,
         long dmaOffloadFromBytes) {
+    /** Whether there is to be {@code sci/dma}. */
+    public enum SingleCopyUse {
+        /** Yes; where it cannot work, its blocks go through cells of its own, and that is said. */
+        ON,
+
+        /** No. */
+        OFF,
+
+        /** Where this process has an engine that may be used. */
+        AUTO
+    }
+
     /** Where the settings stand. */
     public static final String ROOT = "madeleine.tm.sci";
 
@@ -46,6 +60,7 @@ public record SciConfig(
             List.of(ROOT + ".short.max-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
 
     private static final String AUTO = "auto";
+    private static final String UNLIMITED = "unlimited";
     private static final long MIN_OFFLOAD_BYTES = 1 << 20;
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final TreeSet<String> KEYS = new TreeSet<>(List.of(
@@ -59,6 +74,7 @@ public record SciConfig(
             "regular.cells",
             "dma.single-copy",
             "dma.from",
+            "dma.to",
             "dma.offload-from"));
 
     /**
@@ -101,14 +117,15 @@ public record SciConfig(
                 cells,
                 singleCopy(sci),
                 fromBytes(sci),
+                toBytes(sci),
                 offloadFromBytes(sci));
     }
 
-    /** "auto" is off: what "mad tune" has measured says on or off. */
-    private static boolean singleCopy(Config sci) {
+    private static SingleCopyUse singleCopy(Config sci) {
         return switch (sci.getString("dma.single-copy")) {
-            case "on", "true", "yes" -> true;
-            case AUTO, "off", "false", "no" -> false;
+            case "on", "true", "yes" -> SingleCopyUse.ON;
+            case "off", "false", "no" -> SingleCopyUse.OFF;
+            case AUTO -> SingleCopyUse.AUTO;
             default -> throw wrong(sci, "dma.single-copy", "auto, on or off");
         };
     }
@@ -116,6 +133,19 @@ public record SciConfig(
     private static long fromBytes(Config sci) {
         long bytes = sci.getBytes("dma.from");
         require(sci, "dma.from", bytes >= Lender.MIN_BYTES, "a size of " + Lender.MIN_BYTES + " bytes or more");
+        return bytes;
+    }
+
+    private static long toBytes(Config sci) {
+        if (sci.getString("dma.to").equals(UNLIMITED)) {
+            return Long.MAX_VALUE;
+        }
+        long bytes = sci.getBytes("dma.to");
+        require(
+                sci,
+                "dma.to",
+                bytes >= Lender.MIN_BYTES,
+                UNLIMITED + ", or a size of " + Lender.MIN_BYTES + " bytes or more");
         return bytes;
     }
 

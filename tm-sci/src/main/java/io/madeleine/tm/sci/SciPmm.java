@@ -19,7 +19,8 @@ import java.util.List;
 /**
  * The driver of the SCI family: what the Dolphin SCI of the paper was between hosts, memory that several processes map,
  * this is inside one (section 5.2.3, and the Nemesis paper). Transmission modules: {@code sci/short} for small blocks,
- * {@code sci/regular} for all others, and, where it is switched on, {@code sci/dma} for large ones.
+ * {@code sci/regular} for all others, and, where a process may read another's memory,
+ * {@code sci/dma} for large ones.
  *
  * <p>Threading: thread-safe, immutable.
  */
@@ -72,11 +73,12 @@ public final class SciPmm implements ProtocolModule {
                 config.shortMaxBlockBytes(),
                 config.shortBufferBytes(),
                 "small blocks, copied into a ring of records in shared memory");
+        boolean singleCopy = SingleCopy.isWanted(config);
         TransmissionCapabilities regular = dynamic(
                 SciCellLink.REGULAR,
-                config.singleCopy() ? config.dmaFromBytes() - 1 : Long.MAX_VALUE,
+                singleCopy ? config.dmaFromBytes() - 1 : Long.MAX_VALUE,
                 "blocks of any size, streamed through " + cells());
-        return config.singleCopy()
+        return singleCopy
                 ? List.of(small, regular, dynamic(SciCellLink.DMA, Long.MAX_VALUE, dmaSummary()))
                 : List.of(small, regular);
     }
@@ -106,7 +108,7 @@ public final class SciPmm implements ProtocolModule {
 
     @Override
     public List<String> nativeModules() {
-        return config.singleCopy()
+        return config.singleCopy() != SciConfig.SingleCopyUse.OFF
                 ? SingleCopy.engine().map(CopyEngine::nativeModules).orElse(List.of())
                 : List.of();
     }

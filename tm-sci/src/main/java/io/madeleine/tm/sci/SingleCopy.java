@@ -29,25 +29,40 @@ final class SingleCopy implements AutoCloseable {
     private final long offloadFromBytes;
     private final @Nullable CopyHelper helper;
 
-    private SingleCopy(Logger logger, @Nullable CopyEngine engine, long offloadFromBytes) {
+    private final long maxBytes;
+
+    private SingleCopy(Logger logger, @Nullable CopyEngine engine, long maxBytes, long offloadFromBytes) {
         this.logger = logger;
         this.engine = engine;
+        this.maxBytes = maxBytes;
         this.offloadFromBytes = offloadFromBytes;
         this.helper = engine == null || offloadFromBytes == Long.MAX_VALUE ? null : new CopyHelper("madeleine-copy");
         mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
     }
 
     static SingleCopy of(SciConfig config, Logger logger) {
-        if (!config.singleCopy()) {
-            return new SingleCopy(logger, null, Long.MAX_VALUE);
+        if (!isWanted(config)) {
+            return new SingleCopy(logger, null, 0, Long.MAX_VALUE);
         }
         Availability availability = availability();
-        SingleCopy found =
-                new SingleCopy(logger, availability.on() ? engine().orElse(null) : null, config.dmaOffloadFromBytes());
+        SingleCopy found = new SingleCopy(
+                logger,
+                availability.on() ? engine().orElse(null) : null,
+                config.dmaToBytes(),
+                config.dmaOffloadFromBytes());
         if (!availability.on()) {
             found.warnOnce("in this process: " + availability.reason());
         }
         return found;
+    }
+
+    /** Whether a process with this configuration offers single copy to its peers. */
+    static boolean isWanted(SciConfig config) {
+        return switch (config.singleCopy()) {
+            case ON -> true;
+            case OFF -> false;
+            case AUTO -> availability().on();
+        };
     }
 
     /** The engine of this system, whether or not it can be used here. */
@@ -67,6 +82,11 @@ final class SingleCopy implements AutoCloseable {
         long pid = ProcessHandle.current().pid();
         PairHeaderFlyweight.writeLender(
                 memory, PairLayout.lender(side), pid, mark.address(), mark.get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    /** The largest block that is lent. */
+    long maxBytes() {
+        return maxBytes;
     }
 
     /** The thread that helps with long blocks, if there is one. */

@@ -43,8 +43,12 @@ class DmaLoanTest {
     @BeforeEach
     void open() {
         assumeTrue(SingleCopy.availability().on(), SingleCopy.availability().reason());
-        left = Side.open(directory, 1, Side.SINGLE_COPY);
-        right = Side.open(directory, 2, Side.SINGLE_COPY);
+        open(Side.SINGLE_COPY);
+    }
+
+    private void open(String settings) {
+        left = Side.open(directory, 1, settings);
+        right = Side.open(directory, 2, settings);
         pair = Side.Pair.of(left, right, "loans");
         sender = pair.leftRegular();
         receiver = pair.rightRegular();
@@ -118,6 +122,36 @@ class DmaLoanTest {
         BufferGroup wanted = Side.group(target.asSlice(0, 7), target.asSlice(7, 1_500_000), target.asSlice(1_500_007));
         finish(group, TRAILER, wanted);
         assertEquals(-1, target.mismatch(block));
+    }
+
+    @Test
+    void shouldTakeTheCellsForAllOfABlockThatIsLargerThanTheLargestForSingleCopy() {
+        left.close();
+        right.close();
+        open(Side.SINGLE_COPY.replace("unlimited", "1 MiB"));
+        MemorySegment block = pattern(Arena.ofAuto());
+        BufferGroup group = Side.group(block);
+        MemorySegment target = Arena.ofAuto().allocate(BYTES);
+        BufferGroup wanted = Side.group(target);
+        while (sender.send(HEADER, group, TRAILER) != LinkStatus.COMPLETE) {
+            assertFalse(isLentAnywhere(), () -> group.remainingBytes() + " bytes were left");
+            if (receiver.front() == HEADER) {
+                receiver.receive(wanted, wanted.remainingBytes());
+            }
+        }
+        while (!wanted.isEmpty()) {
+            receiver.receive(wanted, wanted.remainingBytes());
+        }
+        assertEquals(-1, target.mismatch(block));
+    }
+
+    private boolean isLentAnywhere() {
+        for (int cell = 0; cell < line.cells(); cell++) {
+            if (Words.acquire(memory, line.state(cell)) == CellLayout.LENT) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Test

@@ -102,8 +102,18 @@ final class Mortal {
     private Mortal(Path directory, long id) {
         this.directory = directory;
         this.identity = new ProcessIdentity(id, 0);
-        this.config =
-                new SciConfig(true, Optional.of(directory), 8192, 256, 2048, 4096, 2, false, 4096, Long.MAX_VALUE);
+        this.config = new SciConfig(
+                true,
+                Optional.of(directory),
+                8192,
+                256,
+                2048,
+                4096,
+                2,
+                SciConfig.SingleCopyUse.OFF,
+                4096,
+                Long.MAX_VALUE,
+                Long.MAX_VALUE);
     }
 
     /** {@code DIRECTORY ID STEP INITIATOR PEER-ID PEER-ADDRESS}; prints its address. */

@@ -36,7 +36,18 @@ class SciConfigTest {
     @Test
     void shouldHaveTheseDefaults() {
         assertEquals(
-                new SciConfig(true, Optional.empty(), 8192, 8192, 65536, 65536, 8, false, 4096, Long.MAX_VALUE),
+                new SciConfig(
+                        true,
+                        Optional.empty(),
+                        8192,
+                        8192,
+                        65536,
+                        65536,
+                        8,
+                        SciConfig.SingleCopyUse.AUTO,
+                        32768,
+                        512 * 1024,
+                        Long.MAX_VALUE),
                 read(""));
         assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
     }
@@ -44,13 +55,23 @@ class SciConfigTest {
     @Test
     void shouldMapEveryKey() {
         SciConfig expected = new SciConfig(
-                false, Optional.of(Path.of("/mnt/x")), 1000, 4096, 32768, 131072, 16, true, 1 << 20, 3 << 20);
+                false,
+                Optional.of(Path.of("/mnt/x")),
+                1000,
+                4096,
+                32768,
+                131072,
+                16,
+                SciConfig.SingleCopyUse.ON,
+                1 << 20,
+                Long.MAX_VALUE,
+                3 << 20);
         assertEquals(expected, read("""
                 madeleine.tm.sci {
                   enabled = false, directory = /mnt/x
                   short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
                   regular { cell = 128 KiB, cells = 16 }
-                  dma { single-copy = on, from = 1 MiB, offload-from = 3 MiB }
+                  dma { single-copy = on, from = 1 MiB, to = unlimited, offload-from = 3 MiB }
                 }"""));
     }
 
@@ -68,6 +89,7 @@ class SciConfigTest {
             regular.cells = many    | cells
             dma.single-copy = maybe | auto, on or off
             dma.from = 1 KiB        | 4096 bytes or more
+            dma.to = 1 KiB          | unlimited, or a size of 4096 bytes or more
             directory = here        | absolute path
             short.rng = 1           | short.max-block, short.ring
             """)
@@ -82,27 +104,16 @@ class SciConfigTest {
 
     @Test
     void shouldDescribeItsModulesByTheSettings() {
-        List<TransmissionCapabilities> modules =
-                new SciPmm(read("madeleine.tm.sci.short { max-block = 100, buffer = 1 KiB }")).transmissionModules();
+        List<TransmissionCapabilities> modules = new SciPmm(
+                        read(
+                                "madeleine.tm.sci.short { max-block = 100, buffer = 1 KiB }, madeleine.tm.sci.dma.single-copy = off"))
+                .transmissionModules();
         assertEquals(
                 List.of("sci/short", "sci/regular"),
                 modules.stream().map(TransmissionCapabilities::id).toList());
         assertEquals(100, modules.getFirst().maxBlockBytes());
         assertEquals(1024, modules.getFirst().bufferBytes());
         assertEquals(Long.MAX_VALUE, modules.getLast().maxBlockBytes());
-    }
-
-    @Test
-    void shouldHaveAModuleForSingleCopyWhereThatIsSwitchedOn() {
-        SciPmm driver = new SciPmm(read("madeleine.tm.sci.dma { single-copy = on, from = 64 KiB }"));
-        assertEquals(
-                List.of("sci/short", "sci/regular", "sci/dma"),
-                driver.transmissionModules().stream()
-                        .map(TransmissionCapabilities::id)
-                        .toList());
-        assertEquals(65535, driver.transmissionModules().get(1).maxBlockBytes());
-        assertEquals(List.of("io.madeleine.linux"), driver.nativeModules());
-        assertEquals(List.of(), new SciPmm(read("")).nativeModules());
     }
 
     @Test

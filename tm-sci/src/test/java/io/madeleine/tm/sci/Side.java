@@ -29,7 +29,7 @@ final class Side implements AutoCloseable {
 
     /** With all three modules in use. */
     static final String SINGLE_COPY =
-            "madeleine.tm.sci { short.max-block = 1 KiB, dma { single-copy = on, from = 4 KiB } }";
+            "madeleine.tm.sci { short.max-block = 1 KiB, dma { single-copy = on, from = 4 KiB, to = unlimited } }";
 
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
