@@ -39,6 +39,7 @@ final class ReceiveHalf {
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
+    private final boolean worthLooking;
     private final TransmissionLink primary;
     private final Extraction extraction;
     private final Unpacking unpacking;
@@ -61,6 +62,7 @@ final class ReceiveHalf {
         this.connection = connection;
         this.engine = connection.engine();
         this.protocol = connection.protocol();
+        this.worthLooking = protocol.showsArrivals();
         this.attention = new Attention(engine, protocol);
         this.primary = links.getFirst();
         this.extraction = new Extraction(links, table.modules());
@@ -171,6 +173,11 @@ final class ReceiveHalf {
         return header > 0
                 && PacketHeader.has(header, PacketHeader.FIRST)
                 && extraction.ledger().isNext(header);
+    }
+
+    /** Whether looking again and again, by {@link #tryBegin()}, may find a message that comes meanwhile. */
+    boolean isWorthLooking() {
+        return worthLooking;
     }
 
     boolean hasArrived() {

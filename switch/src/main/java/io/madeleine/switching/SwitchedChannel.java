@@ -302,7 +302,7 @@ public final class SwitchedChannel implements Channel {
     /** Looks at one sender for a moment before all networks are driven. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
-        if (begun == null && handler == null && engine.maySpin()) {
+        if (begun == null && receiving.isWorthLooking() && handler == null && engine.maySpin()) {
             for (int looks = LOOKS; begun == null && looks > 0; looks--) {
                 Thread.onSpinWait();
                 begun = receiving.tryBegin();

@@ -93,6 +93,11 @@ final class LoopConnection implements ProtocolConnection {
     }
 
     @Override
+    public boolean showsArrivals() {
+        return true;
+    }
+
+    @Override
     public void finish() {
         here.finished = true;
         there.adapter.ring();

@@ -34,9 +34,14 @@ public interface ProtocolConnection extends AutoCloseable {
      * expects a message from this peer first looks here before it drives all networks (Nemesis, section 3.2). Any thread,
      * also after the connection was closed.
      *
-     * @return false also where no such glance is possible
+     * @return false also where such a glance does not tell of all
      */
     default boolean hasArrivals() {
+        return false;
+    }
+
+    /** Whether {@link #hasArrivals()} comes to tell of each message by itself; if not, looking again and again is in vain. */
+    default boolean showsArrivals() {
         return false;
     }
 

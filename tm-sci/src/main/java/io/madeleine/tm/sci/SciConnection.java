@@ -135,6 +135,11 @@ final class SciConnection implements ProtocolConnection {
     }
 
     @Override
+    public boolean showsArrivals() {
+        return true;
+    }
+
+    @Override
     public void finish() {
         raiseState(FINISHED);
     }

@@ -57,7 +57,7 @@ final class Lingering {
             if (!connection.endOutput() || (hasEnded(wire) && !wire.hasUnsent())) {
                 end(connection);
             } else {
-                wire.interest(connection.hasFarewellToSend() ? OP_READ | OP_WRITE : OP_READ);
+                wire.interest(connection.hasLastToSend() ? OP_READ | OP_WRITE : OP_READ);
             }
         } catch (IOException _) {
             end(connection); // reset: nobody is there to read what was sent last

@@ -41,6 +41,7 @@ final class StreamReceiver {
     private long leftBytes;
     private boolean ended;
     private boolean farewell;
+    private int packets;
 
     StreamReceiver(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
@@ -72,6 +73,7 @@ final class StreamReceiver {
             farewell = true;
         } else if (PacketHeader.isValid(header)) {
             front = header;
+            packets++;
             leftBytes = PacketHeader.payloadBytes(header);
         } else {
             drop();
@@ -137,6 +139,11 @@ final class StreamReceiver {
         group.advance(read);
         leftBytes -= read;
         return read;
+    }
+
+    /** How many packets have come, modulo 2^32; a hint in other threads. */
+    int packets() {
+        return packets;
     }
 
     /** Drops payload; at most {@code maxBytes}. */

@@ -11,18 +11,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending half of a stream. Header, small blocks and blocks of heap memory are gathered in a buffer and leave with
  * one write; large native blocks are written from where they are. The JDK's gathering write would save a call, but it
- * allocates for each buffer over a segment. Nothing is queued: a packet is complete when the kernel has taken all of it
- * (Nemesis, section 3.4).
+ * allocates for each buffer over a segment. Nothing is queued (Nemesis, section 3.4): a packet is complete when the kernel has
+ * taken all of it, but for small ones of a dense stream, which are complete in the buffer.
  *
- * <p>Threading: confined to whoever holds the send lock. Ownership: blocks in place are lent for the time of a call.
+ * <p>Threading: guarded by the lock of {@link StreamOutput}. Ownership: blocks in place are lent for the time of a call.
  */
 final class StreamSender {
+    /** So much is kept back at most: more in one write would save next to nothing. */
+    private static final int MAX_KEPT_BYTES = 16 * 1024;
+
     /** How much of a block in place is copied behind the header before it. */
     private static final int LEAD_BYTES = 8 * 1024;
 
     private final Wire wire;
     private final int inPlaceFromBytes;
     private final int stagingBytes;
+    private final int keptBytes;
     private final StreamBuffers buffers;
     private final SegmentViews views = new SegmentViews();
 
@@ -41,10 +45,15 @@ final class StreamSender {
         this.buffers = buffers;
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
         this.stagingBytes = config.bufferBytes() - Long.BYTES; // there is always room for a trailer
+        this.keptBytes = Math.min(MAX_KEPT_BYTES, stagingBytes / 4);
     }
 
-    /** As {@link io.madeleine.pmm.spi.DynamicLink#send} says. */
-    int send(long header, BufferGroup group, long trailer) throws IOException {
+    /**
+     * As {@link io.madeleine.pmm.spi.DynamicLink#send} says.
+     *
+     * @param mayKeep whether a small packet, with others before it, may stay in the buffer until the next {@link #flush()}
+     */
+    int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         if (!underWay) {
             stage(header);
             underWay = true;
@@ -57,6 +66,10 @@ final class StreamSender {
                     stage(trailer);
                 }
                 trailerTaken = true;
+            }
+            if (mayKeep && tail <= keptBytes && group.isEmpty()) {
+                underWay = false;
+                return LinkStatus.COMPLETE;
             }
             boolean all = head < tail ? writeStaged() : group.isEmpty() || writeInPlace(group);
             if (head == tail && group.isEmpty() && trailerTaken) {
@@ -75,6 +88,11 @@ final class StreamSender {
     /** Whether a packet has been begun and not ended. */
     boolean isUnderWay() {
         return underWay;
+    }
+
+    /** Whether something waits for the next {@link #flush()} or packet. */
+    boolean hasStaged() {
+        return tail > head;
     }
 
     /** Puts a last word behind the last packet; the caller goes on with {@link #flush}. */

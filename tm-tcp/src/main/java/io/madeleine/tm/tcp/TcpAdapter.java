@@ -46,6 +46,7 @@ final class TcpAdapter implements Adapter {
     private final NettyReactor reactor;
     private final TcpProgress progress;
     private final Lingering lingering;
+    private final Coalescing coalescing;
     private final Lobby lobby;
     private final Channel server;
     private final TcpAddress address;
@@ -62,7 +63,8 @@ final class TcpAdapter implements Adapter {
         this.context = context;
         this.reactor = reactor;
         this.lingering = new Lingering(reactor, config.closeLingerNs());
-        this.progress = new TcpProgress(reactor, lingering);
+        this.coalescing = new Coalescing(name, config.coalesceNs());
+        this.progress = new TcpProgress(reactor, lingering, coalescing);
         this.lobby = new Lobby(context, config.handshake(), loop(), this::establish);
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         this.server = bind(own);
@@ -254,6 +256,7 @@ final class TcpAdapter implements Adapter {
         }
         closed = true;
         Set.copyOf(channels).forEach(TcpChannel::close);
+        coalescing.close();
         if (loop().isShutdown()) {
             return;
         }

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param socket options of the sockets
  * @param tls whether and as whom connections are encrypted
  * @param handshake limits of the handshake
+ * @param coalesceNs how long a small message of a dense stream is kept back at most, 0 not at all
  * @param closeLingerNs how long closing an adapter may wait for its peers
  */
 public record TcpConfig(
@@ -35,10 +36,12 @@ public record TcpConfig(
         SocketConfig socket,
         TlsConfig tls,
         HandshakeConfig handshake,
+        long coalesceNs,
         long closeLingerNs) {
     static final String PATH = "madeleine.tm.tcp";
     static final String AUTO = "auto";
     private static final List<String> IO = List.of("nio", "epoll", "io_uring", AUTO);
+    private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
 
@@ -113,6 +116,7 @@ public record TcpConfig(
                 "backlog",
                 "tls",
                 "handshake",
+                "coalesce-time",
                 "close-linger");
         Reader stream = tcp.at("stream");
         stream.onlyKeys("buffer", "in-place-from");
@@ -137,6 +141,7 @@ public record TcpConfig(
                         handshake.duration("timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),
                         handshake.duration("max-wait")),
+                tcp.duration("coalesce-time", 0, "a duration up to 10ms, as in \"20us\", or 0s", COALESCE_MOST_NS),
                 tcp.duration("close-linger"));
     }
 
@@ -237,9 +242,16 @@ public record TcpConfig(
         }
 
         long duration(String key) {
-            String accepted = "a duration from 1ms to 1h, as in \"10s\"";
+            return duration(
+                    key,
+                    TimeUnit.MILLISECONDS.toNanos(1),
+                    "a duration from 1ms to 1h, as in \"10s\"",
+                    TimeUnit.HOURS.toNanos(1));
+        }
+
+        long duration(String key, long least, String accepted, long most) {
             long ns = read(key, accepted, () -> root.getDuration(path + "." + key, TimeUnit.NANOSECONDS));
-            return within(key, ns, TimeUnit.MILLISECONDS.toNanos(1), TimeUnit.HOURS.toNanos(1), accepted);
+            return within(key, ns, least, most, accepted);
         }
 
         private long within(String key, long value, long least, long most, String accepted) {

@@ -38,11 +38,10 @@ final class TcpConnection implements ProtocolConnection {
     private final ProcessIdentity peer;
     private final Wire wire;
     private final TcpProgress progress;
-    private final StreamSender sender;
+    private final StreamOutput output;
     private final StreamReceiver receiver;
     private final TcpStreamLink link;
     private final Object interestLock = new Object();
-    private final Object finishLock = new Object();
 
     private volatile @Nullable ConnectionListener listener;
     private volatile @Nullable Loss loss;
@@ -51,7 +50,6 @@ final class TcpConnection implements ProtocolConnection {
     private volatile boolean sendPending;
     private volatile boolean sendClosed;
     private volatile boolean receiveClosed;
-    private volatile boolean finishing;
     private volatile boolean closed;
     private volatile boolean hot;
     private volatile boolean watched;
@@ -74,9 +72,9 @@ final class TcpConnection implements ProtocolConnection {
         this.peer = peer;
         this.wire = wire;
         this.progress = progress;
-        this.sender = new StreamSender(wire, config, buffers);
+        this.output = new StreamOutput(this, new StreamSender(wire, config, buffers), progress.coalescing());
         this.receiver = new StreamReceiver(wire, config, buffers);
-        this.link = new TcpStreamLink(this, capabilities, sender, receiver);
+        this.link = new TcpStreamLink(this, capabilities, output, receiver);
     }
 
     /** Takes bytes that came with the last frame of the handshake; before {@link #start}. */
@@ -119,6 +117,12 @@ final class TcpConnection implements ProtocolConnection {
         }
     }
 
+    /** Of a message behind the last one: it has come with the same read. For any other the socket would have to be asked. */
+    @Override
+    public boolean hasArrivals() {
+        return buffered;
+    }
+
     // --- what the link reports; under the lock of its direction ---
 
     boolean canSend() {
@@ -132,6 +136,16 @@ final class TcpConnection implements ProtocolConnection {
         }
         if (!hot && !look && !progress.isArmed()) {
             requestLook(); // an answer is likely
+        }
+    }
+
+    /** What had been kept back has been written, or the socket has not taken it all; by any thread. */
+    void sentKept(boolean pending) {
+        if (sendPending != pending) {
+            sendPending = pending;
+        }
+        if (pending && progress.isArmed()) {
+            requestLook(); // and room is watched for then
         }
     }
 
@@ -180,6 +194,7 @@ final class TcpConnection implements ProtocolConnection {
         sendClosed = true;
         updateInterest();
         lose(false, reason);
+        output.end();
         wire.close();
     }
 
@@ -205,7 +220,7 @@ final class TcpConnection implements ProtocolConnection {
         }
         look = false;
         progress.heat(this);
-        if (finishing && !flushFarewell()) {
+        if (output.hasLastToSend() && !flushLast()) {
             requestLook();
         }
         if (loss == null || lossReported) {
@@ -337,33 +352,23 @@ final class TcpConnection implements ProtocolConnection {
 
     @Override
     public void finish() {
-        synchronized (finishLock) {
-            if (sendClosed || sender.isUnderWay()) {
-                return; // in the middle of a packet there is no place for a farewell
-            }
-            sendClosed = true;
-            sender.stageLast(StreamReceiver.FAREWELL);
-            finishing = true;
+        if (sendClosed || !output.finish()) {
+            return;
         }
-        if (!flushFarewell()) {
+        sendClosed = true;
+        if (!flushLast()) {
             sendPending = true;
             requestLook();
         }
     }
 
-    /** Sends the farewell, or what is left of it; returns whether that is done or has become pointless. */
-    boolean flushFarewell() {
-        synchronized (finishLock) {
-            if (finishing) {
-                try {
-                    finishing = !sender.flush();
-                } catch (IOException _) {
-                    finishing = false; // the receiving half sees the same end
-                }
-            }
-            sendPending &= finishing;
-            return !finishing;
+    /** Sends the last that is to be sent, or what is left of it; returns whether that is done or has become pointless. */
+    private boolean flushLast() {
+        boolean done = output.flushLast();
+        if (done && sendPending) {
+            sendPending = false;
         }
+        return done;
     }
 
     @Override
@@ -375,6 +380,7 @@ final class TcpConnection implements ProtocolConnection {
             closed = true;
         }
         sendClosed = true;
+        output.end();
         boolean peerIsGone = receiveClosed;
         receiveClosed = true;
         receiver.drop();
@@ -390,7 +396,7 @@ final class TcpConnection implements ProtocolConnection {
     /** Says what is left to say and ends the stream; returns whether the peer may still be reading. */
     boolean endOutput() {
         try {
-            if (flushFarewell()) {
+            if (flushLast()) {
                 wire.shutdownOutput();
             }
             return true;
@@ -399,8 +405,12 @@ final class TcpConnection implements ProtocolConnection {
         }
     }
 
-    boolean hasFarewellToSend() {
-        return finishing;
+    boolean hasLastToSend() {
+        return output.hasLastToSend();
+    }
+
+    StreamOutput output() {
+        return output;
     }
 
     Wire wire() {

@@ -16,6 +16,7 @@ final class TcpProgress implements ProgressSource {
 
     private final NettyReactor reactor;
     private final Lingering lingering;
+    private final Coalescing coalescing;
 
     private final CopyOnWriteArrayList<TcpConnection> list = new CopyOnWriteArrayList<>();
     private volatile TcpConnection[] connections = {};
@@ -27,9 +28,10 @@ final class TcpProgress implements ProgressSource {
     private int hotCount;
     private long selectedNs;
 
-    TcpProgress(NettyReactor reactor, Lingering lingering) {
+    TcpProgress(NettyReactor reactor, Lingering lingering, Coalescing coalescing) {
         this.reactor = reactor;
         this.lingering = lingering;
+        this.coalescing = coalescing;
     }
 
     synchronized void add(TcpConnection connection) {
@@ -48,6 +50,10 @@ final class TcpProgress implements ProgressSource {
 
     Lingering lingering() {
         return lingering;
+    }
+
+    Coalescing coalescing() {
+        return coalescing;
     }
 
     /** Whether this thread is the leader that runs the loop. */
@@ -81,6 +87,7 @@ final class TcpProgress implements ProgressSource {
 
     @Override
     public int poll(long nowNs) {
+        coalescing.poll(nowNs);
         int work = look ? lookAround() : 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             TcpConnection connection = hot[i];
@@ -109,6 +116,7 @@ final class TcpProgress implements ProgressSource {
     @Override
     public boolean armForBlocking() {
         armed = true;
+        coalescing.flushAll();
         boolean news = look;
         for (TcpConnection connection : connections) {
             news |= connection.arm();

@@ -26,17 +26,17 @@ final class TcpStreamLink implements DynamicLink {
 
     private final TcpConnection connection;
     private final TransmissionCapabilities capabilities;
-    private final StreamSender sender;
+    private final StreamOutput output;
     private final StreamReceiver receiver;
 
     TcpStreamLink(
             TcpConnection connection,
             TransmissionCapabilities capabilities,
-            StreamSender sender,
+            StreamOutput output,
             StreamReceiver receiver) {
         this.connection = connection;
         this.capabilities = capabilities;
-        this.sender = sender;
+        this.output = output;
         this.receiver = receiver;
     }
 
@@ -51,7 +51,7 @@ final class TcpStreamLink implements DynamicLink {
             return LinkStatus.CLOSED;
         }
         try {
-            int status = sender.send(header, group, trailer);
+            int status = output.send(header, group, trailer, receiver.packets());
             connection.sent(status == LinkStatus.PENDING);
             return status;
         } catch (IOException e) {
@@ -66,6 +66,7 @@ final class TcpStreamLink implements DynamicLink {
 
     @Override
     public long front() {
+        output.flushOwn(); // who looks for an answer has asked
         try {
             long front = receiver.front();
             connection.headerIsBuffered(false); // it is in front now, or there is none

@@ -32,6 +32,7 @@ class TcpConfigTest {
                 new TcpConfig.SocketConfig(true, 0, 0, 1024),
                 new TcpConfig.TlsConfig(false, "", "", ""),
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
+                20_000,
                 TimeUnit.SECONDS.toNanos(1));
         assertEquals(expected, read());
         assertEquals(
@@ -48,9 +49,11 @@ class TcpConfigTest {
                   tls { enabled = true, certificate = c.pem, private-key = k.pem, trusted = t.pem }
                   no-delay = false, send-buffer = 1 MiB, receive-buffer = 2 MiB, backlog = 7
                   handshake { timeout = 3s, max-unauthenticated = 9, max-wait = 5s }
+                  coalesce-time = 50us
                   close-linger = 20ms
                 }""");
         assertEquals(false, config.enabled());
+        assertEquals(50_000, config.coalesceNs());
         assertEquals("auto", config.io());
         assertEquals(
                 List.of("default", "back", "fast"),

@@ -1,0 +1,150 @@
+package io.madeleine.tm.tcp;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees to it that what dense streams keep back leaves in time: before the thread that sent it waits or sends to another peer,
+ * else by whoever polls, and when nobody does by a thread of its own, which is there only while there are such streams.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Coalescing {
+    /** After so many looks in vain a stream has ended. */
+    private static final int LOOKS_IN_VAIN = 64;
+
+    /** A socket that is full is tried again after twice the time, and so on, so many times. */
+    private static final int MAX_DOUBLINGS = 6;
+
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.tcp");
+
+    private final String name;
+    private final long coalesceNs;
+    private volatile TcpConnection[] streams = {};
+    private volatile boolean closed;
+    private @Nullable Thread thread;
+
+    /** The connection that kept something last. A lost update means that a timer does what a call would have done. */
+    private @Nullable TcpConnection keeper;
+
+    Coalescing(String name, long coalesceNs) {
+        this.name = name;
+        this.coalesceNs = coalesceNs;
+    }
+
+    long coalesceNs() {
+        return coalesceNs;
+    }
+
+    /** A connection has kept something back; under its lock. Costs nothing while its stream goes on. */
+    void kept(TcpConnection connection, boolean isNew) {
+        if (keeper != connection) {
+            keeper = connection;
+        }
+        if (isNew) {
+            enlist(connection);
+        }
+    }
+
+    private synchronized void enlist(TcpConnection connection) {
+        TcpConnection[] grown = Arrays.copyOf(streams, streams.length + 1);
+        grown[grown.length - 1] = connection;
+        streams = grown;
+        if (closed) {
+            return;
+        }
+        Thread flusher = thread;
+        if (flusher == null) {
+            flusher = new Thread(this::run, "madeleine-tcp-flush-" + name);
+            flusher.setDaemon(true);
+            flusher.start();
+            thread = flusher;
+        } else if (grown.length == 1) {
+            LockSupport.unpark(flusher);
+        }
+    }
+
+    /** Forgets a connection whose stream has ended; under its lock. */
+    synchronized void delist(TcpConnection connection) {
+        streams = Arrays.stream(streams).filter(c -> c != connection).toArray(TcpConnection[]::new);
+        if (keeper == connection) {
+            keeper = null;
+        }
+    }
+
+    /** This thread is about to send over a connection: what it has kept for another peer leaves first. */
+    void sendsOver(TcpConnection connection) {
+        TcpConnection before = keeper;
+        if (before != null && before != connection) {
+            before.output().flushOwn();
+        }
+    }
+
+    /** Somebody polls. */
+    void poll(long nowNs) {
+        for (TcpConnection connection : streams) {
+            connection.output().flushOwnOrOld(nowNs, coalesceNs);
+        }
+    }
+
+    /** The leader is about to sleep. */
+    void flushAll() {
+        for (TcpConnection connection : streams) {
+            connection.output().flushKept();
+        }
+    }
+
+    private void run() {
+        sharpenTimer();
+        int vain = 0;
+        int doublings = 0;
+        while (!closed) {
+            if (streams.length == 0) {
+                LockSupport.park(this);
+                continue;
+            }
+            LockSupport.parkNanos(this, coalesceNs << doublings);
+            boolean found = false;
+            boolean full = false;
+            for (TcpConnection connection : streams) {
+                if (connection.output().hasKept()) {
+                    found = true;
+                    full |= !connection.output().flushKept();
+                }
+            }
+            doublings = full ? Math.min(doublings + 1, MAX_DOUBLINGS) : 0;
+            vain = found ? 0 : vain + 1;
+            if (vain > LOOKS_IN_VAIN) {
+                vain = 0;
+                for (TcpConnection connection : streams) {
+                    connection.output().endStream();
+                }
+            }
+        }
+    }
+
+    /** Linux lets a sleep last 50 us longer than asked, to wake for several at once; a thread may ask it not to. */
+    private static void sharpenTimer() {
+        try {
+            Path self = Files.readSymbolicLink(Path.of("/proc/thread-self"));
+            Files.writeString(Path.of("/proc/" + self.getFileName() + "/timerslack_ns"), "1000");
+        } catch (IOException | RuntimeException e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "the timer of coalescing stays coarse: " + e);
+        }
+    }
+
+    void close() {
+        closed = true;
+        Thread flusher;
+        synchronized (this) {
+            flusher = thread;
+        }
+        if (flusher != null) {
+            LockSupport.unpark(flusher);
+        }
+    }
+}

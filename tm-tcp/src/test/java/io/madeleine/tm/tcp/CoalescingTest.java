@@ -1,0 +1,247 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Small messages of a dense stream share a write, and each leaves in time all the same. */
+class CoalescingTest {
+    private static final int FLAGS = PacketHeader.FIRST | PacketHeader.LAST;
+    private static final long MARK = PacketHeader.of(0, 0, 0, FLAGS);
+    private static final int STREAM = 4 * Density.RUN;
+
+    /** Long enough for a thread that is kept from its processor to send a dense stream all the same. */
+    private static final String LONG = "madeleine.tm.tcp.coalesce-time = 10ms";
+
+    private final MemorySegment block = Arena.ofAuto().allocate(Long.BYTES);
+    private final BufferGroup out = new BufferGroup();
+    private final BufferGroup in = new BufferGroup();
+    private Pair pair;
+    private Pair.Ends ends;
+    private long sent;
+    private long received;
+
+    private void connect(String... settings) throws Exception {
+        pair = new Pair(settings);
+        ends = pair.connect();
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            pair.close();
+        }
+    }
+
+    private int send(Pair.End over) {
+        block.set(Blocks.LONG, 0, sent);
+        out.clear();
+        out.add(block, 0, Long.BYTES);
+        int status = over.link.send(header(sent), out, 0);
+        sent++;
+        return status;
+    }
+
+    private static long header(long number) {
+        return PacketHeader.of(Long.BYTES, (int) number, 0, FLAGS);
+    }
+
+    private void sendStream() {
+        for (int i = 0; i < STREAM; i++) {
+            assertEquals(LinkStatus.COMPLETE, send(ends.left()));
+        }
+    }
+
+    /** Sends streams until the last message of one is kept, which fails only if this thread loses its processor. */
+    private void sendStreamOfWhichSomeIsKept() {
+        for (int tries = 0; !hasKept() && tries < 1000; tries++) {
+            sendStream();
+        }
+        assertTrue(hasKept());
+    }
+
+    private boolean hasKept() {
+        return output(ends.left()).hasKept();
+    }
+
+    private static StreamOutput output(Pair.End end) {
+        return ((TcpConnection) end.connection).output();
+    }
+
+    /** Takes what has come in, by the receiving side alone. */
+    private boolean receiveAll() {
+        while (ends.right().link.front() > 0) {
+            assertEquals(header(received), ends.right().link.front());
+            in.clear();
+            in.add(block, 0, Long.BYTES);
+            while (!in.isEmpty()) {
+                ends.right().link.receive(in, in.remainingBytes());
+            }
+            assertEquals(received, block.get(Blocks.LONG, 0));
+            ends.right().link.release();
+            received++;
+        }
+        return received == sent;
+    }
+
+    private static long nsUntil(BooleanSupplier met) {
+        long startNs = System.nanoTime();
+        while (!met.getAsBoolean()) {
+            assertTrue(System.nanoTime() - startNs < Pair.PATIENCE.toNanos(), "not within " + Pair.PATIENCE);
+            Thread.yield();
+        }
+        return System.nanoTime() - startNs;
+    }
+
+    @Test
+    void shouldKeepMessagesOfADenseStreamForOneWrite() throws Exception {
+        connect(LONG);
+        sendStreamOfWhichSomeIsKept();
+        nsUntil(this::receiveAll);
+    }
+
+    @Test
+    void shouldLetAKeptMessageLeaveWithoutAnyFurtherCall() throws Exception {
+        connect();
+        long longestNs = 0;
+        for (int i = 0; i < 50; i++) {
+            sendStream();
+            longestNs = Math.max(longestNs, nsUntil(this::receiveAll));
+            assertFalse(hasKept());
+        }
+        assertTrue(longestNs < Duration.ofSeconds(1).toNanos(), longestNs + " ns");
+    }
+
+    @Test
+    void shouldLetAKeptMessageLeaveWhenAStreamHasPaused() throws Exception {
+        connect("madeleine.tm.tcp.coalesce-time = 1ms");
+        for (int i = 0; i < 3; i++) {
+            sendStream();
+            nsUntil(this::receiveAll);
+            LockSupport.parkNanos(Duration.ofMillis(150).toNanos()); // the thread of the streams goes to sleep
+        }
+    }
+
+    @Test
+    void shouldSendAtOnceWhereThereIsNoDenseStream() throws Exception {
+        connect("madeleine.tm.tcp.coalesce-time = 1ms");
+        for (int i = 0; i < STREAM; i++) {
+            send(ends.left());
+            assertFalse(hasKept());
+            LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+        }
+        nsUntil(this::receiveAll);
+    }
+
+    @Test
+    void shouldSendAtOnceInAConversation() throws Exception {
+        connect(LONG);
+        int kept = 0;
+        for (int i = 0; i < STREAM; i++) {
+            send(ends.left());
+            kept += hasKept() ? 1 : 0;
+            nsUntil(this::receiveAll);
+            ends.right().link.send(MARK, new BufferGroup(), 0);
+            nsUntil(() -> ends.left().link.front() > 0);
+            ends.left().link.release();
+        }
+        assertEquals(0, kept);
+    }
+
+    @Test
+    void shouldSendAtOnceWhenSwitchedOff() throws Exception {
+        connect("madeleine.tm.tcp.coalesce-time = 0s");
+        for (int i = 0; i < 100; i++) {
+            sendStream();
+            assertFalse(hasKept());
+        }
+        nsUntil(this::receiveAll);
+    }
+
+    @Test
+    void shouldSendWhatIsKeptBeforeItsSenderLooksForAnAnswer() throws Exception {
+        connect(LONG);
+        sendStreamOfWhichSomeIsKept();
+        ends.left().link.front();
+        assertFalse(hasKept());
+        sendStreamOfWhichSomeIsKept();
+        pair.left.progress.poll(0);
+        assertFalse(hasKept());
+        sendStreamOfWhichSomeIsKept();
+        pair.left.block(Duration.ofNanos(1));
+        assertFalse(hasKept());
+    }
+
+    @Test
+    void shouldSendWhatIsKeptBeforeItsSenderTurnsToAnotherPeer() throws Exception {
+        connect(LONG);
+        Pair.Ends other = pair.connect("other");
+        sendStreamOfWhichSomeIsKept();
+        other.left().link.send(MARK, new BufferGroup(), 0);
+        assertFalse(hasKept());
+        nsUntil(this::receiveAll);
+    }
+
+    @Test
+    void shouldSendWhatIsKeptBeforeTheFarewell() throws Exception {
+        connect(LONG);
+        sendStreamOfWhichSomeIsKept();
+        ends.left().connection.finish();
+        ends.left().connection.close();
+        nsUntil(this::receiveAll);
+        pair.driveUntil(() -> {
+            ends.right().link.front();
+            return ends.right().losses > 0;
+        });
+        assertTrue(ends.right().orderly, ends.right().reason);
+    }
+
+    @Test
+    void shouldSendWhatIsKeptBeforeAConnectionIsClosedWithoutAFarewell() throws Exception {
+        connect(LONG);
+        sendStreamOfWhichSomeIsKept();
+        ends.left().connection.close();
+        nsUntil(this::receiveAll);
+    }
+
+    @Test
+    void shouldFailWhenThePeerGoesWhileSomethingIsKept() throws Exception {
+        connect(LONG);
+        sendStreamOfWhichSomeIsKept();
+        ends.right().connection.close();
+        pair.driveUntil(() -> send(ends.left()) == LinkStatus.CLOSED);
+    }
+
+    @Test
+    void shouldKeepTheOrderAndTheBoundsWhereTheReceiverIsSlow() throws Exception {
+        connect("madeleine.tm.tcp { send-buffer = 4 KiB, receive-buffer = 4 KiB, stream.buffer = 4 KiB }");
+        int pending = 0;
+        for (int i = 0; i < 100_000; i++) {
+            int status = send(ends.left());
+            while (status == LinkStatus.PENDING) {
+                pending++;
+                receiveAll();
+                pair.poll();
+                status = ends.left().link.send(header(sent - 1), out, 0);
+            }
+            assertEquals(LinkStatus.COMPLETE, status);
+        }
+        assertTrue(pending > 0, "the socket took all");
+        nsUntil(() -> {
+            pair.poll();
+            return receiveAll();
+        });
+    }
+}
