@@ -116,7 +116,11 @@ final class MessageCompletion implements Completion, Condition {
 
     @Override
     public void onDone(Runnable wanted) {
-        action = wanted;
+        boolean tooLate = done.isUp();
+        Runnable replaced = (Runnable) ACTION.getAndSet(this, wanted);
+        if (tooLate && replaced != null) {
+            run(replaced); // whoever brought the end about has not come to it yet
+        }
         if (done.isUp()) {
             runAction();
         }

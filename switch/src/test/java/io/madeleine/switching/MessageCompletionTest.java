@@ -1,0 +1,29 @@
+package io.madeleine.switching;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.WaitMode;
+import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.Waitable;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MessageCompletionTest {
+    @Test
+    void shouldStillCallAnActionThatIsReplacedAfterTheEnd() {
+        try (SelectorReactor reactor = new SelectorReactor();
+                ProgressEngine engine = new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.BLOCK, 0, 0))) {
+            MessageCompletion completion = new MessageCompletion(engine, new Waitable());
+            List<String> called = new ArrayList<>();
+            completion.onDone(() -> called.add("replaced before the end"));
+            completion.onDone(() -> called.add("first"));
+            completion.complete(null); // and whoever does is held up before it calls the action
+            completion.onDone(() -> called.add("second"));
+            completion.runAction();
+            assertEquals(List.of("first", "second"), called);
+        }
+    }
+}
