@@ -1,6 +1,7 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Reactor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the thread that holds the lead does while it waits: rounds, as {@link WaitPolicy} says spinning, yielding or asleep
@@ -26,6 +27,11 @@ final class Leading {
     private final Waiter sleeper = Waiter.leader();
     private volatile boolean asleep;
 
+    /** What the thread that leads waits on itself, and whether it has to look since it alone was told. */
+    private @Nullable Waitable own;
+
+    private boolean owing;
+
     Leading(ProgressEngine engine, Rounds rounds, WaitList waitList, Reactor reactor, WaitPolicy policy) {
         this.engine = engine;
         this.rounds = rounds;
@@ -44,8 +50,48 @@ final class Leading {
         return policy.mode() == WaitMode.SPIN || (policy.mode() == WaitMode.ADAPTIVE && policy.spinNs() > 0);
     }
 
+    /**
+     * Whether the caller is the leader and waits for this itself, so that nobody else need be told: it looks when the round is
+     * over. Of two changes, the second one is for another.
+     */
+    boolean takesNote(Waitable on) {
+        if (!engine.isLedBy(Thread.currentThread()) || own != on || owing) {
+            return false;
+        }
+        owing = true;
+        return true;
+    }
+
     /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
     boolean lead(Waitable on, Condition condition, long deadlineNs) {
+        Waitable outer = own;
+        if (outer != null) {
+            settle(outer); // a handler waits: others should not have to wait for it
+        }
+        own = on;
+        boolean met = false;
+        try {
+            met = rounds(on, condition, deadlineNs);
+            return met;
+        } finally {
+            if (met) {
+                owing = false;
+            } else {
+                settle(on);
+            }
+            own = outer;
+        }
+    }
+
+    /** Passes on a change that the leader has not looked at and will not, or not soon. */
+    private void settle(Waitable on) {
+        if (owing) {
+            owing = false;
+            waitList.signalOne(on);
+        }
+    }
+
+    private boolean rounds(Waitable on, Condition condition, long deadlineNs) {
         long idleSinceNs = 0;
         long nowNs = System.nanoTime();
         long yieldAtNs = nowNs;
@@ -55,6 +101,7 @@ final class Leading {
             if (condition.isMet()) {
                 return true;
             }
+            owing = false;
             if (engine.isClosed()) { // by a handler, perhaps: what the next round polls is gone
                 throw ProgressEngine.closedException();
             }
@@ -121,7 +168,7 @@ final class Leading {
         } finally {
             asleep = false;
             rounds.disarm();
-            waitList.unregister(on, sleeper);
+            owing |= waitList.unregister(on, sleeper);
         }
     }
 }

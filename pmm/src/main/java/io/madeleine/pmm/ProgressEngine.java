@@ -142,9 +142,13 @@ public final class ProgressEngine implements AutoCloseable {
         return leader != null;
     }
 
+    boolean isLedBy(Thread thread) {
+        return leader == thread;
+    }
+
     /** Whether a thread that would rather lead itself is parked. */
     boolean hasLeadSeekers() {
-        return waitList.leadSeekers() > 0;
+        return waitList.hasLeadSeekers();
     }
 
     /** A thread that never is the caller: what it may not touch is confined to another. */
@@ -260,11 +264,28 @@ public final class ProgressEngine implements AutoCloseable {
         return leading.spins() && !Thread.currentThread().isVirtual();
     }
 
-    /** Tells those who wait on {@code on} to look again. */
+    /** Tells all who wait on {@code on} to look again. */
     public void signal(Waitable on) {
-        if (on.waiterCount != 0) {
+        if (!on.waiters.isEmpty()) {
             waitList.signal(on);
         }
+    }
+
+    /**
+     * Tells one of those who wait on {@code on} to look again, the one that has waited for longest: enough where a change
+     * serves one of them, whichever it is, as one message that arrives does. If that one gives up or fails instead of
+     * finding its condition met, the next is told. Who finds its condition met and then does not take what it waited for
+     * signals again.
+     */
+    public void signalOne(Waitable on) {
+        if (!on.waiters.isEmpty() && !leading.takesNote(on)) {
+            waitList.signalOne(on);
+        }
+    }
+
+    /** Whether anybody waits on {@code on} without polling. */
+    public boolean isAwaited(Waitable on) {
+        return !on.waiters.isEmpty();
     }
 
     boolean tryLead(Thread self) {
@@ -284,7 +305,7 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     private void passLeadOn() {
-        if (waitList.leadSeekers() > 0) {
+        if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
         } else if (hasDemand()) {
             progressThread.leadIsFree();
@@ -324,7 +345,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** The session's own thread leads only while nobody else wants to. */
     boolean progressThreadShouldYield() {
-        return leader == progressThread && waitList.leadSeekers() > 0;
+        return leader == progressThread && waitList.hasLeadSeekers();
     }
 
     /** Parks until the condition is met, the deadline has come or the lead can be taken. */
@@ -335,6 +356,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (mayLead && leader == progressThread) {
             reactor.wakeUp(); // it hands the lead over: a thread that waits for itself is served faster
         }
+        boolean met = false;
         try {
             while (!condition.isMet()) {
                 checkWait(deadlineNs);
@@ -351,11 +373,18 @@ public final class ProgressEngine implements AutoCloseable {
                     LockSupport.parkNanos(this, leftNs);
                 }
                 self.signalled = false;
+                if (self.chosen) {
+                    waitList.registerAgain(on, self);
+                }
             }
+            met = true;
             return Followed.MET;
         } finally {
             waitList.delist(self);
-            waitList.unregister(on, self);
+            boolean wasChosen = waitList.unregister(on, self);
+            if (wasChosen && !met) {
+                signalOne(on); // the change is for another
+            }
             if (leader == null) {
                 passLeadOn(); // the offer may have come to this thread as it left
             }

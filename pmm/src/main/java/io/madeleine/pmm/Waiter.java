@@ -5,13 +5,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * A thread that waits without polling: parked, or asleep in the reactor as leader.
  *
- * <p>Threading: {@code signalled} is the hand-over; the rest is immutable.
+ * <p>Threading: {@code signalled} is the hand-over; {@code chosen} is written under the wait list's lock; the rest is
+ * immutable.
  */
 final class Waiter {
     final @Nullable Thread thread;
     final boolean mayLead;
     final boolean leads;
+    final WaiterQueue.Place atWaitable = new WaiterQueue.Place(this);
+    final WaiterQueue.Place amongFollowers = new WaiterQueue.Place(this);
+
+    /** It has been told of a change, and will look. */
     volatile boolean signalled;
+
+    /** It alone has been told, and stands no longer in the queue of what it waits for. */
+    volatile boolean chosen;
 
     private Waiter(@Nullable Thread thread, boolean mayLead) {
         this.thread = thread;

@@ -10,6 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -355,6 +358,166 @@ class ProgressEngineTest {
         int after = network.pollCount.get();
         pause(50);
         assertEquals(after, network.pollCount.get());
+    }
+
+    // ---- signals for one
+
+    /** Waits on {@code news} for one of the tokens and takes it; the future is true if it got one. */
+    private CompletableFuture<Boolean> takeToken(boolean virtual, AtomicInteger tokens, long deadlineNs) {
+        return async(virtual, () -> {
+            while (true) {
+                if (!engine.await(news, () -> tokens.get() > 0, deadlineNs)) {
+                    return false;
+                }
+                int seen = tokens.get();
+                if (seen > 0 && tokens.compareAndSet(seen, seen - 1)) {
+                    return true;
+                }
+            }
+        });
+    }
+
+    @Test
+    void shouldWakeOneWaiterForEachChangeThatServesOne() throws Exception {
+        AtomicInteger tokens = new AtomicInteger();
+        AtomicInteger looks = new AtomicInteger();
+        int waiters = 50;
+        List<CompletableFuture<Boolean>> waits = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            waits.add(async(true, () -> {
+                boolean met = engine.await(
+                        news,
+                        () -> {
+                            looks.incrementAndGet();
+                            int seen = tokens.get();
+                            return seen > 0 && tokens.compareAndSet(seen, seen - 1);
+                        },
+                        in(20_000));
+                return met;
+            }));
+        }
+        pause(100);
+        looks.set(0);
+        for (int i = 0; i < waiters; i++) {
+            tokens.incrementAndGet();
+            engine.signalOne(news);
+            pause(1);
+        }
+        for (CompletableFuture<Boolean> wait : waits) {
+            assertTrue(wait.get(10, TimeUnit.SECONDS));
+        }
+        assertTrue(looks.get() <= 3 * waiters, "conditions were asked " + looks + " times for " + waiters + " changes");
+    }
+
+    @Test
+    void shouldTellTheNextWhenTheOneThatWasToldGivesUp() throws Exception {
+        for (boolean interrupted : new boolean[] {false, true}) {
+            AtomicBoolean stop = new AtomicBoolean();
+            Waitable other = new Waitable();
+            var leader = async(false, () -> engine.await(other, stop::get, in(20_000)));
+            pause(20);
+            AtomicBoolean change = new AtomicBoolean();
+            AtomicBoolean armed = new AtomicBoolean();
+            AtomicReference<Thread> thread = new AtomicReference<>();
+            var impatient = async(true, () -> {
+                thread.set(Thread.currentThread());
+                return engine.await(
+                        news,
+                        () -> {
+                            if (armed.compareAndSet(true, false)) { // told after it has looked, and before it gives up
+                                change.set(true);
+                                engine.signalOne(news);
+                            }
+                            return false;
+                        },
+                        interrupted ? in(20_000) : in(200));
+            });
+            pause(50);
+            var patient = async(true, () -> engine.await(news, change::get, in(5_000)));
+            pause(50);
+            armed.set(true);
+            if (interrupted) {
+                thread.get().interrupt();
+                assertInstanceOf(WaitInterruptedException.class, failureOf(impatient));
+            } else {
+                assertFalse(impatient.get());
+            }
+            assertTrue(patient.get(), "the change was taken along by the one that gave up");
+            stop.set(true);
+            engine.signal(other);
+            assertTrue(leader.get());
+        }
+    }
+
+    @Test
+    void shouldNotWakeAnotherForWhatTheLeaderWaitsForItself() throws Exception {
+        AtomicInteger tokens = new AtomicInteger();
+        AtomicInteger looks = new AtomicInteger();
+        network.listener = () -> {
+            tokens.incrementAndGet();
+            engine.signalOne(news);
+        };
+        var follower = new CompletableFuture<CompletableFuture<Boolean>>();
+        for (int i = 0; i < 20; i++) {
+            var leader = takeToken(false, tokens, in(20_000));
+            pause(10);
+            if (i == 0) {
+                follower.complete(async(
+                        true,
+                        () -> engine.await(
+                                news,
+                                () -> {
+                                    looks.incrementAndGet();
+                                    return tokens.get() < 0;
+                                },
+                                in(20_000))));
+                pause(50);
+                looks.set(0);
+            }
+            network.send();
+            assertTrue(leader.get());
+        }
+        assertTrue(looks.get() <= 5, "the follower looked " + looks + " times");
+        tokens.set(-1);
+        engine.signal(news);
+        assertTrue(follower.get().get());
+    }
+
+    @Test
+    void shouldServeAllByChangesThatServeOneWhoeverLeads() throws Exception {
+        AtomicInteger tokens = new AtomicInteger();
+        network.listener = () -> {
+            tokens.incrementAndGet();
+            engine.signalOne(news);
+        };
+        Random random = new Random(7);
+        for (int round = 0; round < 30; round++) {
+            List<CompletableFuture<Boolean>> waits = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                waits.add(takeToken(random.nextInt(3) > 0, tokens, in(10_000)));
+            }
+            List<CompletableFuture<Boolean>> impatient = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                impatient.add(takeToken(random.nextBoolean(), tokens, in(random.nextInt(3))));
+            }
+            for (int i = 0; i < 12; i++) {
+                if (random.nextBoolean()) {
+                    network.send();
+                } else {
+                    tokens.incrementAndGet();
+                    engine.signalOne(news);
+                }
+            }
+            for (CompletableFuture<Boolean> wait : impatient) {
+                if (wait.get(10, TimeUnit.SECONDS)) { // it took another's
+                    network.send();
+                }
+            }
+            for (CompletableFuture<Boolean> wait : waits) {
+                assertTrue(wait.get(10, TimeUnit.SECONDS), "round " + round + ", tokens left: " + tokens);
+            }
+            assertEquals(0, tokens.get());
+        }
     }
 
     // ---- steps, handlers and what they may do

@@ -1,6 +1,8 @@
 package io.madeleine.pmm;
 
+import io.madeleine.pmm.spi.Reactor;
 import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -16,18 +18,29 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = Expect.ACCEPTABLE, desc = "The waiter sees the change, or is seen.")
 @State
 public class WakeUpStress {
+    static final Reactor REACTOR = new SelectorReactor();
+
+    private final WaitList list = new WaitList(REACTOR);
     private final Waitable waitable = new Waitable();
+    private final Waiter waiter = Waiter.follower(Thread.currentThread(), true);
     private volatile boolean changed;
 
     @Actor
     public void waiter(ZZ_Result result) {
-        waitable.waiterCount = 1;
+        list.register(waitable, waiter);
         result.r1 = changed;
     }
 
     @Actor
-    public void changer(ZZ_Result result) {
+    public void changer() {
         changed = true;
-        result.r2 = waitable.waiterCount != 0;
+        if (!waitable.waiters.isEmpty()) {
+            list.signalOne(waitable);
+        }
+    }
+
+    @Arbiter
+    public void told(ZZ_Result result) {
+        result.r2 = waiter.signalled;
     }
 }

@@ -48,6 +48,7 @@ final class ReceiveHalf {
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news = new Waitable();
+    private final Waitable arrivals = new Waitable(); // one of those who want to receive is enough
     private final Condition hasArrived;
 
     /** The connection is lost, and no further message can be begun. */
@@ -108,7 +109,8 @@ final class ReceiveHalf {
         lock.unlock();
         if (newlyExhausted) {
             engine.signal(news);
-            connection.channel().signalArrival();
+            engine.signal(arrivals);
+            connection.channel().signalLoss();
         }
         if (completion != null) {
             completion.runAction();
@@ -191,7 +193,7 @@ final class ReceiveHalf {
 
     /** Waits until a message has arrived; false at the deadline. */
     boolean awaitArrival(long deadlineNs) {
-        return await(hasArrived, deadlineNs);
+        return engine.await(arrivals, hasArrived, deadlineNs);
     }
 
     /** Waits for something that this half signals; false at the deadline. */
@@ -250,7 +252,7 @@ final class ReceiveHalf {
         }
         state.set(ARRIVED);
         connection.messageArrived();
-        engine.signal(news);
+        engine.signalOne(arrivals);
         return 1;
     }
 
@@ -460,6 +462,9 @@ final class ReceiveHalf {
             attention.setInterest(true);
             unlock(); // which is where a loss is settled
         }
+        if (engine.isAwaited(arrivals) || connection.channel().isAwaited()) {
+            onReadable(); // the next message is there already, perhaps: no need that the leader finds it
+        }
     }
 
     private void conclude() {
@@ -527,6 +532,7 @@ final class ReceiveHalf {
         lock.lock();
         unlock(); // which is where a loss is settled
         engine.signal(news);
+        engine.signal(arrivals);
     }
 
     void close() {

@@ -47,6 +47,7 @@ final class SendHalf implements Step {
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news = new Waitable();
+    private final Waitable turns = new Waitable(); // one of those who want to send is enough
     private final Turn turn = new Turn(state, IDLE, OPEN);
     private final Condition mayBegin;
 
@@ -109,7 +110,7 @@ final class SendHalf implements Step {
                 return begun;
             }
             turn.prepareToWait();
-            if (!engine.await(news, mayBegin, deadlineNs)) {
+            if (!engine.await(turns, mayBegin, deadlineNs)) {
                 throw new DeadlineExceededException("beginPacking " + connection.fromHere()
                         + ": the previous message is still open or on its way (" + progressText() + ")");
             }
@@ -400,12 +401,14 @@ final class SendHalf implements Step {
             engine.lowerDemand();
         }
         engine.signal(news);
+        engine.signalOne(turns);
         ended.completion().runAction();
     }
 
     /** Lets waits see that the connection is lost. */
     void connectionLost() {
         engine.signal(news);
+        engine.signal(turns);
     }
 
     /** Whether a message that its user has ended is still on its way. */

@@ -315,7 +315,18 @@ public final class SwitchedChannel implements Channel {
         arrivals.add(connection);
     }
 
+    /** One of those who wait for a message is enough. */
     void signalArrival() {
+        engine.signalOne(news);
+    }
+
+    /** Whether a thread sleeps until a message arrives from anyone. */
+    boolean isAwaited() {
+        return engine.isAwaited(news);
+    }
+
+    /** Nothing may be left to wait for. */
+    void signalLoss() {
         engine.signal(news);
     }
 
@@ -369,7 +380,7 @@ public final class SwitchedChannel implements Channel {
 
     void lost(SwitchedConnection connection, boolean orderly, String reason) {
         livePeers.decrementAndGet();
-        signalArrival();
+        signalLoss();
         if (!orderly) {
             onLoss.accept(reason, connection.rank());
         }

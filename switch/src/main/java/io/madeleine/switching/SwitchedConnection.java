@@ -148,7 +148,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     public boolean step() {
         receiving.connectionLost();
         sending.connectionLost();
-        channel.signalArrival();
+        channel.signalLoss();
         engine().lowerDemand();
         return true;
     }

@@ -1,0 +1,43 @@
+package io.madeleine.pmm;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.Z_Result;
+
+/** One of two waiters gives up while one of them is told of a change: the other one hears of it. */
+@JCStressTest
+@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "The one that stays was told.")
+@Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "The one that left took the change along.")
+@State
+public class PassOnStress {
+    private final WaitList list = new WaitList(WakeUpStress.REACTOR);
+    private final Waitable waitable = new Waitable();
+    private final Waiter leaving = Waiter.follower(Thread.currentThread(), true);
+    private final Waiter staying = Waiter.follower(Thread.currentThread(), false);
+
+    public PassOnStress() {
+        list.register(waitable, leaving);
+        list.register(waitable, staying);
+    }
+
+    @Actor
+    public void changer() {
+        list.signalOne(waitable);
+    }
+
+    @Actor
+    public void leaver() {
+        if (list.unregister(waitable, leaving)) {
+            list.signalOne(waitable);
+        }
+    }
+
+    @Arbiter
+    public void told(Z_Result result) {
+        result.r1 = staying.signalled;
+    }
+}
