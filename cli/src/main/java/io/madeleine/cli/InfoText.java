@@ -1,5 +1,6 @@
 package io.madeleine.cli;
 
+import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.ChannelConfig;
@@ -85,7 +86,14 @@ final class InfoText {
                         + info.protocolOf(channel).map(Protocol::name).orElse("none")
                 : channel.network() + (info.protocolOf(channel).isPresent() ? "" : ", which is off: a session fails");
         line("  %-12s %s%s"
-                .formatted(channel.name(), network, channel.automatic() ? "" : ", adapter " + channel.adapter()));
+                .formatted(
+                        channel.name(),
+                        network,
+                        (channel.automatic() ? "" : ", adapter " + channel.adapter())
+                                + (channel.hint() == WaitHint.AUTO
+                                        ? ""
+                                        : ", waits for the sake of "
+                                                + channel.hint().name().toLowerCase(Locale.ROOT))));
     }
 
     private void selection(SessionInfo info) {

@@ -24,25 +24,42 @@ final class Leading {
     private final WaitList waitList;
     private final Reactor reactor;
     private final WaitPolicy policy;
+    private final Impatience others;
     private final Waiter sleeper = Waiter.leader();
     private volatile boolean asleep;
+    private volatile boolean hurried;
 
     /** What the thread that leads waits on itself, and whether it has to look since it alone was told. */
     private @Nullable Waitable own;
 
     private boolean owing;
 
-    Leading(ProgressEngine engine, Rounds rounds, WaitList waitList, Reactor reactor, WaitPolicy policy) {
+    Leading(
+            ProgressEngine engine,
+            Rounds rounds,
+            WaitList waitList,
+            Reactor reactor,
+            WaitPolicy policy,
+            Impatience others) {
         this.engine = engine;
         this.rounds = rounds;
         this.waitList = waitList;
         this.reactor = reactor;
         this.policy = policy;
+        this.others = others;
     }
 
     /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
     boolean isAsleep() {
         return asleep;
+    }
+
+    /** Somebody impatient has begun to wait: the leader is to be as wide awake as if it had just begun itself. */
+    void hurry() {
+        hurried = true;
+        if (asleep) {
+            reactor.wakeUp();
+        }
     }
 
     /** Whether the policy has threads spin before they sleep. */
@@ -117,19 +134,23 @@ final class Leading {
             if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
                 return false;
             }
-            if (idleRounds <= CLOCK_ROUNDS) {
+            if (idleRounds <= CLOCK_ROUNDS || hurried) {
+                hurried = false;
                 idleSinceNs = nowNs;
                 yieldAtNs = nowNs + SPIN_SLICE_NS;
                 yields = 0;
             }
-            if (idleRounds == 0 || spends(nowNs - idleSinceNs)) {
-                if (policy.mode() == WaitMode.ADAPTIVE && idleRounds > 0 && nowNs - yieldAtNs >= 0) {
+            WaitHint hint = others.of(on.hint);
+            if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
+                if (policy.mode() == WaitMode.ADAPTIVE
+                        && idleRounds > 0
+                        && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT)) {
                     yieldAtNs = nowNs + SPIN_SLICE_NS;
                     Thread.yield();
                 } else {
                     Thread.onSpinWait();
                 }
-            } else if (policy.mode() == WaitMode.ADAPTIVE && yields < policy.yieldRounds()) {
+            } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
                 yields++;
                 Thread.yield();
             } else if (sleep(on, condition, deadlineNs)) {
@@ -139,10 +160,10 @@ final class Leading {
     }
 
     /** Whether the policy spends a thread that has been idle for so long on spinning. */
-    private boolean spends(long idleNs) {
+    private boolean spends(WaitHint hint, long idleNs) {
         return switch (policy.mode()) {
             case SPIN -> true;
-            case ADAPTIVE -> idleNs < policy.spinNs();
+            case ADAPTIVE -> idleNs < policy.patienceNs(hint);
             case BLOCK -> false;
         };
     }
@@ -157,7 +178,7 @@ final class Leading {
             if (condition.isMet()) {
                 return true;
             }
-            if (quiet && !engine.isClosed() && !sleeper.signalled && !engine.progressThreadShouldYield()) {
+            if (quiet && !engine.isClosed() && !sleeper.signalled && !hurried && !engine.progressThreadShouldYield()) {
                 long timeoutNs =
                         deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
                 if (timeoutNs > 0) {

@@ -37,6 +37,7 @@ public final class ProgressEngine implements AutoCloseable {
     private final Reactor reactor;
     private final ProgressThread progressThread;
     private final Rounds rounds;
+    private final Impatience impatience = new Impatience();
     private final WaitList waitList;
     private final Leading leading;
     private final AtomicInteger demand = new AtomicInteger();
@@ -57,8 +58,8 @@ public final class ProgressEngine implements AutoCloseable {
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
-        this.waitList = new WaitList(reactor);
-        this.leading = new Leading(this, rounds, waitList, reactor, policy);
+        this.waitList = new WaitList(reactor, impatience);
+        this.leading = new Leading(this, rounds, waitList, reactor, policy, impatience);
         this.progressThread = new ProgressThread(this, name);
         progressThread.start();
     }
@@ -101,8 +102,13 @@ public final class ProgressEngine implements AutoCloseable {
         await(removed, done::get, NO_DEADLINE);
     }
 
-    /** Adds something to be run by the leader after each round, outside all polls, where handlers are called. */
-    public void addDispatcher(Runnable dispatcher) {
+    /**
+     * Adds something to be run by the leader after each round, outside all polls, where handlers are called.
+     *
+     * @param hint what counts for those handlers
+     */
+    public void addDispatcher(Runnable dispatcher, WaitHint hint) {
+        impatience.add(hint);
         rounds.addDispatcher(dispatcher);
         raiseDemand();
     }
@@ -352,7 +358,10 @@ public final class ProgressEngine implements AutoCloseable {
     private Followed follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
         Waiter self = Waiter.follower(Thread.currentThread(), mayLead);
         waitList.register(on, self);
-        waitList.enlist(self);
+        waitList.enlist(on, self);
+        if (on.hint == WaitHint.LATENCY) {
+            leading.hurry();
+        }
         if (mayLead && leader == progressThread) {
             reactor.wakeUp(); // it hands the lead over: a thread that waits for itself is served faster
         }
@@ -380,7 +389,7 @@ public final class ProgressEngine implements AutoCloseable {
             met = true;
             return Followed.MET;
         } finally {
-            waitList.delist(self);
+            waitList.delist(on, self);
             boolean wasChosen = waitList.unregister(on, self);
             if (wasChosen && !met) {
                 signalOne(on); // the change is for another

@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitList {
     private final Reactor reactor;
+    private final Impatience impatience;
     private final SpinLock lock = new SpinLock();
     private final WaiterQueue seekers = new WaiterQueue();
     private final WaiterQueue others = new WaiterQueue();
 
-    WaitList(Reactor reactor) {
+    WaitList(Reactor reactor, Impatience impatience) {
         this.reactor = reactor;
+        this.impatience = impatience;
     }
 
     /** Whether a thread is parked that could lead. */
@@ -60,7 +62,9 @@ final class WaitList {
         }
     }
 
-    void enlist(Waiter follower) {
+    /** The follower is about to park; what it waits on says what counts for it. */
+    void enlist(Waitable on, Waiter follower) {
+        impatience.add(on.hint);
         lock.lock();
         try {
             listOf(follower).addLast(follower.amongFollowers);
@@ -69,7 +73,8 @@ final class WaitList {
         }
     }
 
-    void delist(Waiter follower) {
+    void delist(Waitable on, Waiter follower) {
+        impatience.remove(on.hint);
         lock.lock();
         try {
             listOf(follower).remove(follower.amongFollowers);

@@ -16,4 +16,13 @@ public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds) {
                     "expected spinNs and yieldRounds of 0 or more, found " + spinNs + " and " + yieldRounds);
         }
     }
+
+    /** For how long to go on polling without news, in nanoseconds, before yielding for the last time; not for block. */
+    long patienceNs(WaitHint hint) {
+        return switch (hint) {
+            case CPU -> 0;
+            case THROUGHPUT, AUTO -> spinNs;
+            case LATENCY -> spinNs * WaitHint.LATENCY_FACTOR;
+        };
+    }
 }

@@ -626,12 +626,14 @@ class ProgressEngineTest {
     void shouldLetAHandlerWaitForMore() throws Exception {
         AtomicInteger handled = new AtomicInteger();
         AtomicInteger depth = new AtomicInteger();
-        engine.addDispatcher(() -> {
-            if (received.get() == 1 && depth.getAndIncrement() == 0) {
-                assertTrue(engine.await(news, () -> received.get() == 2, in(10_000)));
-                handled.incrementAndGet();
-            }
-        });
+        engine.addDispatcher(
+                () -> {
+                    if (received.get() == 1 && depth.getAndIncrement() == 0) {
+                        assertTrue(engine.await(news, () -> received.get() == 2, in(10_000)));
+                        handled.incrementAndGet();
+                    }
+                },
+                WaitHint.AUTO);
         network.send();
         var sender = async(false, () -> {
             pause(20);
@@ -646,11 +648,13 @@ class ProgressEngineTest {
     @Test
     void shouldCallHandlersThoughNoThreadWaits() {
         AtomicReference<Thread> caller = new AtomicReference<>();
-        engine.addDispatcher(() -> {
-            if (received.get() > 0) {
-                caller.set(Thread.currentThread());
-            }
-        });
+        engine.addDispatcher(
+                () -> {
+                    if (received.get() > 0) {
+                        caller.set(Thread.currentThread());
+                    }
+                },
+                WaitHint.AUTO);
         pause(20);
         network.send();
         long deadlineNs = in(10_000);

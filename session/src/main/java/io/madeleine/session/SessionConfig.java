@@ -3,6 +3,7 @@ package io.madeleine.session;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
+import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import java.util.ArrayList;
@@ -80,7 +81,10 @@ record SessionConfig(
                 throw channel.wrong(
                         path + ".adapter", "auto, since " + path + ".network is auto; or name the network too");
             }
-            channels.add(new ChannelConfig(name, network, adapter));
+            WaitHint hint = reader.config().hasPath(path + ".hint")
+                    ? channel.choice(path + ".hint", WaitHint.class)
+                    : WaitHint.AUTO;
+            channels.add(new ChannelConfig(name, network, adapter, hint));
         }
         return List.copyOf(channels);
     }

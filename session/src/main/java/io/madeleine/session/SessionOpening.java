@@ -127,8 +127,8 @@ final class SessionOpening {
     private void openChannels(MadeleineSession session, ProgressEngine engine, List<Connecting.Made> connections) {
         Map<String, SwitchedChannel> channels = new TreeMap<>();
         for (ChannelConfig channel : config.channels()) {
-            SwitchedChannel opened =
-                    new SwitchedChannel(session, channel.name(), engine, new SwitchSettings(config.selfDescribed()));
+            SwitchedChannel opened = new SwitchedChannel(
+                    session, channel.name(), engine, new SwitchSettings(config.selfDescribed(), channel.hint()));
             channels.put(channel.name(), opened);
             resources.add(opened::close);
             session.addChannel(channel.name(), opened);

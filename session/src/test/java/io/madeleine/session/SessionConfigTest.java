@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import java.io.IOException;
@@ -234,8 +235,22 @@ class SessionConfigTest {
         assertContains(refusal("session=x"), "madeleine.session", "expected an object");
         assertContains(refusal("channels.x=tcp"), "madeleine.channels.x", "expected an object");
         assertContains(refusal("channels.x.adapter=eth0"), "madeleine.channels.x.network is auto");
+        assertContains(
+                refusal("channels.x.hint=latnecy"),
+                "madeleine.channels.x.hint",
+                "latnecy",
+                "expected cpu, throughput, auto or latency",
+                "did you mean latency?");
         assertContains(refusal("networks={}"), "a list of texts");
         assertContains(refusal("session.open-timeout=0s"), "madeleine.session.open-timeout");
+    }
+
+    @Test
+    void shouldReadWhatCountsForThoseWhoWaitOnAChannel() {
+        SessionConfig config = config("channels.bulk.hint=cpu", "channels.calls.hint=latency");
+        assertEquals(
+                List.of(WaitHint.CPU, WaitHint.LATENCY, WaitHint.AUTO),
+                config.channels().stream().map(ChannelConfig::hint).toList());
     }
 
     @Test

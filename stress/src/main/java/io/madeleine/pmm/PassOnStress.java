@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "The one that left took the change along.")
 @State
 public class PassOnStress {
-    private final WaitList list = new WaitList(WakeUpStress.REACTOR);
+    private final WaitList list = new WaitList(WakeUpStress.REACTOR, new Impatience());
     private final Waitable waitable = new Waitable();
     private final Waiter leaving = Waiter.follower(Thread.currentThread(), true);
     private final Waiter staying = Waiter.follower(Thread.currentThread(), false);

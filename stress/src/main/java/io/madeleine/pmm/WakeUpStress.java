@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 public class WakeUpStress {
     static final Reactor REACTOR = new SelectorReactor();
 
-    private final WaitList list = new WaitList(REACTOR);
+    private final WaitList list = new WaitList(REACTOR, new Impatience());
     private final Waitable waitable = new Waitable();
     private final Waiter waiter = Waiter.follower(Thread.currentThread(), true);
     private volatile boolean changed;

@@ -47,8 +47,8 @@ final class ReceiveHalf {
     private final HeldMessage held;
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
-    private final Waitable news = new Waitable();
-    private final Waitable arrivals = new Waitable(); // one of those who want to receive is enough
+    private final Waitable news;
+    private final Waitable arrivals; // one of those who want to receive is enough
     private final Condition hasArrived;
 
     /** The connection is lost, and no further message can be begun. */
@@ -62,6 +62,8 @@ final class ReceiveHalf {
             SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
         this.connection = connection;
         this.engine = connection.engine();
+        this.news = connection.newWaitable();
+        this.arrivals = connection.newWaitable();
         this.protocol = connection.protocol();
         this.worthLooking = protocol.showsArrivals();
         this.attention = new Attention(engine, protocol);

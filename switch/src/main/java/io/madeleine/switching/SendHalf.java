@@ -46,8 +46,8 @@ final class SendHalf implements Step {
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
-    private final Waitable news = new Waitable();
-    private final Waitable turns = new Waitable(); // one of those who want to send is enough
+    private final Waitable news;
+    private final Waitable turns; // one of those who want to send is enough
     private final Turn turn = new Turn(state, IDLE, OPEN);
     private final Condition mayBegin;
 
@@ -68,6 +68,8 @@ final class SendHalf implements Step {
     SendHalf(SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
         this.connection = connection;
         this.engine = connection.engine();
+        this.news = connection.newWaitable();
+        this.turns = connection.newWaitable();
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.bmms = links.stream()

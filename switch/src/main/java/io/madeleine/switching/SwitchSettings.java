@@ -1,9 +1,12 @@
 package io.madeleine.switching;
 
+import io.madeleine.pmm.WaitHint;
+
 /**
- * Settings of the switch.
+ * Settings of a channel's switch.
  *
  * @param selfDescribed whether each block is preceded by its length, modes and transmission module, so that a wrong
  *     mirror is an error that names the block; equal at both ends
+ * @param hint what counts for those who wait on the channel in this process
  */
-public record SwitchSettings(boolean selfDescribed) {}
+public record SwitchSettings(boolean selfDescribed, WaitHint hint) {}

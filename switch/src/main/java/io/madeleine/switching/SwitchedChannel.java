@@ -49,7 +49,7 @@ public final class SwitchedChannel implements Channel {
     private final SwitchSettings settings;
     private final @Nullable SwitchedConnection[] byRank;
     private final ArrivalQueue<SwitchedConnection> arrivals;
-    private final Waitable news = new Waitable();
+    private final Waitable news;
     private final Condition hasNews;
     private final AtomicInteger waitingForAnyone = new AtomicInteger();
     private final AtomicInteger livePeers = new AtomicInteger();
@@ -67,6 +67,7 @@ public final class SwitchedChannel implements Channel {
         this.name = name;
         this.engine = engine;
         this.settings = settings;
+        this.news = new Waitable(settings.hint());
         this.byRank = new SwitchedConnection[session.size()];
         this.arrivals = new ArrivalQueue<>(session.size());
         this.hasNews = () -> !arrivals.isEmpty() || isExhausted();
@@ -335,7 +336,7 @@ public final class SwitchedChannel implements Channel {
         boolean isFirst = handler == null;
         handler = wanted;
         if (isFirst) {
-            engine.addDispatcher(this::dispatch);
+            engine.addDispatcher(this::dispatch, settings.hint());
         }
     }
 

@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
+import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -47,6 +48,11 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     ProgressEngine engine() {
         return channel.engine();
+    }
+
+    /** What threads can wait on, as the channel's hint says. */
+    Waitable newWaitable() {
+        return new Waitable(channel.settings().hint());
     }
 
     int rank() {

@@ -2,6 +2,7 @@ package io.madeleine.testkit;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
+import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.ConnectionRequest;
@@ -107,7 +108,7 @@ public final class LocalSessions implements AutoCloseable {
                         new LocalSession.Place(sessionId, rank, wanted.size),
                         drivers,
                         wanted.policy,
-                        new SwitchSettings(wanted.selfDescribed)));
+                        new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO)));
             }
             wanted.channels.forEach(this::connect);
         } catch (RuntimeException | Error e) {
