@@ -3,6 +3,7 @@ package io.madeleine.bench;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -50,7 +51,9 @@ final class Crossover {
         int begin = 0;
         for (int i = 0; i < sizes.size(); i++) {
             long size = sizes.get(i);
-            if (challengerUs.get(size) > (1 - MARGIN) * incumbentUs.get(size)) {
+            double challenger = Objects.requireNonNull(challengerUs.get(size));
+            double incumbent = Objects.requireNonNull(incumbentUs.get(size));
+            if (challenger > (1 - MARGIN) * incumbent) {
                 begin = i + 1;
             } else if (i + 1 - begin >= most) {
                 most = i + 1 - begin;
