@@ -2,6 +2,7 @@ package io.madeleine.integration;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.madeleine.api.Channel;
@@ -38,6 +39,9 @@ class RepliesIT {
             processes.assertSuccess();
             assertEquals(
                     List.of(Integer.toString(THREADS * CALLS)), processes.out(0).linesAfter("replies: "));
+            double us = Double.parseDouble(processes.awaitLine(0, "us of processor for each: "));
+            System.out.println(network + ", " + waiting + ": " + us + " us of processor for each");
+            assertTrue(us < MAX_PROCESSOR_US, processes::toString);
         }
     }
 

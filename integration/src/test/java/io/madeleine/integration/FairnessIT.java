@@ -1,0 +1,104 @@
+package io.madeleine.integration;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.Session;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A network over which messages pour in does not keep the session from serving another. */
+class FairnessIT {
+    /** Alone it would be tens of thousands; beside a flood both processes' processors are shared by four busy threads. */
+    private static final int LEAST_ROUND_TRIPS = 50;
+
+    @ParameterizedTest
+    @CsvSource({"sci, tcp", "tcp, sci"})
+    void shouldServeOneNetworkBesideAFloodOverAnother(String flooded, String other) throws Exception {
+        try (Processes processes = Ranks.of(2, Program.class)
+                .with("channels.flood.network=" + flooded, "channels.calls.network=" + other)
+                .start()) {
+            processes.assertSuccess();
+            int roundTrips = Integer.parseInt(processes.awaitLine(0, "round trips beside the flood: "));
+            long flood = Long.parseLong(processes.awaitLine(0, "messages of the flood: "));
+            System.out.println(
+                    roundTrips + " round trips over " + other + " beside " + flood + " messages over " + flooded);
+            assertTrue(roundTrips >= LEAST_ROUND_TRIPS, processes::toString);
+            assertTrue(flood >= 10_000, processes::toString);
+        }
+    }
+
+    /** Rank 1 floods and answers; rank 0 takes the flood and calls, each in a thread of its own. */
+    static final class Program {
+        private static final long DURATION_NS = 1_000_000_000;
+        private static final int END = -1;
+
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open()) {
+                Channel flood = session.channel("flood");
+                Channel calls = session.channel("calls");
+                if (session.rank() == 0) {
+                    Thread taker = Thread.ofPlatform().start(() -> take(flood));
+                    call(calls);
+                    taker.join();
+                } else {
+                    Thread answerer = Thread.ofPlatform().start(() -> answer(calls));
+                    pour(flood, answerer);
+                    answerer.join();
+                }
+            }
+        }
+
+        private static void send(Channel channel, int number) {
+            channel.beginPacking(1 - channel.session().rank(), 20, SECONDS)
+                    .packInt(number)
+                    .endPacking(20, SECONDS);
+        }
+
+        private static int receive(Channel channel) {
+            IncomingMessage in = channel.beginUnpacking(20, SECONDS);
+            int number = in.unpackInt();
+            in.endUnpacking();
+            return number;
+        }
+
+        private static void pour(Channel flood, Thread answerer) {
+            while (answerer.isAlive()) {
+                for (int i = 0; i < 100; i++) {
+                    send(flood, i);
+                }
+            }
+            send(flood, END);
+        }
+
+        private static void take(Channel flood) {
+            long messages = 0;
+            while (receive(flood) != END) {
+                messages++;
+            }
+            System.out.println("messages of the flood: " + messages);
+        }
+
+        private static void call(Channel calls) {
+            int roundTrips = 0;
+            long beganNs = System.nanoTime();
+            while (System.nanoTime() - beganNs < DURATION_NS) {
+                send(calls, roundTrips);
+                if (receive(calls) != roundTrips) {
+                    throw new AssertionError("another answer than that to call " + roundTrips);
+                }
+                roundTrips++;
+            }
+            System.out.println("round trips beside the flood: " + roundTrips);
+            send(calls, END);
+        }
+
+        private static void answer(Channel calls) {
+            for (int number = receive(calls); number != END; number = receive(calls)) {
+                send(calls, number);
+            }
+        }
+    }
+}
