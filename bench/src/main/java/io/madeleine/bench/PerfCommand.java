@@ -312,6 +312,9 @@ final class PerfCommand implements Callable<Integer> {
         } else {
             PerfTable.print(out, rows, extras);
             PerfTable.print(out, absent);
+            if (experiments.chosen().isPresent()) {
+                SetupRatios.print(out, rows);
+            }
             if (json.isPresent()) {
                 Files.write(Path.of(json.get()), wanted, StandardCharsets.UTF_8);
             }

@@ -19,7 +19,8 @@ final class Experiments {
             OpenMxFig6.EXPERIMENT,
             OpenMxFig7.EXPERIMENT,
             OpenMxFig8.EXPERIMENT,
-            OpenMxFig9.EXPERIMENT);
+            OpenMxFig9.EXPERIMENT,
+            ProgressCosts.EXPERIMENT);
 
     private Experiments() {}
 

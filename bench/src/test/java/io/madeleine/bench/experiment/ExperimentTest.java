@@ -89,7 +89,7 @@ class ExperimentTest {
 
     /** All that sci needs alone, very briefly, with real processes: each variation has its rows in the report. */
     @ParameterizedTest
-    @ValueSource(strings = {"nemesis-ablations", "open-mx-fig6", "open-mx-fig7"})
+    @ValueSource(strings = {"nemesis-ablations", "open-mx-fig6", "open-mx-fig7", "progress"})
     void shouldMeasureAllVariations(String id) throws Exception {
         Path page = directory.resolve("page.html");
         Path rows = directory.resolve("rows.jsonl");
@@ -114,6 +114,13 @@ class ExperimentTest {
         assertEquals(0, code, err.toString());
         String text = Files.readString(page);
         List<String> kept = Files.readAllLines(rows);
+        if (id.equals("progress")) {
+            assertTrue(
+                    out.toString()
+                            .lines()
+                            .anyMatch(line -> line.matches("rate +8 KiB +[0-9.]+  sci \\(hint cpu.* / sci \\(alone.*")),
+                    out.toString());
+        }
         for (Variation variation : experiment.setUp().variations()) {
             if (err.toString().contains("'" + variation.name() + "' is left out: ")) {
                 continue; // no single copy here
