@@ -1,5 +1,5 @@
 /*
- * A non-blocking socket. Small messages are read through a buffer, so that a stream of them does not take one call each;
+ * A socket, non-blocking unless the program's fourth argument is "blocking": then the kernel waits, whatever the wait mode. Small messages are read through a buffer, so that a stream of them does not take one call each;
  * each message is written by a call of its own.
  */
 #define _GNU_SOURCE
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (64 << 10)
@@ -22,14 +23,14 @@
 #define POLL_MS 30000
 
 static const struct task *task;
+static int blocking;
 static int peer = -1;
 static char ahead[BUFFER_BYTES];
 static size_t from, to;
 
 int wire_rank(int *argc, char ***argv, int rank)
 {
-    (void)argc;
-    (void)argv;
+    blocking = *argc > 4 && strcmp((*argv)[4], "blocking") == 0;
     return rank;
 }
 
@@ -58,15 +59,21 @@ void wire_open(const struct task *of)
         close(server);
     }
     setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (peer < 0 || fcntl(peer, F_SETFL, O_NONBLOCK) != 0)
+    if (blocking) {
+        struct timeval patience = {.tv_sec = POLL_MS / 1000};
+        if (setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0
+            || setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
+            fail("setsockopt");
+    } else if (peer < 0 || fcntl(peer, F_SETFL, O_NONBLOCK) != 0) {
         fail("accept");
+    }
 }
 
 static void wait_for(short events, long turn)
 {
     struct pollfd one = {.fd = peer, .events = events};
 
-    if ((errno != EAGAIN && errno != EINTR) || (idle(task, turn) && poll(&one, 1, POLL_MS) == 0))
+    if ((errno != EAGAIN && errno != EINTR) || (blocking && errno == EAGAIN) || (idle(task, turn) && poll(&one, 1, POLL_MS) == 0))
         fail("nothing from the other process");
 }
 

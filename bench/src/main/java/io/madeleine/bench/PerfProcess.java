@@ -17,10 +17,21 @@ public final class PerfProcess {
     /** The argument that has the process pinned. */
     static final String PIN = "pin";
 
+    /** The system property that has it measure in a virtual thread: the session's own thread then polls for it. */
+    private static final String VIRTUAL = "io.madeleine.bench.virtual";
+
     private PerfProcess() {}
 
     /** Started by {@code mad perf}. */
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws InterruptedException {
+        if (Boolean.getBoolean(VIRTUAL)) {
+            Thread.ofVirtual().start(() -> measure(arguments)).join();
+        } else {
+            measure(arguments);
+        }
+    }
+
+    private static void measure(String[] arguments) {
         Session session = Session.open();
         if (arguments.length > 0 && arguments[0].equals(PIN)) {
             Pinning.pinThisProcess(session.rank());

@@ -193,7 +193,9 @@ class ProtocolSubject extends ResidentSubject {
         if (setup.calls()) {
             settings.add("channels." + CallWire.CHANNEL + ".network=" + protocol.name());
         }
-        settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
+        if (setup.variation().settings().stream().noneMatch(one -> one.startsWith("wait.mode="))) {
+            settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
+        }
         LaunchPlan plan = LaunchPlan.of(ranks(), setup.withMadeleine(java, protocol))
                 .withSettings(settings)
                 .withConduct(new LaunchPlan.Conduct(

@@ -16,6 +16,8 @@ final class Experiments {
             Madeleine2Buffers.EXPERIMENT,
             NemesisAblations.EXPERIMENT,
             NemesisSenders.EXPERIMENT,
+            NemesisTcp.EXPERIMENT,
+            OpenMpiPtlTable1.EXPERIMENT,
             OpenMxFig6.EXPERIMENT,
             OpenMxFig7.EXPERIMENT,
             OpenMxFig8.EXPERIMENT,

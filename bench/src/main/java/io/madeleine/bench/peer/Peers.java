@@ -34,6 +34,8 @@ public enum Peers {
     GRPC_UDS_BIDI("gRPC-Java, one bidirectional stream over a Unix-domain socket; patterns rsr..."),
     /** TCP without a JVM. */
     C_TCP("non-blocking TCP sockets in C"),
+    /** TCP without a JVM, waiting in the kernel. */
+    C_TCP_BLOCKING("blocking TCP sockets in C, whatever --wait says"),
     /** UDP without a JVM. */
     C_UDP("non-blocking UDP sockets in C, latency only"),
     /** Shared memory without a JVM, two copies. */
@@ -94,6 +96,8 @@ public enum Peers {
             case GRPC_TCP, GRPC_UDS, GRPC_TCP_BIDI, GRPC_UDS_BIDI ->
                 new JvmPeer(this, JvmPeer.GRPC, conditions, variant, err);
             case C_TCP -> new NativePeer(word(), NativePeer.Kit.plain("tcp"), conditions, variant, err);
+            case C_TCP_BLOCKING ->
+                new NativePeer(word(), NativePeer.Kit.plain("tcp", "blocking"), conditions, variant, err);
             case C_UDP -> new NativePeer(word(), NativePeer.Kit.plain("udp"), conditions, variant, err);
             case C_SHM -> new NativePeer(word(), NativePeer.Kit.plain("shm"), conditions, variant, err);
             case C_CMA -> new NativePeer(word(), NativePeer.Kit.plain("shm", "single-copy"), conditions, variant, err);
