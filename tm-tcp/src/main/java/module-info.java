@@ -4,6 +4,7 @@ module io.madeleine.tm.tcp {
     requires transitive io.madeleine.pmm;
     requires transitive com.google.guice;
     requires transitive typesafe.config;
+    requires jdk.net;
     requires io.netty.transport;
     requires io.netty.handler;
     requires io.netty.codec;

@@ -10,6 +10,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,64 @@ class NetworkCutIT {
             }
             processes.awaitAll();
             assertEquals(0, processes.exitCode(), processes::toString);
+        }
+    }
+
+    /** Both still reach the server where they met, so that only their connection can tell. */
+    @Test
+    void shouldReportTheSilenceOfAnIdleConnectionAndTellItsPeer() throws Exception {
+        List<String> ends = hosts.addLink();
+        try (Processes processes = Ranks.of(2, Listener.class)
+                .arguments(ends.get(0), ends.get(1))
+                .hosts(hosts.addresses(7312))
+                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
+                .over("tcp")
+                .prefixed(hosts::prefix)
+                .start()) {
+            processes.awaitLine(0, "flowing");
+            long cutMs = System.currentTimeMillis();
+            assertTrue(hosts.cutSecond());
+            String idle = processes.awaitLine(0, "failed receive ");
+            long afterMs = Long.parseLong(idle.split(" ")[0]) - cutMs;
+            assertTrue(afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + afterMs + " ms\n" + processes);
+            assertTrue(idle.contains("its host gave no sign for madeleine.peer-timeout"), idle);
+            String told = processes.awaitLine(1, "failed send ");
+            long toldMs = Long.parseLong(told.split(" ")[0]) - cutMs;
+            assertTrue(toldMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + toldMs + " ms\n" + processes);
+            assertTrue(told.contains("it has lost its connection with this process"), told);
+            processes.awaitAll();
+        }
+    }
+
+    /** Rank 1 sends now and then, and what is on its way when the link is cut hides the silence from its kernel. */
+    static final class Listener {
+        public static void main(String[] args) {
+            String rank = System.getProperty("madeleine.session.rank");
+            String end = args[args.length - 2 + Integer.parseInt(rank)];
+            try (Session session = Session.open("tm.tcp.adapters.default.bind=" + end)) {
+                Channel channel = session.channel();
+                if (session.rank() == 0) {
+                    Program.untilFailure("receive", () -> {
+                        for (int number = 0; ; number++) {
+                            IncomingMessage in = channel.beginUnpacking(20, SECONDS);
+                            in.unpackInt();
+                            in.endUnpacking();
+                            if (number == 5) {
+                                Program.say("flowing");
+                            }
+                        }
+                    });
+                    LockSupport.parkNanos(
+                            1_000_000_000); // a connection is only suspected at first: its peer may have left
+                } else {
+                    Program.untilFailure("send", () -> {
+                        while (true) {
+                            channel.beginPacking(0, 20, SECONDS).packInt(1).endPacking(20, SECONDS);
+                            LockSupport.parkNanos(100_000_000);
+                        }
+                    });
+                }
+            }
         }
     }
 

@@ -13,26 +13,21 @@ import java.util.concurrent.TimeUnit;
 final class TwoHosts implements AutoCloseable {
     private static final String SUBNET = "10.213.77.";
 
+    private static final String SECOND_SUBNET = "10.213.78.";
+
     private final String[] names;
     private final String[] interfaces;
+    private final String[] secondInterfaces;
 
     /** Names begin with a word of the test's. */
     TwoHosts(String word) throws InterruptedException {
         String id = Long.toString(ProcessHandle.current().pid() % 100_000, 36);
         names = new String[] {word + id + "a", word + id + "b"};
         interfaces = new String[] {"v" + id + "a", "v" + id + "b"};
+        secondInterfaces = new String[] {"w" + id + "a", "w" + id + "b"};
         boolean made = false;
         try {
-            made = ip("netns add " + names[0])
-                    && ip("netns add " + names[1])
-                    && ip("link add " + interfaces[0] + " netns " + names[0] + " type veth peer name " + interfaces[1]
-                            + " netns " + names[1]);
-            for (int i = 0; i < 2 && made; i++) {
-                String in = "-n " + names[i] + " ";
-                made = ip(in + "addr add " + SUBNET + (i + 1) + "/24 dev " + interfaces[i])
-                        && ip(in + "link set " + interfaces[i] + " up")
-                        && ip(in + "link set lo up");
-            }
+            made = ip("netns add " + names[0]) && ip("netns add " + names[1]) && link(SUBNET, interfaces);
         } catch (IOException _) {
             // no ip command
         }
@@ -40,6 +35,29 @@ final class TwoHosts implements AutoCloseable {
             close();
         }
         assumeTrue(made, "network namespaces cannot be made here: that needs root, and the ip command of iproute2");
+    }
+
+    private boolean link(String subnet, String[] ends) throws IOException, InterruptedException {
+        boolean made = ip("link add " + ends[0] + " netns " + names[0] + " type veth peer name " + ends[1] + " netns "
+                + names[1]);
+        for (int i = 0; i < 2 && made; i++) {
+            String in = "-n " + names[i] + " ";
+            made = ip(in + "addr add " + subnet + (i + 1) + "/24 dev " + ends[i])
+                    && ip(in + "link set " + ends[i] + " up")
+                    && ip(in + "link set lo up");
+        }
+        return made;
+    }
+
+    /** Makes a second link between them; returns the addresses of its ends. */
+    List<String> addLink() throws IOException, InterruptedException {
+        assumeTrue(link(SECOND_SUBNET, secondInterfaces), "a second link cannot be made here");
+        return List.of(SECOND_SUBNET + 1, SECOND_SUBNET + 2);
+    }
+
+    /** Takes the second link down. */
+    boolean cutSecond() throws IOException, InterruptedException {
+        return ip("-n " + names[0] + " link set " + secondInterfaces[0] + " down");
     }
 
     private static boolean run(String words) throws IOException, InterruptedException {

@@ -38,6 +38,9 @@ interface Bootstrap extends AutoCloseable {
      */
     List<byte[]> exchange(String key, byte[] value, long deadlineNs);
 
+    /** Tells a process that this one has lost its connection with it, or knows of its death. */
+    default void lost(int rank, String reason) {}
+
     /** Tells the others that the session cannot be opened. */
     void abort(String reason);
 

@@ -167,7 +167,6 @@ final class BootstrapClient implements Bootstrap {
 
     private void readAll() {
         long signNs = System.nanoTime();
-        long beatNs = signNs;
         long beatEveryNs = peerTimeoutNs / SIGNS_PER_TIMEOUT;
         try {
             connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
@@ -181,9 +180,8 @@ final class BootstrapClient implements Bootstrap {
                     throw new IOException(
                             "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
                 }
-                if (nowNs - beatNs >= beatEveryNs) {
-                    beatNs = nowNs;
-                    connection.trySend(new ControlMessage.Beat());
+                if (serverIsRemote) {
+                    connection.beatIfIdle(nowNs, beatEveryNs);
                 }
             }
         } catch (EOFException _) {
@@ -292,6 +290,11 @@ final class BootstrapClient implements Bootstrap {
         if (listener != null) {
             listener.newsLost(what);
         }
+    }
+
+    @Override
+    public void lost(int rank, String reason) {
+        connection.trySend(new ControlMessage.Death(rank, reason));
     }
 
     @Override

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * server -> client   magic(4) version(4) nonce(32)
  * client -> server   magic(4) version(4) nonce(32) proof(32)
  * server -> client   verdict(1) proof(32)
- * then frames        length(4) content(length)
+ * then frames        length(4) content(length) proof(32)
  * </pre>
  *
  * The proof is an HMAC-SHA256 over the role and both nonces, so that neither a repeated nor a reflected one counts. The
@@ -33,7 +33,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ControlConnection implements AutoCloseable {
     private static final int MAGIC = 0x4D414443;
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
     private static final byte WRONG_VERSION = 3;
@@ -44,6 +44,11 @@ final class ControlConnection implements AutoCloseable {
     private final ReentrantLock sendLock = new ReentrantLock();
     private byte[] buffer = new byte[512];
     private int filled;
+    private byte[] sendKey = {};
+    private byte[] receiveKey = {};
+    private long sentFrames;
+    private volatile long sentNs = System.nanoTime();
+    private long receivedFrames;
 
     private ControlConnection(Socket socket) throws IOException {
         this.socket = socket;
@@ -69,6 +74,8 @@ final class ControlConnection implements AutoCloseable {
             throw new HandshakeException(
                     "its secret is another one: expected the same madeleine.session.secret at both ends");
         }
+        connection.sendKey = Secrets.proof(key, "frames of the client", server.nonce, nonce);
+        connection.receiveKey = Secrets.proof(key, "frames of the server", server.nonce, nonce);
         return connection;
     }
 
@@ -90,6 +97,8 @@ final class ControlConnection implements AutoCloseable {
             throw new HandshakeException("a process does not know the session's secret");
         }
         socket.setSoTimeout(timeoutMs);
+        connection.sendKey = Secrets.proof(key, "frames of the server", nonce, client.nonce);
+        connection.receiveKey = Secrets.proof(key, "frames of the client", nonce, client.nonce);
         connection.out.write(verdict(ACCEPTED, Secrets.proof(key, "server", nonce, client.nonce)));
         return connection;
     }
@@ -187,15 +196,23 @@ final class ControlConnection implements AutoCloseable {
     /** Sends a message. */
     void send(ControlMessage message) throws IOException {
         byte[] content = message.encode();
-        byte[] frame = ByteBuffer.allocate(4 + content.length)
+        ByteBuffer frame = ByteBuffer.allocate(4 + content.length + Secrets.BYTES)
                 .putInt(content.length)
-                .put(content)
-                .array();
+                .put(content);
         sendLock.lock();
         try {
-            out.write(frame);
+            frame.put(frameProof(sendKey, sentFrames++, content));
+            out.write(frame.array());
+            sentNs = System.nanoTime();
         } finally {
             sendLock.unlock();
+        }
+    }
+
+    /** Gives a sign of life if nothing has been sent for so long. */
+    void beatIfIdle(long nowNs, long idleNs) {
+        if (nowNs - sentNs >= idleNs) {
+            trySend(new ControlMessage.Beat());
         }
     }
 
@@ -221,12 +238,22 @@ final class ControlConnection implements AutoCloseable {
                 throw new IOException(
                         "a control message of " + length + " bytes, expected 1 to " + ControlMessage.MAX_FRAME_BYTES);
             }
-            fill(4 + length);
+            fill(4 + length + Secrets.BYTES);
             filled = 0;
-            return Optional.of(ControlMessage.decode(Arrays.copyOfRange(buffer, 4, 4 + length)));
+            byte[] content = Arrays.copyOfRange(buffer, 4, 4 + length);
+            byte[] proof = Arrays.copyOfRange(buffer, 4 + length, 4 + length + Secrets.BYTES);
+            if (!MessageDigest.isEqual(proof, frameProof(receiveKey, receivedFrames++, content))) {
+                throw new IOException("a control message is not as the other end sent it: somebody stands between");
+            }
+            return Optional.of(ControlMessage.decode(content));
         } catch (SocketTimeoutException _) {
             return Optional.empty();
         }
+    }
+
+    private static byte[] frameProof(byte[] key, long number, byte[] content) {
+        byte[] counter = ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+        return Secrets.proof(key, "frame", counter, content);
     }
 
     private void fill(int wanted) throws IOException {

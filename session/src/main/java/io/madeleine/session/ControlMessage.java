@@ -60,7 +60,7 @@ sealed interface ControlMessage {
     /** To a process: another left of its own will. */
     record Left(int rank) implements ControlMessage {}
 
-    /** To a process: another is dead. */
+    /** To a process: another is dead. To the server: this process has lost its connection with another. */
     record Death(int rank, String reason) implements ControlMessage {}
 
     /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */

@@ -122,7 +122,6 @@ final class Room {
     /** Handles what the process says until it leaves or is lost. */
     void serve(int rank, ControlConnection connection) {
         long signNs = System.nanoTime();
-        long beatNs = signNs;
         long beatEveryNs = settings.peerTimeoutNs() / SIGNS_PER_TIMEOUT;
         try {
             connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
@@ -140,9 +139,8 @@ final class Room {
                             "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
                     return;
                 }
-                if (nowNs - beatNs >= beatEveryNs) {
-                    beatNs = nowNs;
-                    connection.trySend(new ControlMessage.Beat());
+                if (isRemote(rank)) {
+                    connection.beatIfIdle(nowNs, beatEveryNs);
                 }
             }
         } catch (EOFException _) {
@@ -161,6 +159,7 @@ final class Room {
             case ControlMessage.Put put -> put(rank, put);
             case ControlMessage.Who(String key) -> connection.send(new ControlMessage.Missing(key, missing(key)));
             case ControlMessage.Beat() -> {}
+            case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;
@@ -239,6 +238,20 @@ final class Room {
                 failure = notice;
             }
             broadcast(notice, rank);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A process has lost its connection with another, which may not know: what it sends may be on its way for long. */
+    private void tell(int about, int rank, String reason) {
+        lock.lock();
+        try {
+            Member member = about >= 0 && about < members.length ? members[about] : null;
+            if (member != null && member.present && about != rank) {
+                member.connection.trySend(
+                        new ControlMessage.Death(rank, "it has lost its connection with this process: " + reason));
+            }
         } finally {
             lock.unlock();
         }

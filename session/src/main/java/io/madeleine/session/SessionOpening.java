@@ -100,6 +100,7 @@ final class SessionOpening {
                 bootstrap.sessionId(),
                 self,
                 Secrets.memberKey(membership.secret(), bootstrap.sessionId()),
+                !membership.secret().isEmpty(),
                 reactor,
                 System.getLogger("io.madeleine." + membership.name()));
         if (membership.size() > 1) {
@@ -118,7 +119,10 @@ final class SessionOpening {
                 .connect(routes(cards, bootstrap), failures, deadlineNs);
         openChannels(session, engine, connections);
         bootstrap.exchange("open", new byte[0], deadlineNs);
-        failures.forwardTo(session::endWaitsFor);
+        failures.forwardTo((rank, reason) -> {
+            session.endWaitsFor(rank, reason);
+            bootstrap.lost(rank, reason);
+        });
         // last added, first closed: the others hear of the leave before connections go away
         resources.add(bootstrap);
         return session;

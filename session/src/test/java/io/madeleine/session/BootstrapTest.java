@@ -389,7 +389,7 @@ class BootstrapTest {
                 new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
             long beginNs = System.nanoTime();
             byte[] greeting =
-                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(1).array();
+                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(2).array();
             socket.setSoTimeout(500);
             InputStream in = socket.getInputStream();
             in.readNBytes(40);
@@ -443,7 +443,8 @@ class BootstrapTest {
         join(server, 0, 2).listen(heard);
         RawMember raw = new RawMember(server);
         raw.socket.getOutputStream().write(new byte[] {0, 0, 0, 2, 99, 99});
-        assertTrue(heard.next().contains("unknown control message of type 99"));
+        raw.socket.getOutputStream().write(new byte[Secrets.BYTES]);
+        assertTrue(heard.next().contains("a control message is not as the other end sent it"));
         raw.socket.close();
     }
 
@@ -512,7 +513,7 @@ class BootstrapTest {
         try (Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
             byte[] greeting =
-                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(1).array();
+                    ByteBuffer.allocate(72).putInt(0x4D414443).putInt(2).array();
             socket.getOutputStream().write(greeting);
             InputStream in = socket.getInputStream();
             in.readNBytes(40);

@@ -10,8 +10,16 @@ import java.lang.System.Logger;
  * @param sessionId the session's name, equal in all its processes and unlike any other's: letters, digits, dashes
  * @param self this process
  * @param secret what proves membership to a peer; not to be logged or changed
+ * @param guarded whether the session was given a secret to make that of; if not, other users of this host could find it out,
+ *     and nothing may listen where other hosts come
  * @param reactor where events that end the engine's sleep are registered
  * @param logger control path only
  */
 @SuppressWarnings("ArrayRecordComponent") // contexts are never compared
-public record ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {}
+public record ProcessContext(
+        String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
+    /** Of a session with a secret. */
+    public ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {
+        this(sessionId, self, secret, true, reactor, logger);
+    }
+}

@@ -14,11 +14,17 @@ import org.jspecify.annotations.Nullable;
  * whoever holds it nothing is waited for.
  */
 final class StreamOutput {
+    /** Switched off to measure what it is worth (Nemesis, section 3.4): then a packet is sent by whoever drives the engine. */
+    private static final boolean SEND_BYPASS =
+            !System.getProperty("io.madeleine.tm.tcp.send-bypass", "true").equals("false");
+
     private final TcpConnection connection;
     private final StreamSender stream;
     private final Coalescing coalescing;
     private final Density density;
     private final SpinLock lock = new SpinLock();
+
+    private boolean queued;
 
     // guarded by the lock; looked at without it as hints
     private boolean kept;
@@ -42,6 +48,10 @@ final class StreamOutput {
      * @param heardPackets how many packets have come from the peer, in any terms
      */
     int send(long header, BufferGroup group, long trailer, int heardPackets) throws IOException {
+        if (!SEND_BYPASS && !queued) {
+            queued = true;
+            return LinkStatus.PENDING;
+        }
         coalescing.sendsOver(connection);
         lock.lock();
         try {
@@ -52,6 +62,7 @@ final class StreamOutput {
             } else if (kept) {
                 kept = false; // it has left, or the message that is under way takes it along
             }
+            queued = status == LinkStatus.PENDING;
             return status;
         } finally {
             lock.unlock();

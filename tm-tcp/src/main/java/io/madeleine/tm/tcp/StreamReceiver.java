@@ -25,6 +25,10 @@ final class StreamReceiver {
     /** After so many reads in one call, others get their turn. */
     private static final int MAX_READS = 16;
 
+    /** Switched off to measure what it is worth (Nemesis, section 3.5): then a header is read by itself. */
+    private static final boolean ONE_READ =
+            !System.getProperty("io.madeleine.tm.tcp.one-read", "true").equals("false");
+
     private final Wire wire;
     private final int inPlaceFromBytes;
     private final StreamBuffers buffers;
@@ -190,7 +194,12 @@ final class StreamReceiver {
             tail -= head;
             head = 0;
         }
-        int read = wire.read(used.bytes().clear().position(tail));
+        ByteBuffer target = used.bytes().clear();
+        if (!ONE_READ) {
+            long wanted = front == 0 ? Long.BYTES : leftBytes;
+            target.limit(Math.clamp(wanted, tail + 1, target.capacity()));
+        }
+        int read = wire.read(target.position(tail));
         if (read < 0) {
             end();
         } else {

@@ -19,6 +19,7 @@ import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -91,6 +92,7 @@ final class TcpAdapter implements Adapter {
                                         lobby));
                     }
                 });
+        keepAlive().forEach((option, value) -> bootstrap.childOption(anyOption(option), value));
         if (socket.receiveBufferBytes() > 0) {
             bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
         }
@@ -101,6 +103,12 @@ final class TcpAdapter implements Adapter {
         if (place.isUnresolved()) {
             throw cannotListen(own, "the host name is unknown", null);
         }
+        if (!context.guarded() && !place.getAddress().isLoopbackAddress()) {
+            throw new ConfigurationException(
+                    "madeleine.session.secret is empty: expected the same secret text in every process,"
+                            + " since " + TcpConfig.PATH + ".adapters." + name + ".bind = " + own.bind()
+                            + " has tcp listen where other hosts come; or the loopback address there");
+        }
         ChannelFuture bound = bootstrap.bind(place);
         if (!reactor.await(bound::isDone, BIND_NS)) {
             throw cannotListen(own, "binding took too long", null);
@@ -109,6 +117,15 @@ final class TcpAdapter implements Adapter {
             throw cannotListen(own, String.valueOf(bound.cause().getMessage()), bound.cause());
         }
         return bound.channel();
+    }
+
+    private Map<ChannelOption<?>, Object> keepAlive() {
+        return KeepAlive.of(config.peerTimeoutNs()).options(reactor.io());
+    }
+
+    @SuppressWarnings("unchecked") // each goes with a value of its own type
+    private static ChannelOption<Object> anyOption(ChannelOption<?> option) {
+        return (ChannelOption<Object>) option;
     }
 
     private ConfigurationException cannotListen(TcpConfig.AdapterConfig own, String reason, @Nullable Throwable cause) {
@@ -134,6 +151,7 @@ final class TcpAdapter implements Adapter {
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
                         TimeUnit.NANOSECONDS.toMillis(config.handshake().timeoutNs()))
                 .handler(handshake);
+        keepAlive().forEach((option, value) -> bootstrap.option(anyOption(option), value));
         if (socket.receiveBufferBytes() > 0) {
             bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
         }

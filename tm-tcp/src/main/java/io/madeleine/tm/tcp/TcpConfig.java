@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
  * @param handshake limits of the handshake
  * @param coalesceNs how long a small message of a dense stream is kept back at most, 0 not at all
  * @param closeLingerNs how long closing an adapter may wait for its peers
+ * @param peerTimeoutNs after how long without a sign a host counts as gone, {@code madeleine.peer-timeout}
  */
 public record TcpConfig(
         boolean enabled,
@@ -37,9 +38,11 @@ public record TcpConfig(
         TlsConfig tls,
         HandshakeConfig handshake,
         long coalesceNs,
-        long closeLingerNs) {
+        long closeLingerNs,
+        long peerTimeoutNs) {
     static final String PATH = "madeleine.tm.tcp";
     static final String AUTO = "auto";
+    private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
     private static final List<String> IO = List.of("nio", "epoll", "io_uring", AUTO);
     private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int KIB = 1024;
@@ -142,7 +145,15 @@ public record TcpConfig(
                         handshake.integer("max-unauthenticated", 1, 65_535),
                         handshake.duration("max-wait")),
                 tcp.duration("coalesce-time", 0, "a duration up to 10ms, as in \"20us\", or 0s", COALESCE_MOST_NS),
-                tcp.duration("close-linger"));
+                tcp.duration("close-linger"),
+                peerTimeoutNs(root));
+    }
+
+    /** The session's key, which the session's own configuration checks; without a session it need not be there. */
+    private static long peerTimeoutNs(Config root) {
+        return root.hasPath(PEER_TIMEOUT)
+                ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)
+                : TimeUnit.SECONDS.toNanos(30);
     }
 
     private static Map<String, AdapterConfig> adapters(Reader adapters) {

@@ -186,7 +186,11 @@ final class TcpConnection implements ProtocolConnection {
         receiver.end();
         receiveClosed = true;
         updateInterest();
-        lose(false, "the connection was reset (" + e.getMessage() + ")");
+        lose(
+                false,
+                String.valueOf(e.getMessage()).contains("timed out")
+                        ? "its host gave no sign for madeleine.peer-timeout"
+                        : "the connection was reset (" + e.getMessage() + ")");
     }
 
     void broken(String reason) {

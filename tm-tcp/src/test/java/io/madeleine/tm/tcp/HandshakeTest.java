@@ -2,11 +2,14 @@ package io.madeleine.tm.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.netty.buffer.ByteBuf;
@@ -122,6 +125,23 @@ class HandshakeTest {
 
     private static long header(int payloadBytes) {
         return PacketHeader.of(payloadBytes, 0, 0, PacketHeader.FIRST);
+    }
+
+    @Test
+    void shouldNotListenWhereOtherHostsComeWithoutASecret() {
+        Pair.assumeIo();
+        for (String bind : new String[] {"0.0.0.0", "::"}) {
+            TcpPmm pmm = new TcpPmm(
+                    TcpConfig.from(Pair.config("madeleine.tm.tcp.adapters.default.bind = \"" + bind + "\"")));
+            NettyReactor reactor = (NettyReactor) pmm.offerReactor().orElseThrow();
+            ProcessContext context = new ProcessContext(
+                    Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, false, reactor, new Pair.RecordingLogger());
+            String message = assertThrows(ConfigurationException.class, () -> pmm.openAdapter("default", context))
+                    .getMessage();
+            assertTrue(message.contains("madeleine.session.secret is empty"), message);
+            assertTrue(message.contains("madeleine.tm.tcp.adapters.default.bind = " + bind), message);
+            reactor.close();
+        }
     }
 
     @Test

@@ -12,6 +12,8 @@ import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -427,5 +429,31 @@ class StreamLinkTest {
         pair.right.block(Duration.ofSeconds(8));
         assertTrue(System.nanoTime() - startNs < 4_000_000_000L);
         assertTrue(ends.right().upcalls > before);
+    }
+
+    /** Why there is no rendezvous: what nobody takes stops its own sender on its own channel, and nothing else. */
+    @Test
+    void shouldNotHoldUpOtherChannelsByAMessageThatNobodyTakes() throws Exception {
+        Pair.Ends other = pair.connect("other");
+        int bytes = 64 << 20;
+        BufferGroup large = group(Arena.ofAuto().allocate(bytes));
+        long largeHeader = PacketHeader.of(bytes, 0, 0, FLAGS);
+        long direct = directBytes();
+        for (int i = 0; i < 1000; i++) {
+            assertEquals(LinkStatus.PENDING, out.send(largeHeader, large, 0));
+            pair.poll();
+        }
+        assertTrue(directBytes() - direct < bytes / 8, "the receiver keeps what nobody takes");
+        byte[] block = random(1_000_000);
+        out = other.left().link;
+        in = other.right().link;
+        roundTrip(block, nativeCopy(block), nativeCopy(new byte[block.length]));
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
     }
 }

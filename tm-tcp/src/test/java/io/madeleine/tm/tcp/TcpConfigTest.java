@@ -33,7 +33,8 @@ class TcpConfigTest {
                 new TcpConfig.TlsConfig(false, "", "", ""),
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
                 20_000,
-                TimeUnit.SECONDS.toNanos(1));
+                TimeUnit.SECONDS.toNanos(1),
+                TimeUnit.SECONDS.toNanos(30));
         assertEquals(expected, read());
         assertEquals(
                 "io.madeleine.tm.tcp.TcpGuiceModule", Pair.plainConfig().getString("madeleine.tm.tcp.guice-module"));
@@ -42,6 +43,7 @@ class TcpConfigTest {
     @Test
     void shouldMapEachKey() {
         TcpConfig config = read("""
+                madeleine.peer-timeout = 7s
                 madeleine.tm.tcp {
                   enabled = false, io = auto
                   adapters { fast { bind = "10.0.0.1", port = 4711, advertise = node7 }, back { port = 5 } }
@@ -54,6 +56,7 @@ class TcpConfigTest {
                 }""");
         assertEquals(false, config.enabled());
         assertEquals(50_000, config.coalesceNs());
+        assertEquals(TimeUnit.SECONDS.toNanos(7), config.peerTimeoutNs());
         assertEquals("auto", config.io());
         assertEquals(
                 List.of("default", "back", "fast"),
@@ -102,6 +105,14 @@ class TcpConfigTest {
         assertTrue(message.contains(what), message);
         assertTrue(message.contains(accepted), message);
         assertTrue(message.contains("String: 1"), () -> "the place is missing: " + message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"30, 10, 5, 4", "3, 1, 1, 2", "2, 1, 1, 1", "1, 1, 1, 1", "600, 200, 100, 4", "3600000, 10922, 5461, 4"
+    })
+    void shouldAskForSignsOfLifeWithinTheTimeout(long timeoutS, int idleS, int intervalS, int count) {
+        KeepAlive asks = KeepAlive.of(TimeUnit.SECONDS.toNanos(timeoutS));
+        assertEquals(new KeepAlive(idleS, intervalS, count), asks);
     }
 
     @Test
