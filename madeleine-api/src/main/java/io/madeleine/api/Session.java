@@ -56,6 +56,19 @@ public interface Session extends AutoCloseable {
     /** How many processes the session has. */
     int size();
 
+    /** What tells this session from all others, the same in all its processes: a text of up to 100 ASCII characters. */
+    String id();
+
+    /**
+     * A key for protocols of one's own, made of the session's secret: the same for the same purpose in all processes of
+     * all sessions with the same secret, and of no use to whoever does not know that.
+     *
+     * @param purpose what it is for; keys of different purposes have nothing in common
+     * @return 32 bytes
+     * @throws ConfigurationException if the session has no secret
+     */
+    byte[] deriveKey(String purpose);
+
     /** The names of the channels, as configured under {@code madeleine.channels}. */
     Set<String> channelNames();
 

@@ -30,6 +30,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private static final Logger LOGGER = System.getLogger(MadeleineSession.class.getName());
 
     private final Membership membership;
+    private final String id;
     private final long closeTimeoutNs;
     private final ProgressEngine engine;
     private final Resources resources;
@@ -39,7 +40,9 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** A session without channels yet. Ownership: the resources are the session's from now on. */
-    MadeleineSession(SessionConfig config, ProgressEngine engine, Resources resources, PeerFailures failures) {
+    MadeleineSession(
+            String id, SessionConfig config, ProgressEngine engine, Resources resources, PeerFailures failures) {
+        this.id = id;
         this.membership = config.membership();
         this.closeTimeoutNs = config.timeouts().closeNs();
         this.engine = engine;
@@ -61,6 +64,20 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public int size() {
         return membership.size();
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public byte[] deriveKey(String purpose) {
+        if (membership.secret().isEmpty()) {
+            throw new ConfigurationException(membership + " has no secret, and no key can be made of it: expected"
+                    + " madeleine.session.secret to be set, to the same text in all processes that are to know it");
+        }
+        return Secrets.userKey(membership.secret(), purpose);
     }
 
     @Override

@@ -43,6 +43,11 @@ final class Secrets {
         return derive(secret, "madeleine member 1 " + sessionId);
     }
 
+    /** A key for a user's own protocol. */
+    static byte[] userKey(String secret, String purpose) {
+        return derive(secret, "madeleine user 1 " + purpose);
+    }
+
     private static byte[] derive(String secret, String purpose) {
         try {
             // hashed first: an HMAC key may not be empty, and a secret may

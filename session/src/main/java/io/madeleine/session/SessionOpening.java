@@ -113,7 +113,7 @@ final class SessionOpening {
         adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
 
         PeerFailures failures = resources.add(new PeerFailures(membership.name()));
-        MadeleineSession session = new MadeleineSession(config, engine, resources, failures);
+        MadeleineSession session = new MadeleineSession(bootstrap.sessionId(), config, engine, resources, failures);
         bootstrap.listen(session);
         List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
                 .connect(routes(cards, bootstrap), failures, deadlineNs);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,6 +20,7 @@ import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,6 +56,25 @@ class SessionTest {
             assertEquals(Set.of("default"), session.channelNames());
             assertSame(session, session.channel().session());
             assertThrows(IllegalArgumentException.class, () -> session.channel().beginPacking(0));
+        }
+    }
+
+    @Test
+    void shouldHaveAnIdOfItsOwnAndKeysThatOnlyItsSecretGives() throws Exception {
+        List<Session> sessions = open(2);
+        assertEquals(sessions.get(0).id(), sessions.get(1).id());
+        try (Session one = TestSessions.open(Map.of("madeleine.session.secret", "same"));
+                Session two = TestSessions.open(Map.of("madeleine.session.secret", "same"));
+                Session other = TestSessions.open(Map.of("madeleine.session.secret", "different"))) {
+            assertNotEquals(one.id(), two.id());
+            assertArrayEquals(one.deriveKey("test"), two.deriveKey("test"));
+            assertEquals(32, one.deriveKey("test").length);
+            assertFalse(Arrays.equals(one.deriveKey("test"), other.deriveKey("test")));
+            assertFalse(Arrays.equals(one.deriveKey("test"), one.deriveKey("tost")));
+        }
+        try (Session open = TestSessions.open(Map.of())) {
+            ConfigurationException none = assertThrows(ConfigurationException.class, () -> open.deriveKey("test"));
+            assertTrue(String.valueOf(none.getMessage()).contains("madeleine.session.secret"), none::toString);
         }
     }
 

@@ -126,6 +126,18 @@ final class LocalSession implements Session {
     }
 
     @Override
+    public String id() {
+        return place.sessionId();
+    }
+
+    @Override
+    public byte[] deriveKey(String purpose) {
+        byte[] key = new byte[32];
+        new java.util.Random(purpose.hashCode()).nextBytes(key);
+        return key;
+    }
+
+    @Override
     public Set<String> channelNames() {
         return channels.keySet();
     }
