@@ -3,55 +3,174 @@ package io.madeleine.nexus;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a context behaves. Each {@code with...} answers changed options; {@link #DEFAULT} is the beginning.
  *
  * <p>Threading: immutable.
- *
- * @param maxRunning how many threaded requests are carried out at once; one more is rejected
- * @param executor what runs threaded handlers, if not a virtual thread for each; it has bounds of its own and rejects
- * @param maxQueuedBytes how much, per peer, may wait to be sent for handlers that do not wait; what is more is rejected
- * @param maxOutstanding how many typed calls of this process may be unanswered; one more waits
- * @param maxRequestBytes the largest argument, and the most small arguments, that memory is taken for
- * @param argumentTimeout how long a handler waits for an argument that is on its way
- * @param callTimeout how long a typed call may take that says nothing else
- * @param debug whether non-threaded handlers that block are found and reported
  */
-public record ContextOptions(
-        int maxRunning,
-        Optional<Executor> executor,
-        long maxQueuedBytes,
-        int maxOutstanding,
-        int maxRequestBytes,
-        Duration argumentTimeout,
-        Duration callTimeout,
-        boolean debug) {
+public final class ContextOptions {
     /** The options of a context that says nothing; the system property {@code io.madeleine.nexus.debug} turns debug on. */
-    public static final ContextOptions DEFAULT = new ContextOptions(
-            4096,
-            Optional.empty(),
-            16L << 20,
-            1 << 16,
-            64 << 20,
-            Duration.ofSeconds(30),
-            Duration.ofSeconds(30),
-            Boolean.getBoolean("io.madeleine.nexus.debug"));
+    public static final ContextOptions DEFAULT = new ContextOptions();
 
-    /** Checks the bounds. */
-    public ContextOptions {
-        check("maxRunning", maxRunning);
-        check("maxQueuedBytes", maxQueuedBytes);
-        check("maxOutstanding", maxOutstanding);
-        check("maxRequestBytes", maxRequestBytes);
-        check("argumentTimeout", argumentTimeout.toNanos());
-        check("callTimeout", callTimeout.toNanos());
+    private int maxRunning = 4096;
+    private long maxQueuedBytes = 16L << 20;
+    private int maxOutstanding = 1 << 16;
+    private int maxRequestBytes = 64 << 20;
+    private int maxAttached = 1024;
+    private Duration argumentTimeout = Duration.ofSeconds(30);
+    private Duration callTimeout = Duration.ofSeconds(30);
+    private Duration connectTimeout = Duration.ofSeconds(10);
+    private Duration silenceTimeout = Duration.ofSeconds(10);
+    private boolean debug = Boolean.getBoolean("io.madeleine.nexus.debug");
+    private @Nullable Executor executor;
+
+    private ContextOptions() {}
+
+    /** These options with one changed. */
+    private ContextOptions with(Consumer<ContextOptions> change) {
+        ContextOptions changed = new ContextOptions();
+        changed.maxRunning = maxRunning;
+        changed.maxQueuedBytes = maxQueuedBytes;
+        changed.maxOutstanding = maxOutstanding;
+        changed.maxRequestBytes = maxRequestBytes;
+        changed.maxAttached = maxAttached;
+        changed.argumentTimeout = argumentTimeout;
+        changed.callTimeout = callTimeout;
+        changed.connectTimeout = connectTimeout;
+        changed.silenceTimeout = silenceTimeout;
+        changed.debug = debug;
+        changed.executor = executor;
+        change.accept(changed);
+        return changed;
     }
 
-    private static void check(String name, long value) {
+    private static int positive(String name, int value) {
+        return (int) positive(name, (long) value);
+    }
+
+    private static long positive(String name, long value) {
         if (value < 1) {
             throw new IllegalArgumentException("ContextOptions." + name + " is " + value + ": expected more than 0");
         }
+        return value;
+    }
+
+    private static Duration positive(String name, Duration value) {
+        positive(name, value.toNanos());
+        return value;
+    }
+
+    /** How many threaded requests are carried out at once; one more is rejected. */
+    public int maxRunning() {
+        return maxRunning;
+    }
+
+    /** With another {@link #maxRunning}. */
+    public ContextOptions withMaxRunning(int requests) {
+        return with(changed -> changed.maxRunning = positive("maxRunning", requests));
+    }
+
+    /** How much, per peer, may wait to be sent for handlers that do not wait; what is more is rejected. */
+    public long maxQueuedBytes() {
+        return maxQueuedBytes;
+    }
+
+    /** With another {@link #maxQueuedBytes}. */
+    public ContextOptions withMaxQueuedBytes(long bytes) {
+        return with(changed -> changed.maxQueuedBytes = positive("maxQueuedBytes", bytes));
+    }
+
+    /** How many typed calls of this process may be unanswered; one more waits. */
+    public int maxOutstanding() {
+        return maxOutstanding;
+    }
+
+    /** With another {@link #maxOutstanding}. */
+    public ContextOptions withMaxOutstanding(int calls) {
+        return with(changed -> changed.maxOutstanding = positive("maxOutstanding", calls));
+    }
+
+    /** The largest argument, and the most small arguments, that memory is taken for. */
+    public int maxRequestBytes() {
+        return maxRequestBytes;
+    }
+
+    /** With another {@link #maxRequestBytes}. */
+    public ContextOptions withMaxRequestBytes(int bytes) {
+        return with(changed -> changed.maxRequestBytes = positive("maxRequestBytes", bytes));
+    }
+
+    /** How many contexts of other sessions may be connected at once; one more is turned away. */
+    public int maxAttached() {
+        return maxAttached;
+    }
+
+    /** With another {@link #maxAttached}. */
+    public ContextOptions withMaxAttached(int contexts) {
+        return with(changed -> changed.maxAttached = positive("maxAttached", contexts));
+    }
+
+    /** How long a handler waits for an argument that is on its way. */
+    public Duration argumentTimeout() {
+        return argumentTimeout;
+    }
+
+    /** With another {@link #argumentTimeout}. */
+    public ContextOptions withArgumentTimeout(Duration timeout) {
+        return with(changed -> changed.argumentTimeout = positive("argumentTimeout", timeout));
+    }
+
+    /** How long a typed call may take that says nothing else. */
+    public Duration callTimeout() {
+        return callTimeout;
+    }
+
+    /** With another {@link #callTimeout}. */
+    public ContextOptions withCallTimeout(Duration timeout) {
+        return with(changed -> changed.callTimeout = positive("callTimeout", timeout));
+    }
+
+    /** How long connecting to a context of another session may take, its approver included. */
+    public Duration connectTimeout() {
+        return connectTimeout;
+    }
+
+    /** With another {@link #connectTimeout}. */
+    public ContextOptions withConnectTimeout(Duration timeout) {
+        return with(changed -> changed.connectTimeout = positive("connectTimeout", timeout));
+    }
+
+    /** After how long without a sign a context of another session counts as gone; signs are sent three times as often. */
+    public Duration silenceTimeout() {
+        return silenceTimeout;
+    }
+
+    /** With another {@link #silenceTimeout}. */
+    public ContextOptions withSilenceTimeout(Duration timeout) {
+        return with(changed -> changed.silenceTimeout = positive("silenceTimeout", timeout));
+    }
+
+    /** What runs threaded handlers, if not a virtual thread for each; it has bounds of its own and rejects. */
+    public Optional<Executor> executor() {
+        return Optional.ofNullable(executor);
+    }
+
+    /** With threaded handlers run by an executor, which stays the caller's. */
+    public ContextOptions withExecutor(Executor runner) {
+        return with(changed -> changed.executor = runner);
+    }
+
+    /** Whether non-threaded handlers that block are found and reported. */
+    public boolean debug() {
+        return debug;
+    }
+
+    /** With or without a look-out for non-threaded handlers that block. */
+    public ContextOptions withDebug(boolean wanted) {
+        return with(changed -> changed.debug = wanted);
     }
 
     long callTimeoutNs() {
@@ -62,66 +181,15 @@ public record ContextOptions(
         return argumentTimeout.toNanos();
     }
 
-    /** With this many threaded requests at once. */
-    public ContextOptions withMaxRunning(int requests) {
-        return new ContextOptions(
-                requests,
-                executor,
-                maxQueuedBytes,
-                maxOutstanding,
-                maxRequestBytes,
-                argumentTimeout,
-                callTimeout,
-                debug);
+    int connectTimeoutMs() {
+        return milliseconds(connectTimeout);
     }
 
-    /** With threaded handlers run by an executor, which stays the caller's. */
-    public ContextOptions withExecutor(Executor runner) {
-        return new ContextOptions(
-                maxRunning,
-                Optional.of(runner),
-                maxQueuedBytes,
-                maxOutstanding,
-                maxRequestBytes,
-                argumentTimeout,
-                callTimeout,
-                debug);
+    int silenceTimeoutMs() {
+        return milliseconds(silenceTimeout);
     }
 
-    /** With so much waiting to be sent. */
-    public ContextOptions withMaxQueuedBytes(long bytes) {
-        return new ContextOptions(
-                maxRunning, executor, bytes, maxOutstanding, maxRequestBytes, argumentTimeout, callTimeout, debug);
-    }
-
-    /** With so many unanswered calls. */
-    public ContextOptions withMaxOutstanding(int calls) {
-        return new ContextOptions(
-                maxRunning, executor, maxQueuedBytes, calls, maxRequestBytes, argumentTimeout, callTimeout, debug);
-    }
-
-    /** With arguments of up to that size. */
-    public ContextOptions withMaxRequestBytes(int bytes) {
-        return new ContextOptions(
-                maxRunning, executor, maxQueuedBytes, maxOutstanding, bytes, argumentTimeout, callTimeout, debug);
-    }
-
-    /** With calls that may take that long. */
-    public ContextOptions withCallTimeout(Duration timeout) {
-        return new ContextOptions(
-                maxRunning, executor, maxQueuedBytes, maxOutstanding, maxRequestBytes, argumentTimeout, timeout, debug);
-    }
-
-    /** With or without a look-out for non-threaded handlers that block. */
-    public ContextOptions withDebug(boolean wanted) {
-        return new ContextOptions(
-                maxRunning,
-                executor,
-                maxQueuedBytes,
-                maxOutstanding,
-                maxRequestBytes,
-                argumentTimeout,
-                callTimeout,
-                wanted);
+    private static int milliseconds(Duration duration) {
+        return (int) Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
     }
 }
