@@ -227,6 +227,45 @@ public final class Arguments {
         return bulkCount > 0;
     }
 
+    int bulkCount() {
+        return bulkCount;
+    }
+
+    MemorySegment bulk(int index) {
+        return bulks[index];
+    }
+
+    /** Everything but the large arguments, as it is written to a connection; see {@link WanWay}. */
+    byte[] wanHead(int endpoint, int handler) {
+        return wan(endpoint, handler, 0);
+    }
+
+    /** Everything, as it is written to a connection. */
+    byte[] wanWhole(int endpoint, int handler) {
+        byte[] whole = wan(endpoint, handler, (int) (byteSize() - inlineBytes()));
+        int offset = whole.length;
+        for (int i = bulkCount - 1; i >= 0; i--) {
+            offset -= (int) bulks[i].byteSize();
+            MemorySegment.copy(bulks[i], Wire.BYTE, 0, whole, offset, (int) bulks[i].byteSize());
+        }
+        return whole;
+    }
+
+    private byte[] wan(int endpoint, int handler, int moreBytes) {
+        int lengthBytes = bulkCount * Long.BYTES;
+        byte[] bytes = new byte[end + lengthBytes + moreBytes];
+        MemorySegment head = MemorySegment.ofArray(bytes);
+        head.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulkCount);
+        head.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
+        head.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
+        head.set(Wire.INT, Wire.INLINE_OFFSET, inlineBytes());
+        for (int i = 0; i < bulkCount; i++) {
+            head.set(Wire.LONG, Wire.HEADER_BYTES + (long) i * Long.BYTES, bulks[i].byteSize());
+        }
+        MemorySegment.copy(memory, Wire.HEADER_BYTES, head, Wire.HEADER_BYTES + (long) lengthBytes, inlineBytes());
+        return bytes;
+    }
+
     /** Everything of a message, up to its end. */
     void pack(OutgoingMessage message, int endpoint, int handler) {
         memory.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulkCount);
@@ -261,6 +300,15 @@ public final class Arguments {
         Arguments copied = new Arguments(Arrays.copyOf(bulks, Math.max(1, bulkCount)), bulkCount);
         int offset = copied.claim(inlineBytes());
         MemorySegment.copy(memory, Wire.HEADER_BYTES, copied.memory, offset, inlineBytes());
+        return copied;
+    }
+
+    /** A copy of everything. */
+    Arguments deepCopy() {
+        Arguments copied = copy();
+        for (int i = 0; i < bulkCount; i++) {
+            copied.bulks[i] = MemorySegment.ofArray(bulks[i].toArray(Wire.BYTE));
+        }
         return copied;
     }
 

@@ -30,8 +30,16 @@ final class Barrier {
     Barrier(Context context, Endpoint system) {
         this.context = context;
         this.arrivals = new AtomicLongArray(context.size());
-        system.nonThreaded("arrived", (_, request) -> arrivals.incrementAndGet(request.remote()));
-        system.nonThreaded("released", (_, request) -> released(request.getInt()));
+        system.nonThreaded("arrived", (_, request) -> {
+            if (context.nodes().isMember(request.remote())) {
+                arrivals.incrementAndGet(request.remote());
+            }
+        });
+        system.nonThreaded("released", (_, request) -> {
+            if (request.remote() == ROOT) {
+                released(request.getInt());
+            }
+        });
     }
 
     private void released(int missing) {
@@ -93,7 +101,7 @@ final class Barrier {
     /** A rank that is gone and had not come. */
     private int missing(long number) {
         for (int rank = 0; rank < arrivals.length(); rank++) {
-            if (rank != context.rank() && context.peer(rank).isGone() && arrivals.get(rank) < number) {
+            if (rank != context.rank() && context.nodes().get(rank).isGone() && arrivals.get(rank) < number) {
                 return rank;
             }
         }
@@ -101,6 +109,6 @@ final class Barrier {
     }
 
     private boolean isRootGone() {
-        return context.rank() != ROOT && context.peer(ROOT).isGone();
+        return context.rank() != ROOT && context.nodes().get(ROOT).isGone();
     }
 }

@@ -89,7 +89,8 @@ final class Calls {
     }
 
     /** The process and endpoint that a call goes to. */
-    record Target(int rank, int endpoint) {}
+    @SuppressWarnings("ArrayRecordComponent") // not compared
+    record Target(int rank, int endpoint, String[] methods) {}
 
     long nextId() {
         return lastId.incrementAndGet();
@@ -105,18 +106,16 @@ final class Calls {
         pending.put(call.id(), call);
         sweepFromNowOn();
         try {
-            if (target.rank() != context.rank() && context.peer(target.rank()).isGone()) {
-                throw new PeerFailedException(
-                        target.rank(),
-                        "a call of " + call.method() + " cannot be made: rank " + target.rank() + " is gone");
-            }
             Arguments arguments = new Arguments()
                     .putLong(call.id())
                     .putInt(target.endpoint())
                     .putInt(call.method().id())
                     .putLong(leftNs);
             call.method().writeParameters(arguments, parameters);
-            context.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments);
+            Way way = context.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
+            if (way != null && call.wentBy(way) && remove(call.id()) != null) {
+                call.fail(lost(call, String.valueOf(way.lost())));
+            }
         } catch (RuntimeException | Error e) {
             if (remove(call.id()) != null) {
                 throw e;
@@ -237,13 +236,27 @@ final class Calls {
         }
     }
 
-    /** All calls to this peer fail. */
-    void peerGone(int rank, String why) {
+    /** Calls that went that way fail. */
+    void wayLost(Way way, String why) {
         for (PendingCall call : pending.values()) {
-            if (call.rank() == rank && remove(call.id()) != null) {
-                call.fail(new PeerFailedException(
-                        rank,
-                        "the call of " + call.method() + " will not be answered: rank " + rank + " is gone: " + why));
+            if (call.way() == way && remove(call.id()) != null) {
+                call.fail(lost(call, why));
+            }
+        }
+    }
+
+    private PeerFailedException lost(PendingCall call, String why) {
+        return new PeerFailedException(
+                call.rank(),
+                "the call of " + call.method() + " will not be answered: "
+                        + context.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
+    }
+
+    /** All calls fail. */
+    void close(String why) {
+        for (PendingCall call : pending.values()) {
+            if (remove(call.id()) != null) {
+                call.fail(lost(call, why));
             }
         }
     }
@@ -269,8 +282,9 @@ final class Calls {
 
     private void sweep(long nowNs) {
         for (PendingCall call : pending.values()) {
-            if (call.rank() != context.rank() && !context.peer(call.rank()).isConnected()) {
-                context.peerGone(call.rank(), "it has left, or its connection is lost");
+            Way way = call.way();
+            if (way != null && !way.isConnected()) {
+                way.lose("it has left, or its connection is lost");
             } else if (call.deadlineNs() - nowNs <= 0 && !(call instanceof PendingCall.Sync) && giveUp(call)) {
                 call.fail(late(call));
             }

@@ -3,10 +3,11 @@ package io.madeleine.nexus;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +23,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 public final class Context implements AutoCloseable {
+    private static final String[] ANY_METHOD = {};
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration GOODBYE_TIMEOUT = Duration.ofSeconds(1);
 
     private final Session session;
     private final ContextOptions options;
     private final Signal signal;
-    private final Peer[] peers;
-    private final Endpoint system;
-    private final IntTable<Endpoint> endpoints = new IntTable<>();
-    private final AtomicInteger lastEndpoint = new AtomicInteger(Wire.SYSTEM_ENDPOINT);
+    private final Nodes nodes;
+    private final Attaching attaching;
+    private final Endpoints endpoints;
     private final Failures failures;
     private final Workers workers;
     private final Inbound inbound;
@@ -42,62 +44,17 @@ public final class Context implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean refuses;
 
-    /** Why a request was not carried out. */
-    public enum Reason {
-        /** The endpoint is unknown there, or has been closed. */
-        NO_SUCH_ENDPOINT,
-        /** The endpoint has no handler of that name. */
-        NO_SUCH_HANDLER,
-        /** As many threaded requests as {@link ContextOptions#maxRunning} allows are being carried out. */
-        OVERLOADED,
-        /** The context is being closed. */
-        CLOSING
-    }
-
-    /**
-     * Requests of this process that another one has not carried out.
-     *
-     * @param rank who refused
-     * @param endpoint the number of the endpoint
-     * @param handler the number of the handler's name
-     * @param reason why
-     * @param count how many, since the last notice of this kind
-     */
-    public record Refusal(int rank, int endpoint, int handler, Reason reason, long count) {
-        @Override
-        public String toString() {
-            return "rank " + rank + " refused " + count + " requests to endpoint #" + endpoint + ", handler #" + handler
-                    + ": " + reason;
-        }
-    }
-
-    /** Told of what handlers of this context throw. */
-    @FunctionalInterface
-    public interface HandlerFailureListener {
-        /** A handler has failed; from the thread that ran it, and soon to return. */
-        void handlerFailed(Endpoint endpoint, String handler, int sender, Throwable cause);
-    }
-
-    /** Told of requests that were refused elsewhere. */
-    @FunctionalInterface
-    public interface RefusalListener {
-        /** Called from the receiving thread; must not wait. */
-        void refused(Refusal refusal);
-    }
-
-    private Context(Channel channel, ContextOptions options) {
-        this.session = channel.session();
+    private Context(List<Channel> channels, ContextOptions options) {
+        this.session = channels.getFirst().session();
         this.options = options;
         this.signal = session.newSignal();
         this.failures = new Failures(session.rank());
         this.workers = new Workers(options, session.rank());
-        this.peers = new Peer[session.size()];
-        for (int rank = 0; rank < peers.length; rank++) {
-            peers[rank] = new Peer(this, channel, rank, signal);
-        }
-        this.system = new Endpoint(this, Wire.SYSTEM_ENDPOINT, "nexus");
-        endpoints.putIfAbsent(Wire.SYSTEM_ENDPOINT, system);
+        this.nodes = new Nodes(this, channels);
+        this.attaching = new Attaching(this);
+        this.endpoints = new Endpoints(this);
         this.inbound = new Inbound(this);
+        Endpoint system = endpoints.system();
         this.systemRequests = new SystemRequests(this, system);
         this.barrier = new Barrier(this, system);
         this.calls = new Calls(this, system);
@@ -114,21 +71,32 @@ public final class Context implements AutoCloseable {
         return open(session.channel(), ContextOptions.DEFAULT, setup);
     }
 
+    /** As {@link #open(List, ContextOptions, Consumer)}, on one channel. */
+    public static Context open(Channel channel, ContextOptions options, Consumer<Context> setup) {
+        return open(List.of(channel), options, setup);
+    }
+
     /**
-     * A context on a channel.
+     * A context on one or several channels of a session, best first: each is a method to reach the others by.
      *
      * @param setup adds the endpoints that others expect to be there; requests are received from then on
      */
-    public static Context open(Channel channel, ContextOptions options, Consumer<Context> setup) {
-        Context context = new Context(channel, options);
+    public static Context open(List<Channel> channels, ContextOptions options, Consumer<Context> setup) {
+        if (channels.stream().map(Channel::session).distinct().count() != 1) {
+            throw new IllegalArgumentException(
+                    channels.size() + " channels of different sessions: expected one or several of the same one");
+        }
+        Context context = new Context(channels, options);
         try {
             setup.accept(context);
         } catch (RuntimeException | Error e) {
             context.inbound.close();
+            context.attaching.close();
             throw e;
         }
-        channel.onMessage(context.inbound);
-        context.session.onPeerFailure((rank, cause) -> context.peerGone(rank, String.valueOf(cause.getMessage())));
+        channels.forEach(channel -> channel.onMessage(context.inbound));
+        context.session.onPeerFailure(
+                (rank, cause) -> context.nodes.get(rank).lostBySession(String.valueOf(cause.getMessage())));
         return context;
     }
 
@@ -151,13 +119,7 @@ public final class Context implements AutoCloseable {
 
     /** A new endpoint, to which only its startpoints lead. */
     public Endpoint endpoint() {
-        while (true) {
-            int id = lastEndpoint.incrementAndGet() & Integer.MAX_VALUE;
-            Endpoint created = new Endpoint(this, id, null);
-            if (id != Wire.SYSTEM_ENDPOINT && endpoints.putIfAbsent(id, created)) {
-                return created;
-            }
-        }
+        return endpoints.create();
     }
 
     /**
@@ -166,25 +128,20 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
      */
     public Endpoint endpoint(String name) {
-        int id = namedId(name);
-        Endpoint created = new Endpoint(this, id, name);
-        if (!endpoints.putIfAbsent(id, created)) {
-            throw new IllegalArgumentException(find(id) + " exists already, with the number that \"" + name
-                    + "\" would have: choose another name");
-        }
-        return created;
+        return endpoints.create(name);
     }
 
-    private static int namedId(String name) {
-        return Wire.id(name) | Integer.MIN_VALUE;
-    }
-
-    /** A pointer to the endpoint of that name in the process of rank {@code rank}; whether it is there, requests will show. */
-    public Startpoint startpoint(int rank, String name) {
-        if (rank < 0 || rank >= size()) {
-            throw new IllegalArgumentException("rank " + rank + ": expected 0 to " + (size() - 1));
+    /**
+     * A pointer to the endpoint of that name at a node; whether it is there, requests will show.
+     *
+     * @param node a rank of the session, or the number of a context of another session, as {@link Startpoint#rank} and
+     *     {@link Request#remote} say it
+     */
+    public Startpoint startpoint(int node, String name) {
+        if (node < 0) {
+            throw new IllegalArgumentException("node " + node + ": expected 0 or more");
         }
-        return new Startpoint(this, new int[] {rank}, new int[] {namedId(name)}, true);
+        return new Startpoint(this, new int[] {nodes.get(node).number()}, new int[] {Endpoints.idOf(name)}, false);
     }
 
     /** How values of typed services travel; types of one's own are registered here. */
@@ -208,53 +165,82 @@ public final class Context implements AutoCloseable {
 
     @Nullable
     Endpoint find(int id) {
-        return endpoints.get(id);
+        return endpoints.find(id);
     }
 
     void remove(Endpoint endpoint) {
-        if (endpoint != system) {
-            endpoints.remove(endpoint.id());
-        }
+        endpoints.remove(endpoint);
+    }
+
+    // ---- contexts of other sessions
+
+    /**
+     * Lets contexts of separately started programs attach to this one, on all network interfaces. They need the same {@code
+     * madeleine.session.secret}; what is said is sealed.
+     *
+     * @param port the TCP port, or 0 for any
+     * @throws io.madeleine.api.ConfigurationException if the session has no secret
+     * @throws AttachException if the port is taken
+     */
+    public AttachPoint allowAttach(int port, Approver approver) {
+        return attaching.allow(new InetSocketAddress(port), Hosts.ofThisMachine(), approver);
+    }
+
+    /**
+     * As {@link #allowAttach(int, Approver)}, on one interface only.
+     *
+     * @param bind where to listen
+     * @param hosts the names or addresses by which others reach this machine, best first; they travel in startpoints
+     */
+    public AttachPoint allowAttach(InetSocketAddress bind, List<String> hosts, Approver approver) {
+        return attaching.allow(bind, hosts, approver);
+    }
+
+    /**
+     * Attaches to a context of another program, within {@link ContextOptions#connectTimeout}.
+     *
+     * @param url {@code nexus://host:port} or {@code nexus://host:port/path}; see {@link AttachPoint#url}
+     * @return the startpoint that the other's {@link Approver} gives
+     * @throws AttachException if nobody is there, its secret is another one, or it refuses
+     */
+    public Startpoint attach(String url) {
+        checkMayWait();
+        return attaching.attach(url);
+    }
+
+    /** How a node may be reached, best first; see {@link Startpoint#methods}. */
+    public List<MethodStatus> methodsOf(int node) {
+        return node == rank()
+                ? List.of(new MethodStatus("local", "", MethodStatus.State.IN_USE, "it is this process"))
+                : nodes.get(node).methods();
     }
 
     // ---- requests
 
-    void send(int rank, int endpoint, int handler, Arguments arguments) {
-        if (rank == session.rank()) {
-            sendToSelf(endpoint, handler, arguments);
-        } else if (inbound.isRunByCaller()) {
-            peers[rank].sendNow(arguments, endpoint, handler);
-        } else {
-            peers[rank].send(arguments, endpoint, handler);
-        }
+    @Nullable
+    Way send(int node, int endpoint, int handler, Arguments arguments) {
+        return send(node, endpoint, handler, arguments, ANY_METHOD);
     }
 
-    private void sendToSelf(int endpointId, int handlerId, Arguments arguments) {
-        Endpoint endpoint = find(endpointId);
-        Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
-        Request local = Request.local(this, arguments);
-        if (endpoint == null || entry == null) {
-            Reason reason = endpoint == null ? Reason.NO_SUCH_ENDPOINT : Reason.NO_SUCH_HANDLER;
-            failures.refused(new Refusal(rank(), endpointId, handlerId, reason, 1));
-        } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
-            inbound.runLocally(endpoint, entry, local);
-        } else {
-            inbound.hand(endpoint, entry, local, endpointId, handlerId);
+    /** Sends a request; the way it went, if it is known yet and there was one. */
+    @Nullable
+    Way send(int node, int endpoint, int handler, Arguments arguments, String[] methods) {
+        if (node == session.rank()) {
+            inbound.sendToSelf(endpoint, handler, arguments);
+            return null;
         }
+        Peer peer = nodes.get(node);
+        if (inbound.isRunByCaller()) {
+            return peer.sendNow(arguments, endpoint, handler, methods);
+        }
+        return methods.length == 0
+                ? peer.send(arguments, endpoint, handler)
+                : peer.send(arguments, endpoint, handler, methods);
     }
 
-    /** Nothing waits to be sent to this peer any more. */
-    void wayIsFree(int rank) {
-        systemRequests.tellRefusals(rank);
-    }
-
-    /** Tells a peer that a request of it was not carried out, soon. */
-    void refuse(int rank, Refusals.Kind kind) {
-        if (rank == rank()) {
-            failures.refused(new Refusal(rank, kind.endpoint(), kind.handler(), kind.reason(), 1));
-        } else {
-            systemRequests.refuse(rank, kind);
-        }
+    /** Nothing waits to be sent that way any more. */
+    void wayIsFree(Peer peer) {
+        systemRequests.tellRefusals(peer);
     }
 
     /**
@@ -318,7 +304,7 @@ public final class Context implements AutoCloseable {
     }
 
     /** Adds a listener for requests of this process that others have refused. */
-    public void onRefusal(RefusalListener listener) {
+    public void onRefusal(Refusal.Listener listener) {
         failures.listen(listener);
     }
 
@@ -353,8 +339,16 @@ public final class Context implements AutoCloseable {
         return inbound;
     }
 
-    Peer peer(int rank) {
-        return peers[rank];
+    Nodes nodes() {
+        return nodes;
+    }
+
+    Attaching attaching() {
+        return attaching;
+    }
+
+    SystemRequests systemRequests() {
+        return systemRequests;
     }
 
     Session session() {
@@ -365,10 +359,15 @@ public final class Context implements AutoCloseable {
         return refuses;
     }
 
-    void peerGone(int rank, String why) {
-        peers[rank].goneBecause(why);
-        calls.peerGone(rank, why);
-        servedCalls.peerGone(rank);
+    /** What went that way and has no answer yet will not get one. */
+    void wayLost(Peer peer, Way way, String why) {
+        calls.wayLost(way, why);
+        if (way instanceof WanWay wan && wan.isAccepted()) {
+            attaching.left();
+        }
+        if (!peer.isAtWork()) {
+            servedCalls.peerGone(peer.number());
+        }
         signal.signal();
     }
 
@@ -383,10 +382,7 @@ public final class Context implements AutoCloseable {
         refuses = true;
         long deadlineNs = System.nanoTime() + timeout.toNanos();
         boolean drained = signal.await(() -> workers.runningCount() == 0, timeout.toNanos(), TimeUnit.NANOSECONDS);
-        for (Peer peer : peers) {
-            drained &= peer.awaitDrained(Math.max(0, deadlineNs - System.nanoTime()));
-        }
-        return drained;
+        return nodes.awaitDrained(deadlineNs) && drained;
     }
 
     /** {@linkplain #drain Drains} for up to 5 s, and tells the others. The session stays open. Idempotent. */
@@ -394,10 +390,11 @@ public final class Context implements AutoCloseable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             drain(CLOSE_TIMEOUT);
+            attaching.close();
             systemRequests.goodbye();
-            for (int rank = 0; rank < peers.length; rank++) {
-                calls.peerGone(rank, "the context of this process has been closed");
-            }
+            nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos());
+            calls.close("the context of this process has been closed");
+            nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed"));
             inbound.close();
         }
     }

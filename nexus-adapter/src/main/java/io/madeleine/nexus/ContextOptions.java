@@ -190,6 +190,6 @@ public final class ContextOptions {
     }
 
     private static int milliseconds(Duration duration) {
-        return (int) Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
+        return Math.clamp(duration.toMillis(), 1, Integer.MAX_VALUE);
     }
 }

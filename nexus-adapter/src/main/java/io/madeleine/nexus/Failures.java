@@ -18,8 +18,8 @@ final class Failures {
     private static final long LOGGED_PER_INTERVAL = 8;
 
     private final int rank;
-    private final List<Context.HandlerFailureListener> handlerListeners = new CopyOnWriteArrayList<>();
-    private final List<Context.RefusalListener> refusalListeners = new CopyOnWriteArrayList<>();
+    private final List<HandlerFailureListener> handlerListeners = new CopyOnWriteArrayList<>();
+    private final List<Refusal.Listener> refusalListeners = new CopyOnWriteArrayList<>();
     private final AtomicLong handlerFailures = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
     private long intervalStartNs;
@@ -30,11 +30,11 @@ final class Failures {
         this.rank = rank;
     }
 
-    void listen(Context.HandlerFailureListener listener) {
+    void listen(HandlerFailureListener listener) {
         handlerListeners.add(listener);
     }
 
-    void listen(Context.RefusalListener listener) {
+    void listen(Refusal.Listener listener) {
         refusalListeners.add(listener);
     }
 
@@ -52,7 +52,7 @@ final class Failures {
                 Level.ERROR,
                 () -> "handler " + handler + " of " + endpoint + " failed on a request from rank " + sender,
                 cause);
-        for (Context.HandlerFailureListener listener : handlerListeners) {
+        for (HandlerFailureListener listener : handlerListeners) {
             try {
                 listener.handlerFailed(endpoint, handler, sender, cause);
             } catch (RuntimeException e) {
@@ -63,9 +63,9 @@ final class Failures {
     }
 
     /** A peer has told that it refused requests of this process. */
-    void refused(Context.Refusal refusal) {
+    void refused(Refusal refusal) {
         log(Level.WARNING, () -> "rank " + rank + ": " + refusal, null);
-        for (Context.RefusalListener listener : refusalListeners) {
+        for (Refusal.Listener listener : refusalListeners) {
             try {
                 listener.refused(refusal);
             } catch (RuntimeException e) {
@@ -73,6 +73,11 @@ final class Failures {
             }
         }
         refused.addAndGet(refusal.count());
+    }
+
+    /** An approver has thrown something, and so refused. */
+    void approverFailed(AttachRequest request, Throwable cause) {
+        log(Level.ERROR, () -> "the approver failed on " + request + ", which is refused", cause);
     }
 
     /** A request that was queued could not be sent. */

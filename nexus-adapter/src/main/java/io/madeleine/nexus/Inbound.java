@@ -10,7 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,9 +65,49 @@ final class Inbound implements Channel.MessageHandler {
         context.signal().signal();
     }
 
-    /** A non-threaded request of this process to itself. */
-    void runLocally(Endpoint endpoint, Endpoint.Entry entry, Request local) {
-        postpone(() -> run(endpoint, entry, local));
+    /** A request of this process to itself; a non-threaded handler is run when none else is. */
+    void sendToSelf(int endpointId, int handlerId, Arguments arguments) {
+        Endpoint endpoint = context.find(endpointId);
+        Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
+        Request local = Request.local(context, arguments);
+        if (endpoint == null || entry == null) {
+            refuse(local, endpointId, handlerId, reasonFor(endpoint));
+        } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
+            postpone(() -> run(endpoint, entry, local));
+        } else {
+            hand(endpoint, entry, local, endpointId, handlerId);
+        }
+    }
+
+    /**
+     * A request that came by a connection, in the thread that reads there. Returns when its handler has returned, if it is
+     * non-threaded, or has been given to a thread of its own.
+     */
+    void receive(Request received, int endpointId, int handlerId) {
+        Endpoint endpoint = context.find(endpointId);
+        Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
+        if (entry != null && entry.threading() == Endpoint.Threading.NON_THREADED) {
+            Thread reader = Thread.currentThread();
+            AtomicBoolean done = new AtomicBoolean();
+            postpone(() -> {
+                try {
+                    dispatch(received, endpointId, handlerId);
+                } finally {
+                    done.set(true);
+                    LockSupport.unpark(reader);
+                }
+            });
+            while (!done.get()) {
+                LockSupport.park(this); // another thread runs handlers, and does this one when it is through
+            }
+        } else {
+            dispatch(received, endpointId, handlerId);
+        }
+        context.signal().signal();
+    }
+
+    private static Refusal.Reason reasonFor(@Nullable Endpoint endpoint) {
+        return endpoint == null ? Refusal.Reason.NO_SUCH_ENDPOINT : Refusal.Reason.NO_SUCH_HANDLER;
     }
 
     private void postpone(Runnable task) {
@@ -125,7 +167,7 @@ final class Inbound implements Channel.MessageHandler {
             message.close();
         }
         request.begin(used, Wire.HEADER_BYTES, end, sender, bulks, bulks == 0 ? null : message);
-        dispatch(used.get(Wire.INT, Wire.ENDPOINT_OFFSET), used.get(Wire.INT, Wire.HANDLER_OFFSET));
+        dispatch(request, used.get(Wire.INT, Wire.ENDPOINT_OFFSET), used.get(Wire.INT, Wire.HANDLER_OFFSET));
     }
 
     /** Memory that begins with the first block; what is larger than usual is for this request only. */
@@ -141,28 +183,24 @@ final class Inbound implements Channel.MessageHandler {
         return larger;
     }
 
-    private void dispatch(int endpointId, int handlerId) {
+    private void dispatch(Request current, int endpointId, int handlerId) {
         Endpoint endpoint = context.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
         if (endpoint == null || entry == null) {
-            refuse(
-                    request,
-                    endpointId,
-                    handlerId,
-                    endpoint == null ? Context.Reason.NO_SUCH_ENDPOINT : Context.Reason.NO_SUCH_HANDLER);
+            refuse(current, endpointId, handlerId, reasonFor(endpoint));
         } else if (context.refusesRequests() && endpointId != Wire.SYSTEM_ENDPOINT) {
-            refuse(request, endpointId, handlerId, Context.Reason.CLOSING);
+            refuse(current, endpointId, handlerId, Refusal.Reason.CLOSING);
         } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
-            run(endpoint, entry, request);
+            run(endpoint, entry, current);
         } else {
-            hand(endpoint, entry, request.detach(), endpointId, handlerId);
+            hand(endpoint, entry, current.detach(), endpointId, handlerId);
         }
     }
 
-    private void refuse(Request refused, int endpointId, int handlerId, Context.Reason reason) {
+    private void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
         int sender = refused.remote();
         refused.finish();
-        context.refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
+        context.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
     }
 
     /** Gives a request to a thread of its own. */
@@ -176,7 +214,7 @@ final class Inbound implements Channel.MessageHandler {
             }
         });
         if (!begun) {
-            refuse(handed, endpointId, handlerId, Context.Reason.OVERLOADED);
+            refuse(handed, endpointId, handlerId, Refusal.Reason.OVERLOADED);
         }
     }
 

@@ -1,221 +1,288 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.Channel;
-import io.madeleine.api.Completion;
 import io.madeleine.api.MadeleineException;
-import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.api.Signal;
-import java.util.Optional;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to another process. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
- * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more.
- *
- * <p>The queue cannot be forgotten: whoever ends a message looks at it afterwards, and whoever adds to it tries to send
- * afterwards.
+ * Another node, and all ways to it: over the channels of the session, over connections that are there, and to addresses where
+ * it listens. Requests go the first way that works; when that fails, the next one is taken.
  *
  * <p>Threading: thread-safe.
  */
 final class Peer {
-    /** What a queued request costs beside its arguments. */
-    private static final long ENTRY_BYTES = 160;
+    private static final String[] ANY = {};
 
     private final Context context;
-    private final Channel channel;
-    private final int rank;
-    private final Signal signal;
-    private final long maxQueuedBytes;
-    private final Queue<Queued> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicLong queuedBytes = new AtomicLong();
+    private final int number;
+    private final NodeId id;
 
-    /** How often it has been asked to drain since the thread that does began its last attempt; 0 if none does. */
-    private final AtomicInteger drains = new AtomicInteger();
+    /** At work, best first; those to which this process has connected are in {@link #routes}, too. */
+    private final List<Way> ways = new CopyOnWriteArrayList<>();
 
-    private final Runnable drain = this::drain;
+    private final Routes routes;
+    private final Refusals refusals = new Refusals();
 
-    /** Why nothing can be sent any more, if that is so. */
-    private volatile @Nullable String gone;
+    /** Ways of the session that are lost. */
+    private final List<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
 
-    private record Queued(
-            int endpoint,
-            int handler,
-            Arguments arguments,
-            @Nullable Arguments owner,
-            long bytes) {
-        void over() {
-            if (owner != null) {
-                owner.takenBack();
+    /** Requests of handlers, which do not wait for a connection. */
+    private final Queue<Runnable> deferred = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger deferredCount = new AtomicInteger();
+    private final AtomicLong deferredBytes = new AtomicLong();
+
+    private volatile @Nullable Way current;
+
+    /** Why nothing can be sent any more, whatever the way. */
+    private volatile @Nullable String left;
+
+    Peer(Context context, int number, NodeId id) {
+        this.context = context;
+        this.number = number;
+        this.id = id;
+        this.routes = new Routes(context, this);
+    }
+
+    int number() {
+        return number;
+    }
+
+    NodeId id() {
+        return id;
+    }
+
+    Routes routes() {
+        return routes;
+    }
+
+    Refusals refusals() {
+        return refusals;
+    }
+
+    /** One more way, at work. */
+    void add(Way way) {
+        ways.add(way);
+        if (current == null) {
+            current = way;
+        }
+    }
+
+    // ---- requests
+
+    /** Sends, waits until the arguments may be changed, and answers which way they went. */
+    Way send(Arguments arguments, int endpoint, int handler) {
+        Way way = current;
+        return way != null && way.send(arguments, endpoint, handler) ? way : send(arguments, endpoint, handler, ANY);
+    }
+
+    /**
+     * As {@link #send(Arguments, int, int)}, by the first method that works of those named; of all, if none is named.
+     *
+     * @throws PeerFailedException if none works; says which there are
+     */
+    Way send(Arguments arguments, int endpoint, int handler, String[] methods) {
+        while (true) {
+            Way way = atWork(methods);
+            if (way == null) {
+                way = left == null ? routes.connectAny(methods) : null;
+            }
+            if (way == null) {
+                throw unreachable(methods);
+            }
+            if (methods.length == 0) {
+                current = way;
+            }
+            if (way.send(arguments, endpoint, handler)) {
+                return way;
             }
         }
     }
 
-    Peer(Context context, Channel channel, int rank, Signal signal) {
-        this.context = context;
-        this.channel = channel;
-        this.rank = rank;
-        this.signal = signal;
-        this.maxQueuedBytes = context.options().maxQueuedBytes();
+    /** Sends without waiting; null if that is left to a thread that may wait for a connection. */
+    @Nullable
+    Way sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
+        while (deferredCount.get() == 0) {
+            Way way = methods.length == 0 && current != null ? current : atWork(methods);
+            if (way == null) {
+                break;
+            }
+            if (way.sendNow(arguments, endpoint, handler)) {
+                return way;
+            }
+        }
+        if (left != null || (deferredCount.get() == 0 && !routes.mayConnect(methods))) {
+            throw unreachable(methods);
+        }
+        defer(arguments, endpoint, handler, methods);
+        return null;
     }
 
-    /** The peer is dead or has left. */
-    void goneBecause(String why) {
-        gone = why;
-        drain();
+    private void defer(Arguments arguments, int endpoint, int handler, String[] methods) {
+        long bytes = arguments.byteSize() + Wire.HEADER_BYTES;
+        long max = context.options().maxQueuedBytes();
+        if (deferredBytes.addAndGet(bytes) > max) {
+            deferredBytes.addAndGet(-bytes);
+            throw new OverloadedException(this + " is being connected to, and " + deferredBytes.get()
+                    + " bytes of requests wait for that already; more than ContextOptions.maxQueuedBytes, " + max
+                    + ", are not kept");
+        }
+        Arguments copy = arguments.deepCopy();
+        deferred.add(() -> {
+            try {
+                send(copy, endpoint, handler, methods);
+            } catch (MadeleineException e) {
+                context.failures().sendFailed(number, e);
+            } finally {
+                deferredBytes.addAndGet(-bytes);
+            }
+        });
+        if (deferredCount.getAndIncrement() == 0) {
+            Thread.ofVirtual().name("nexus-connect").start(this::sendDeferred);
+        }
     }
 
+    private void sendDeferred() {
+        do {
+            Runnable next = deferred.poll();
+            if (next != null) {
+                next.run();
+            }
+        } while (deferredCount.decrementAndGet() > 0);
+    }
+
+    private @Nullable Way atWork(String[] methods) {
+        for (String word : methods) {
+            for (Way way : ways) {
+                if (way.isMeantBy(word)) {
+                    return way;
+                }
+            }
+        }
+        return methods.length > 0 || ways.isEmpty() ? null : first();
+    }
+
+    private @Nullable Way first() {
+        for (Way way : ways) {
+            return way;
+        }
+        return null;
+    }
+
+    private PeerFailedException unreachable(String[] methods) {
+        String why = left;
+        StringBuilder text = new StringBuilder(toString()).append(" cannot be reached");
+        if (methods.length > 0) {
+            text.append(" by ").append(String.join(", ", methods));
+        }
+        if (why != null) {
+            return new PeerFailedException(number, text.append(": ").append(why).toString());
+        }
+        List<MethodStatus> all = methods();
+        for (int i = 0; i < all.size(); i++) {
+            MethodStatus method = all.get(i);
+            text.append(i == 0 ? ": " : "; ")
+                    .append(method.name())
+                    .append(" (")
+                    .append(method.address())
+                    .append("): ")
+                    .append(method.reason());
+        }
+        return new PeerFailedException(
+                number, text.append(all.isEmpty() ? ": no method is known" : "").toString());
+    }
+
+    // ---- what is known
+
+    /** The table of methods, best first. */
+    List<MethodStatus> methods() {
+        List<MethodStatus> all = new ArrayList<>(lostWays);
+        if (number >= context.size()) {
+            all.add(new MethodStatus(
+                    "mad",
+                    "channel " + id.channel(),
+                    MethodStatus.State.NOT_APPLICABLE,
+                    "it is of session " + id.session() + ", this process of "
+                            + context.session().id()));
+        }
+        Way used = left == null ? current : null;
+        for (Way way : ways) {
+            boolean inUse = way == used || (used == null && way == first());
+            all.add(new MethodStatus(
+                    way.name(),
+                    way.address(),
+                    inUse ? MethodStatus.State.IN_USE : MethodStatus.State.WORKS,
+                    inUse ? "the first that works" : "another one is in use"));
+        }
+        routes.addStatus(all);
+        return all;
+    }
+
+    /** Whether there is a way at work. */
+    boolean isAtWork() {
+        return !ways.isEmpty();
+    }
+
+    /** Whether it is known to be gone: dead in its session, or its context has been closed. */
     boolean isGone() {
-        return gone != null;
-    }
-
-    /** Whether the network, too, believes the peer to be there. */
-    boolean isConnected() {
-        return gone == null && channel.isConnected(rank);
+        return left != null || (ways.isEmpty() && !routes.mayConnect(ANY));
     }
 
     boolean isDrained() {
-        return queue.isEmpty();
+        return ways.stream().allMatch(Way::isDrained);
     }
 
-    private void checkPresent() {
-        String why = gone;
-        if (why != null) {
-            throw new PeerFailedException(rank, "a request to rank " + rank + " cannot be sent: " + why);
-        }
-    }
-
-    /** Sends and waits until the arguments may be changed. */
-    void send(Arguments arguments, int endpoint, int handler) {
-        if (gone != null) {
-            checkPresent();
-        }
-        if (!queue.isEmpty()) {
-            drain();
-            signal.await(queue::isEmpty); // what handlers have sent before goes before
-        }
-        OutgoingMessage message = channel.beginPacking(rank);
-        try {
-            arguments.pack(message, endpoint, handler);
-            message.endPacking();
-        } finally {
-            message.close();
-        }
-        if (!queue.isEmpty()) {
-            drain();
-        }
-    }
-
-    /**
-     * Sends without waiting.
-     *
-     * @throws OverloadedException if that cannot be done at once and too much is queued
-     */
-    void sendNow(Arguments arguments, int endpoint, int handler) {
-        if (gone != null) {
-            checkPresent();
-        }
-        if (!queue.isEmpty() || !trySend(arguments, endpoint, handler, arguments)) {
-            enqueue(arguments, endpoint, handler);
-        } else if (!queue.isEmpty()) {
-            drain();
-        }
-    }
-
-    private void enqueue(Arguments arguments, int endpoint, int handler) {
-        long bytes = ENTRY_BYTES + arguments.inlineBytes();
-        if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
-            queuedBytes.addAndGet(-bytes);
-            throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
-                    + queuedBytes.get() + " bytes of requests wait at rank " + context.rank()
-                    + " already; more than ContextOptions.maxQueuedBytes, " + maxQueuedBytes + ", are not kept");
-        }
-        Arguments owner = null;
-        if (arguments.hasBulks()) {
-            arguments.lend();
-            owner = arguments;
-        }
-        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, bytes));
-        drain();
-    }
-
-    /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
-    private boolean trySend(Arguments arguments, int endpoint, int handler, @Nullable Arguments owner) {
-        Optional<OutgoingMessage> begun = channel.tryBeginPacking(rank);
-        if (begun.isEmpty()) {
-            return false;
-        }
-        OutgoingMessage message = begun.get();
-        Completion sent;
-        try {
-            arguments.pack(message, endpoint, handler);
-            sent = message.endPackingAsync();
-        } catch (RuntimeException | Error e) {
-            message.close();
-            throw e;
-        }
-        if (sent.isDone()) {
-            return true;
-        }
-        if (owner != null && owner.hasBulks()) {
-            owner.lend();
-            sent.onDone(() -> {
-                owner.takenBack();
-                drain();
-            });
-        } else {
-            sent.onDone(drain);
-        }
-        return true;
-    }
-
-    /**
-     * Sends what is queued, as far as it goes. Never waits; if another thread does so, that one does it once more: it may
-     * have found the connection taken by who comes here now.
-     */
-    void drain() {
-        if (queue.isEmpty() || drains.getAndIncrement() != 0) {
-            return;
-        }
-        try {
-            int seen = 1;
-            do {
-                drainSome(); // what is left goes when whoever has the connection comes here
-                if (queue.isEmpty()) {
-                    signal.signal();
-                    context.wayIsFree(rank);
-                }
-                seen = drains.addAndGet(-seen);
-            } while (seen != 0);
-        } catch (RuntimeException | Error e) {
-            drains.set(0); // the next one who comes drains
-            throw e;
-        }
-    }
-
-    private void drainSome() {
-        for (Queued next = queue.peek(); next != null; next = queue.peek()) {
-            try {
-                if (gone == null && !trySend(next.arguments(), next.endpoint(), next.handler(), next.owner())) {
-                    return;
-                }
-            } catch (MadeleineException e) {
-                context.failures().sendFailed(rank, e);
-            }
-            queue.poll();
-            queuedBytes.addAndGet(-next.bytes());
-            next.over();
-        }
-    }
-
-    /** Waits until nothing is queued, no longer than until the deadline. */
     boolean awaitDrained(long timeoutNs) {
-        drain();
-        return queue.isEmpty() || signal.await(queue::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+        long deadlineNs = System.nanoTime() + timeoutNs;
+        boolean drained = true;
+        for (Way way : ways) {
+            drained &= way.awaitDrained(Math.max(0, deadlineNs - System.nanoTime()));
+        }
+        return drained;
+    }
+
+    // ---- the end
+
+    /** A way is lost; from itself. */
+    void wayLost(Way way, String why) {
+        ways.remove(way);
+        if (current == way) {
+            current = first();
+        }
+        if (way instanceof WanWay wan) {
+            routes.lost(wan, why);
+        } else {
+            lostWays.add(new MethodStatus(way.name(), way.address(), MethodStatus.State.FAILED, why));
+        }
+        context.wayLost(this, way, why);
+    }
+
+    /** Its process is dead, as the session says, or cannot be reached over the session's networks any more. */
+    void lostBySession(String why) {
+        for (Way way : ways) {
+            if (way instanceof MadWay) {
+                way.lose(why);
+            }
+        }
+    }
+
+    /** It has gone for good, or this context has. */
+    void leave(String why) {
+        left = why;
+        ways.forEach(way -> way.lose(why));
+    }
+
+    @Override
+    public String toString() {
+        return number < context.size()
+                ? "rank " + number
+                : "node " + number + " (rank " + id.rank() + " of session " + id.session() + ")";
     }
 }

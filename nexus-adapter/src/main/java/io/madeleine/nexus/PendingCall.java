@@ -13,6 +13,7 @@ abstract class PendingCall {
     private final int rank;
     private final ServiceMethod method;
     private final long deadlineNs;
+    private volatile @Nullable Way way;
 
     PendingCall(long id, int rank, ServiceMethod method, long deadlineNs) {
         this.id = id;
@@ -35,6 +36,17 @@ abstract class PendingCall {
 
     final long deadlineNs() {
         return deadlineNs;
+    }
+
+    /** The way it went, once that is known. */
+    final @Nullable Way way() {
+        return way;
+    }
+
+    /** It went that way; true if that is lost by now, and whoever has lost it may not have seen this. */
+    final boolean wentBy(Way taken) {
+        way = taken;
+        return taken.lost() != null;
     }
 
     /** The answer has come; from the receiving thread. */

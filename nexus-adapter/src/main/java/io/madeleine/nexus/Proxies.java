@@ -93,7 +93,11 @@ final class Proxies implements InvocationHandler {
                 }
                 context.awaitNs(pauseNs);
             } catch (PeerFailedException e) {
-                if (attempt >= method.attempts() || ++target >= targets.length) {
+                if (attempt >= method.attempts()) {
+                    throw e;
+                }
+                boolean isAlone = context.nodes().get(targets[target].rank()).isGone(); // else another method is tried
+                if (isAlone && ++target >= targets.length) {
                     throw e;
                 }
             }

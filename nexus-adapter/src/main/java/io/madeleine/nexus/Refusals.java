@@ -14,7 +14,7 @@ final class Refusals {
     private static final int MAX_KINDS = 64;
 
     /** Endpoint, handler and reason. */
-    record Kind(int endpoint, int handler, Context.Reason reason) {}
+    record Kind(int endpoint, int handler, Refusal.Reason reason) {}
 
     private final Map<Kind, Long> counts = new LinkedHashMap<>();
     private volatile boolean any;

@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the handler's thread.
  */
 public final class Request {
-    private static final MemorySegment[] NONE = {};
-
     private final Context context;
     private MemorySegment memory = MemorySegment.NULL;
     private int position;
@@ -32,7 +30,7 @@ public final class Request {
     private int bulkCount;
     private int bulksTaken;
     private @Nullable IncomingMessage message;
-    private MemorySegment[] localBulks = NONE;
+    private @Nullable BulkSource source;
     private long largestBytes;
 
     Request(Context context) {
@@ -50,7 +48,13 @@ public final class Request {
         bulkCount = bulks;
         bulksTaken = 0;
         message = open;
-        localBulks = NONE;
+        source = null;
+    }
+
+    /** As {@link #begin}, with large arguments that come from elsewhere than a channel. */
+    void begin(MemorySegment inline, int from, int to, int sender, int bulks, BulkSource others) {
+        begin(inline, from, to, sender, bulks, (IncomingMessage) null);
+        source = others;
     }
 
     /** A request of this process to itself. */
@@ -58,8 +62,7 @@ public final class Request {
         Request request = new Request(context);
         MemorySegment inline = arguments.inlineCopy();
         MemorySegment[] bulks = arguments.bulkCopies();
-        request.begin(inline, 0, (int) inline.byteSize(), context.rank(), bulks.length, null);
-        request.localBulks = bulks;
+        request.begin(inline, 0, (int) inline.byteSize(), context.rank(), bulks.length, new BulkSource.Present(bulks));
         return request;
     }
 
@@ -69,9 +72,10 @@ public final class Request {
         byte[] copy = new byte[end - position];
         MemorySegment.copy(memory, Wire.BYTE, position, copy, 0, copy.length);
         detached.begin(MemorySegment.ofArray(copy), 0, copy.length, remote, bulkCount, message);
-        detached.localBulks = localBulks;
+        detached.source = source;
         detached.bulksTaken = bulksTaken;
         message = null;
+        source = null;
         return detached;
     }
 
@@ -82,7 +86,11 @@ public final class Request {
             message = null;
             open.close();
         }
-        localBulks = NONE;
+        BulkSource others = source;
+        if (others != null) {
+            source = null;
+            others.close();
+        }
     }
 
     /** The context whose endpoint the request came to. */
@@ -90,7 +98,10 @@ public final class Request {
         return context;
     }
 
-    /** The rank of the process that made the request. */
+    /**
+     * The node that made the request: the rank of a process of the session, or, from {@link Context#size} on, the number
+     * of a context of another session.
+     */
     public int remote() {
         return remote;
     }
@@ -268,10 +279,10 @@ public final class Request {
             throw new NexusException("the request from rank " + remote + " has no large argument left: expected what"
                     + " the sender has put, in its order");
         }
-        int index = bulksTaken++;
+        bulksTaken++;
         IncomingMessage open = message;
         if (open == null) {
-            MemorySegment.copy(localBulks[index], 0, target, offset, bytes);
+            takeFromElsewhere(target, offset, bytes);
             return;
         }
         boolean isLast = bulksTaken == bulkCount;
@@ -282,6 +293,14 @@ public final class Request {
             message = null;
             open.close();
         }
+    }
+
+    private void takeFromElsewhere(MemorySegment target, long offset, long bytes) {
+        BulkSource others = source;
+        if (others == null) {
+            throw new IllegalStateException("the request from rank " + remote + " is over: its handler has returned");
+        }
+        others.take(target, offset, bytes);
     }
 
     /** Takes a global pointer, bound to this context. */

@@ -16,15 +16,24 @@ public final class Startpoint {
     private static final int LIGHTWEIGHT = 1 << 31;
     private static final int MAX_LINKS = 1 << 16;
 
-    /** The one way there is between contexts of a session. */
-    private static final String METHOD = "mad";
+    private static final byte OF_SENDERS_SESSION = 1;
+    private static final byte ELSEWHERE = 2;
+    private static final String[] ANY = {};
 
     private final Context context;
     private final int[] ranks;
     private final int[] endpoints;
     private final boolean lightweight;
 
+    /** The methods to use, best first; none: those that the node has. */
+    private final String[] methods;
+
     Startpoint(Context context, int[] ranks, int[] endpoints, boolean lightweight) {
+        this(context, ranks, endpoints, lightweight, ANY);
+    }
+
+    private Startpoint(Context context, int[] ranks, int[] endpoints, boolean lightweight, String[] methods) {
+        this.methods = methods;
         this.context = context;
         this.ranks = ranks;
         this.endpoints = endpoints;
@@ -41,7 +50,7 @@ public final class Startpoint {
             endpoints = concatenate(endpoints, other.endpoints);
             light &= other.lightweight;
         }
-        return new Startpoint(first.context, ranks, endpoints, light);
+        return new Startpoint(first.context, ranks, endpoints, light, first.methods);
     }
 
     private static int[] concatenate(int[] first, int[] second) {
@@ -64,13 +73,13 @@ public final class Startpoint {
     /** As {@link #rsr(String, Arguments)}, by the number of the handler's name, {@link String#hashCode}. */
     public void rsr(int handler, Arguments arguments) {
         if (ranks.length == 1) {
-            context.send(ranks[0], endpoints[0], handler, arguments);
+            context.send(ranks[0], endpoints[0], handler, arguments, methods);
             return;
         }
         RuntimeException failure = null;
         for (int i = 0; i < ranks.length; i++) {
             try {
-                context.send(ranks[i], endpoints[i], handler, arguments);
+                context.send(ranks[i], endpoints[i], handler, arguments, methods);
             } catch (RuntimeException e) {
                 failure = failure == null ? e : failure;
             }
@@ -90,12 +99,15 @@ public final class Startpoint {
         return ranks.length;
     }
 
-    /** The ranks of the processes it points to, in order. */
+    /**
+     * The nodes it points to, in order: ranks of processes of the session, or, from {@link Context#size} on, contexts of other
+     * sessions.
+     */
     public List<Integer> ranks() {
         return IntStream.of(ranks).boxed().toList();
     }
 
-    /** The rank of the process it points to, the first if there are several. */
+    /** The node it points to, the first if there are several; see {@link #ranks}. */
     public int rank() {
         return ranks[0];
     }
@@ -113,7 +125,7 @@ public final class Startpoint {
     Calls.Target[] targets() {
         Calls.Target[] targets = new Calls.Target[ranks.length];
         for (int i = 0; i < targets.length; i++) {
-            targets[i] = new Calls.Target(ranks[i], endpoints[i]);
+            targets[i] = new Calls.Target(ranks[i], endpoints[i], methods);
         }
         return targets;
     }
@@ -133,11 +145,39 @@ public final class Startpoint {
     }
 
     /**
-     * The same pointer without the table of ways to reach it, for receivers in the same session, who know the way: 12
-     * bytes instead of more than 20.
+     * The same pointer without the table of methods to reach it, for receivers in the same session, who know the way, and
+     * for those who are attached to the very process it points to: a few bytes less per method.
      */
     public Startpoint lightweight() {
-        return new Startpoint(context, ranks, endpoints, true);
+        return new Startpoint(context, ranks, endpoints, true, methods);
+    }
+
+    // ---- methods
+
+    /**
+     * The same pointer with its methods chosen by hand: requests on it go by the first of these that works, and by no other.
+     *
+     * @param wanted best first: {@code mad} (any channel), {@code mad/sci}, {@code mad/tcp} ... (a channel over that
+     *     network), {@code mad:NAME} (a channel), {@code wan} (any connection of the adapter's own) or the address of one,
+     *     as {@link #methods} lists it; none: as the node has them
+     */
+    public Startpoint via(String... wanted) {
+        return new Startpoint(context, ranks, endpoints, lightweight, wanted.clone());
+    }
+
+    /**
+     * How the node it points to (the first, if there are several) may be reached, best first, and how each method stands: the
+     * startpoint's communication descriptor table.
+     */
+    public List<MethodStatus> methods() {
+        return context.methodsOf(ranks[0]);
+    }
+
+    /** The method that requests go by, unless {@link #via} says otherwise; empty if none works or none was tried yet. */
+    public Optional<MethodStatus> method() {
+        return methods().stream()
+                .filter(method -> method.state() == MethodStatus.State.IN_USE)
+                .findFirst();
     }
 
     /** Whether it travels without the table of ways to reach it. */
@@ -146,11 +186,22 @@ public final class Startpoint {
     }
 
     void write(Arguments arguments) {
-        arguments.putInt(ranks.length | (lightweight ? LIGHTWEIGHT : 0));
+        boolean light = lightweight && IntStream.of(ranks).allMatch(context.nodes()::isMember);
+        arguments.putInt(ranks.length | (light ? LIGHTWEIGHT : 0));
         for (int i = 0; i < ranks.length; i++) {
-            arguments.putInt(ranks[i]).putInt(endpoints[i]);
-            if (!lightweight) {
-                arguments.putString(METHOD);
+            Peer node = context.nodes().get(ranks[i]);
+            boolean member = context.nodes().isMember(ranks[i]);
+            if (!light) {
+                arguments.putByte(member ? OF_SENDERS_SESSION : ELSEWHERE);
+            }
+            if (member) {
+                arguments.putInt(ranks[i]);
+            } else {
+                Greeting.writeId(arguments, node.id());
+            }
+            arguments.putInt(endpoints[i]);
+            if (!light) {
+                WanAddress.writeAll(arguments, node.routes().addresses());
             }
         }
     }
@@ -160,37 +211,52 @@ public final class Startpoint {
         boolean light = (head & LIGHTWEIGHT) != 0;
         int count = head & ~LIGHTWEIGHT;
         if (count < 1 || count > MAX_LINKS || count > request.remaining() / (2 * Integer.BYTES)) {
-            throw new NexusException("the request from rank " + request.remote()
-                    + " has no startpoint next: expected what the sender has put, in its order");
+            throw notNext(request);
         }
+        Nodes nodes = request.context().nodes();
+        NodeId sender = nodes.get(request.remote()).id();
         int[] ranks = new int[count];
         int[] endpoints = new int[count];
         for (int i = 0; i < count; i++) {
-            ranks[i] = request.getInt();
+            byte kind = light ? OF_SENDERS_SESSION : request.getByte();
+            NodeId id = switch (kind) {
+                case OF_SENDERS_SESSION -> new NodeId(sender.session(), sender.channel(), request.getInt());
+                case ELSEWHERE -> Greeting.readId(request);
+                default -> throw notNext(request);
+            };
+            Peer node = nodes.of(id);
+            ranks[i] = node.number();
             endpoints[i] = request.getInt();
-            if (ranks[i] < 0 || ranks[i] >= request.context().size()) {
-                throw new NexusException("the request from rank " + request.remote() + " has a startpoint to rank "
-                        + ranks[i] + ": expected 0 to " + (request.context().size() - 1));
-            }
-            String method = light ? METHOD : request.getString();
-            if (!method.equals(METHOD)) {
-                throw new NexusException("the request from rank " + request.remote()
-                        + " has a startpoint that is reached by \"" + method + "\": known is " + METHOD);
+            if (!light) {
+                node.routes().add(WanAddress.readAll(request));
             }
         }
         return new Startpoint(request.context(), ranks, endpoints, light);
     }
 
+    private static NexusException notNext(Request request) {
+        return new NexusException("the request from rank " + request.remote()
+                + " has no startpoint next: expected what the sender has put, in its order");
+    }
+
+    private NodeId idOf(int link) {
+        return context.nodes().get(ranks[link]).id();
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof Startpoint that
-                && Arrays.equals(ranks, that.ranks)
-                && Arrays.equals(endpoints, that.endpoints);
+                && Arrays.equals(endpoints, that.endpoints)
+                && IntStream.range(0, ranks.length).allMatch(i -> idOf(i).equals(that.idOf(i)));
     }
 
     @Override
     public int hashCode() {
-        return 31 * Arrays.hashCode(ranks) + Arrays.hashCode(endpoints);
+        int hash = Arrays.hashCode(endpoints);
+        for (int i = 0; i < ranks.length; i++) {
+            hash = 31 * hash + idOf(i).rank();
+        }
+        return hash;
     }
 
     @Override

@@ -11,20 +11,21 @@ import java.util.Map;
 final class SystemRequests {
     private static final int REFUSED = Wire.id("refused");
     private static final int GOODBYE = Wire.id("goodbye");
-    private static final Context.Reason[] REASONS = Context.Reason.values();
+    private static final int ADDRESSES = Wire.id("addresses");
+    private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
+
+    private static final String[] ANY = {};
 
     private final Context context;
-    private final Refusals[] refusals;
 
     SystemRequests(Context context, Endpoint system) {
         this.context = context;
-        this.refusals = new Refusals[context.size()];
-        for (int rank = 0; rank < refusals.length; rank++) {
-            refusals[rank] = new Refusals();
-        }
         system.nonThreaded("refused", (_, request) -> refused(request));
         system.nonThreaded(
-                "goodbye", (_, request) -> context.peerGone(request.remote(), "its context has been closed"));
+                "goodbye", (_, request) -> context.nodes().get(request.remote()).leave("its context has been closed"));
+        system.nonThreaded(
+                "addresses",
+                (_, request) -> context.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));
     }
 
     private void refused(Request request) {
@@ -35,51 +36,70 @@ final class SystemRequests {
         if (reason < 0 || reason >= REASONS.length) {
             throw new NexusException("a refusal for reason " + reason + ": expected 0 to " + (REASONS.length - 1));
         }
-        context.failures().refused(new Context.Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
+        context.failures().refused(new Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
     }
 
     /** Counts a refusal, and tells the peer of all there have been as soon as nothing else waits to be sent to it. */
-    void refuse(int rank, Refusals.Kind kind) {
-        refusals[rank].add(kind);
-        if (context.peer(rank).isDrained()) {
-            tellRefusals(rank);
+    void refuse(int node, Refusals.Kind kind) {
+        if (node == context.rank()) {
+            context.failures().refused(new Refusal(node, kind.endpoint(), kind.handler(), kind.reason(), 1));
+            return;
+        }
+        Peer peer = context.nodes().get(node);
+        peer.refusals().add(kind);
+        if (peer.isDrained()) {
+            tellRefusals(peer);
         }
     }
 
     /** The way to a peer is free. */
-    void tellRefusals(int rank) {
-        if (refusals[rank].any()) {
-            tell(rank, context.peer(rank));
+    @SuppressWarnings("EnumOrdinal") // both ends are the same program
+    void tellRefusals(Peer peer) {
+        if (!peer.refusals().any()) {
+            return;
+        }
+        for (Map.Entry<Refusals.Kind, Long> entry : peer.refusals().take().entrySet()) {
+            Refusals.Kind kind = entry.getKey();
+            tell(
+                    peer,
+                    REFUSED,
+                    new Arguments()
+                            .putInt(kind.endpoint())
+                            .putInt(kind.handler())
+                            .putByte((byte) kind.reason().ordinal())
+                            .putLong(entry.getValue()));
         }
     }
 
-    @SuppressWarnings("EnumOrdinal") // both ends are the same program
-    private void tell(int rank, Peer peer) {
-        try {
-            for (Map.Entry<Refusals.Kind, Long> entry : refusals[rank].take().entrySet()) {
-                Refusals.Kind kind = entry.getKey();
-                Arguments arguments = new Arguments()
-                        .putInt(kind.endpoint())
-                        .putInt(kind.handler())
-                        .putByte((byte) kind.reason().ordinal())
-                        .putLong(entry.getValue());
-                peer.sendNow(arguments, Wire.SYSTEM_ENDPOINT, REFUSED);
+    /** Tells all nodes where this context listens. */
+    void tellAddresses() {
+        Arguments arguments = new Arguments();
+        WanAddress.writeAll(
+                arguments, context.nodes().get(context.rank()).routes().addresses());
+        context.nodes().forEachOther(peer -> {
+            if (peer.isAtWork()) {
+                tell(peer, ADDRESSES, arguments);
             }
+        });
+    }
+
+    private void tell(Peer peer, int what, Arguments arguments) {
+        try {
+            peer.sendNow(arguments, Wire.SYSTEM_ENDPOINT, what, ANY);
         } catch (MadeleineException e) {
-            context.failures().sendFailed(rank, e);
+            context.failures().sendFailed(peer.number(), e);
         }
     }
 
     void goodbye() {
-        for (int rank = 0; rank < context.size(); rank++) {
-            Peer peer = context.peer(rank);
-            if (rank != context.rank() && !peer.isGone()) {
+        context.nodes().forEachOther(peer -> {
+            if (peer.isAtWork()) {
                 try {
-                    peer.sendNow(new Arguments(), Wire.SYSTEM_ENDPOINT, GOODBYE);
+                    peer.sendNow(new Arguments(), Wire.SYSTEM_ENDPOINT, GOODBYE, ANY);
                 } catch (MadeleineException e) {
                     // it has gone first
                 }
             }
-        }
+        });
     }
 }

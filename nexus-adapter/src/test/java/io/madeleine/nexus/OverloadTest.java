@@ -66,7 +66,7 @@ class OverloadTest {
                     done.incrementAndGet();
                 }))) {
             AtomicLong told = new AtomicLong();
-            AtomicReference<Context.Refusal> last = new AtomicReference<>();
+            AtomicReference<Refusal> last = new AtomicReference<>();
             world.of(1).onRefusal(refusal -> {
                 last.set(refusal);
                 told.addAndGet(refusal.count());
@@ -79,7 +79,7 @@ class OverloadTest {
             await(world.of(1), () -> done.get() + told.get() == count);
             assertTrue(done.get() >= 50, done + " were carried out");
             assertTrue(mostAtOnce.get() <= 50, mostAtOnce + " at once");
-            assertEquals(Context.Reason.OVERLOADED, last.get().reason());
+            assertEquals(Refusal.Reason.OVERLOADED, last.get().reason());
             assertEquals(told.get(), world.of(1).refusedCount());
         }
     }
@@ -257,7 +257,7 @@ class OverloadTest {
             assertTrue(world.of(0).drain(Duration.ofSeconds(10)));
             assertEquals(1, done.get());
             world.of(0).close();
-            await(world.of(1), () -> world.of(1).peer(0).isGone());
+            await(world.of(1), () -> world.of(1).nodes().get(0).isGone());
             assertThrows(io.madeleine.api.PeerFailedException.class, () -> remote.rsr("t", new Arguments()));
         }
     }

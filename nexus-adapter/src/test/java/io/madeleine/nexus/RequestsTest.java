@@ -7,8 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
-import io.madeleine.nexus.Context.Reason;
-import io.madeleine.nexus.Context.Refusal;
+import io.madeleine.nexus.Refusal.Reason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

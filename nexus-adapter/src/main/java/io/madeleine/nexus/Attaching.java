@@ -1,0 +1,260 @@
+package io.madeleine.nexus;
+
+import io.madeleine.nexus.wan.Handshake;
+import io.madeleine.nexus.wan.Listener;
+import io.madeleine.nexus.wan.SealedConnection;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins contexts of separately started programs: listens, connects, and asks who may. After the handshake, in which both prove
+ * to know the secret:
+ *
+ * <pre>
+ * client -> server   greeting, ATTACH path                     or   greeting, PASS pass and who is meant
+ * server -> client   accepted?, reason or greeting, startpoint      accepted?, reason or greeting
+ * </pre>
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Attaching {
+    private static final String PURPOSE = "nexus wide area 1";
+    private static final String SCHEME = "nexus";
+    private static final byte ATTACH = 1;
+    private static final byte PASS = 2;
+
+    private final Context context;
+    private final List<AttachPoint> points = new CopyOnWriteArrayList<>();
+    private final AtomicInteger attached = new AtomicInteger();
+
+    Attaching(Context context) {
+        this.context = context;
+    }
+
+    // ---- listening
+
+    AttachPoint allow(InetSocketAddress bind, List<String> hosts, Approver approver) {
+        byte[] random = new byte[2 * Long.BYTES];
+        new SecureRandom().nextBytes(random);
+        long pass = ByteBuffer.wrap(random).getLong();
+        long passRest = ByteBuffer.wrap(random).getLong(Long.BYTES);
+        Listener listener;
+        try {
+            listener = new Listener(
+                    bind,
+                    context.session().deriveKey(PURPOSE),
+                    context.options().connectTimeoutMs(),
+                    connection -> welcome(connection, approver, pass, passRest));
+        } catch (IOException e) {
+            throw new AttachException(
+                    "nobody can attach at " + bind + ": " + e.getMessage() + "; choose another port, or 0 for any", e);
+        }
+        List<WanAddress> addresses = new ArrayList<>();
+        for (String host : hosts) {
+            addresses.add(new WanAddress(host, listener.port(), pass, passRest));
+        }
+        context.nodes().get(context.rank()).routes().add(addresses);
+        AttachPoint point = new AttachPoint(
+                listener, addresses.stream().map(WanAddress::toString).toList());
+        points.add(point);
+        context.systemRequests().tellAddresses();
+        return point;
+    }
+
+    private void welcome(SealedConnection connection, Approver approver, long pass, long passRest) throws IOException {
+        Request hello = Greeting.unit(context, connection.readUnit(Greeting.MAX_BYTES), context.rank());
+        Greeting from;
+        Startpoint given = null;
+        String refusal;
+        try {
+            from = Greeting.read(hello);
+            if (hello.getByte() == ATTACH) {
+                AttachRequest request = new AttachRequest(
+                        hello.getString(),
+                        connection.remoteAddress(),
+                        from.id().session(),
+                        from.id().rank());
+                given = ask(approver, request);
+                refusal = given == null ? "its approver has refused" : "";
+            } else {
+                boolean isHolder = hello.getLong() == pass & hello.getLong() == passRest;
+                NodeId meant = Greeting.readId(hello);
+                refusal = !isHolder
+                        ? "the startpoint is no longer valid"
+                        : meant.equals(context.nodes().self()) ? "" : "there is another context by now";
+            }
+        } catch (NexusException e) {
+            throw new IOException("its greeting cannot be understood: " + e.getMessage(), e);
+        }
+        if (refusal.isEmpty()) {
+            refusal = room();
+        }
+        if (!refusal.isEmpty()) {
+            connection.writeUnit(
+                    Greeting.bytes(new Arguments().putBoolean(false).putString(refusal)));
+            connection.close();
+            return;
+        }
+        Peer peer = context.nodes().of(from.id());
+        peer.routes().add(from.addresses());
+        Arguments answer = new Arguments().putBoolean(true);
+        ownGreeting().write(answer);
+        connection.writeUnit(Greeting.bytes(answer));
+        if (given != null) {
+            connection.writeUnit(Greeting.bytes(new Arguments().putStartpoint(given)));
+        }
+        WanWay way = new WanWay(context, peer, connection, null, true);
+        attached.incrementAndGet();
+        peer.add(way);
+        way.start();
+    }
+
+    private String room() {
+        if (context.refusesRequests()) {
+            return "it is being closed";
+        }
+        int max = context.options().maxAttached();
+        return attached.get() < max
+                ? ""
+                : max + " contexts are attached to it, more are not allowed (ContextOptions.maxAttached)";
+    }
+
+    @SuppressWarnings("IllegalCatch") // the approver is the user's
+    private @Nullable Startpoint ask(Approver approver, AttachRequest request) {
+        try {
+            Optional<Startpoint> given = approver.approve(request);
+            return given.orElse(null);
+        } catch (Exception e) {
+            context.failures().approverFailed(request, e);
+            return null;
+        }
+    }
+
+    private Greeting ownGreeting() {
+        return new Greeting(
+                context.nodes().self(),
+                context.nodes().get(context.rank()).routes().addresses());
+    }
+
+    /** A connection that was accepted is lost. */
+    void left() {
+        attached.decrementAndGet();
+    }
+
+    // ---- connecting
+
+    /** Attaches to the context that listens at the URL, and answers what its approver gives. */
+    Startpoint attach(String url) {
+        URI place = parse(url);
+        String host = place.getHost();
+        String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        String path = place.getPath() == null || place.getPath().isEmpty()
+                ? ""
+                : place.getPath().substring(1);
+        Arguments hello = new Arguments();
+        ownGreeting().write(hello);
+        hello.putByte(ATTACH).putString(path);
+        byte[] key = context.session().deriveKey(PURPOSE);
+        try {
+            SealedConnection connection = connectAndGreet(bare, place.getPort(), key, hello);
+            try {
+                Greeting answer = answer(connection);
+                Peer peer = context.nodes().of(answer.id());
+                peer.routes().add(answer.addresses());
+                byte[] given = connection.readUnit(Greeting.MAX_BYTES);
+                Startpoint startpoint = Startpoint.read(Greeting.unit(context, given, peer.number()));
+                if (peer.number() == context.rank()) {
+                    connection.close(); // to itself: requests need no connection
+                } else {
+                    WanAddress used = known(peer, bare, place.getPort());
+                    WanWay way = new WanWay(context, peer, connection, used, false);
+                    peer.routes().connected(way);
+                    peer.add(way);
+                    way.start();
+                }
+                return startpoint;
+            } catch (IOException | RuntimeException e) {
+                connection.close();
+                throw e;
+            }
+        } catch (IOException | NexusException e) {
+            throw new AttachException("cannot attach to " + url + ": " + WanReader.text(e), e);
+        }
+    }
+
+    /** The address just used may be another than those the node knows of: it may sit behind a gateway. */
+    private static @Nullable WanAddress known(Peer peer, String host, int port) {
+        for (WanAddress told : peer.routes().addresses()) {
+            WanAddress used = new WanAddress(host, port, told.pass(), told.passRest());
+            peer.routes().add(List.of(used));
+            return used;
+        }
+        return null;
+    }
+
+    private static URI parse(String url) {
+        try {
+            URI place = new URI(url);
+            if (SCHEME.equals(place.getScheme()) && place.getHost() != null && place.getPort() > 0) {
+                return place;
+            }
+        } catch (URISyntaxException _) {
+            // said below
+        }
+        throw new IllegalArgumentException("\"" + url + "\": expected nexus://host:port or nexus://host:port/path");
+    }
+
+    /** Connects to a node of which this process holds a startpoint. */
+    WanWay connect(Peer peer, WanAddress address) throws IOException {
+        Arguments hello = new Arguments();
+        ownGreeting().write(hello);
+        hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
+        Greeting.writeId(hello, peer.id());
+        SealedConnection connection = connectAndGreet(
+                address.host(), address.port(), context.session().deriveKey(PURPOSE), hello);
+        try {
+            Greeting answer = answer(connection);
+            if (!answer.id().equals(peer.id())) {
+                throw new IOException("there is " + answer.id() + " by now");
+            }
+            peer.routes().add(answer.addresses());
+            return new WanWay(context, peer, connection, address, false);
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private SealedConnection connectAndGreet(String host, int port, byte[] key, Arguments hello) throws IOException {
+        SealedConnection connection =
+                Handshake.connect(host, port, key, context.options().connectTimeoutMs());
+        connection.writeUnit(Greeting.bytes(hello));
+        return connection;
+    }
+
+    private Greeting answer(SealedConnection connection) throws IOException {
+        Request answer = Greeting.unit(context, connection.readUnit(Greeting.MAX_BYTES), context.rank());
+        try {
+            if (!answer.getBoolean()) {
+                throw new IOException("refused: " + answer.getString());
+            }
+            return Greeting.read(answer);
+        } catch (NexusException e) {
+            throw new IOException("its greeting cannot be understood: " + e.getMessage(), e);
+        }
+    }
+
+    void close() {
+        points.forEach(AttachPoint::close);
+    }
+}

@@ -1,0 +1,239 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.Completion;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Signal;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to another process of the session, over a channel. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
+ * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more.
+ *
+ * <p>The queue cannot be forgotten: whoever ends a message looks at it afterwards, and whoever adds to it tries to send
+ * afterwards.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class MadWay extends Way {
+    /** What a queued request costs beside its arguments. */
+    private static final long ENTRY_BYTES = 160;
+
+    private final Channel channel;
+    private final int rank;
+    private final Signal signal;
+    private final long maxQueuedBytes;
+    private final Queue<Queued> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicLong queuedBytes = new AtomicLong();
+
+    /** How often it has been asked to drain since the thread that does began its last attempt; 0 if none does. */
+    private final AtomicInteger drains = new AtomicInteger();
+
+    private final Runnable drain = this::drain;
+
+    private enum Attempt {
+        SENT,
+        BUSY,
+        LOST
+    }
+
+    private record Queued(
+            int endpoint,
+            int handler,
+            Arguments arguments,
+            @Nullable Arguments owner,
+            long bytes) {
+        void over() {
+            if (owner != null) {
+                owner.takenBack();
+            }
+        }
+    }
+
+    MadWay(Context context, Peer peer, Channel channel, int rank, Signal signal) {
+        super(context, peer);
+        this.channel = channel;
+        this.rank = rank;
+        this.signal = signal;
+        this.maxQueuedBytes = context.options().maxQueuedBytes();
+    }
+
+    @Override
+    String name() {
+        return "mad/" + channel.network(rank);
+    }
+
+    @Override
+    String address() {
+        return "channel " + channel.name();
+    }
+
+    @Override
+    boolean isMeantBy(String word) {
+        return word.equals("mad") || word.equals("mad:" + channel.name()) || super.isMeantBy(word);
+    }
+
+    @Override
+    void afterLoss(String why) {
+        drain();
+    }
+
+    @Override
+    boolean isConnected() {
+        return lost() == null && channel.isConnected(rank);
+    }
+
+    @Override
+    boolean isDrained() {
+        return queue.isEmpty();
+    }
+
+    @Override
+    boolean send(Arguments arguments, int endpoint, int handler) {
+        if (lost() != null) {
+            return false;
+        }
+        if (!queue.isEmpty()) {
+            drain();
+            signal.await(queue::isEmpty); // what handlers have sent before goes before
+        }
+        OutgoingMessage message;
+        try {
+            message = channel.beginPacking(rank);
+        } catch (PeerFailedException e) {
+            lose(String.valueOf(e.getMessage()));
+            return false;
+        }
+        try {
+            arguments.pack(message, endpoint, handler);
+            message.endPacking();
+        } finally {
+            message.close();
+        }
+        if (!queue.isEmpty()) {
+            drain();
+        }
+        return true;
+    }
+
+    @Override
+    boolean sendNow(Arguments arguments, int endpoint, int handler) {
+        if (lost() != null) {
+            return false;
+        }
+        Attempt attempt = queue.isEmpty() ? trySend(arguments, endpoint, handler, arguments) : Attempt.BUSY;
+        if (attempt == Attempt.BUSY) {
+            enqueue(arguments, endpoint, handler);
+        } else if (!queue.isEmpty()) {
+            drain();
+        }
+        return attempt != Attempt.LOST;
+    }
+
+    private void enqueue(Arguments arguments, int endpoint, int handler) {
+        long bytes = ENTRY_BYTES + arguments.inlineBytes();
+        if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
+            queuedBytes.addAndGet(-bytes);
+            throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
+                    + queuedBytes.get() + " bytes of requests wait at rank " + context.rank()
+                    + " already; more than ContextOptions.maxQueuedBytes, " + maxQueuedBytes + ", are not kept");
+        }
+        Arguments owner = null;
+        if (arguments.hasBulks()) {
+            arguments.lend();
+            owner = arguments;
+        }
+        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, bytes));
+        drain();
+    }
+
+    /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
+    private Attempt trySend(Arguments arguments, int endpoint, int handler, @Nullable Arguments owner) {
+        Optional<OutgoingMessage> begun;
+        try {
+            begun = channel.tryBeginPacking(rank);
+        } catch (PeerFailedException e) {
+            lose(String.valueOf(e.getMessage()));
+            return Attempt.LOST;
+        }
+        if (begun.isEmpty()) {
+            return Attempt.BUSY;
+        }
+        OutgoingMessage message = begun.get();
+        Completion sent;
+        try {
+            arguments.pack(message, endpoint, handler);
+            sent = message.endPackingAsync();
+        } catch (RuntimeException | Error e) {
+            message.close();
+            throw e;
+        }
+        if (sent.isDone()) {
+            return Attempt.SENT;
+        }
+        if (owner != null && owner.hasBulks()) {
+            owner.lend();
+            sent.onDone(() -> {
+                owner.takenBack();
+                drain();
+            });
+        } else {
+            sent.onDone(drain);
+        }
+        return Attempt.SENT;
+    }
+
+    /**
+     * Sends what is queued, as far as it goes. Never waits; if another thread does so, that one does it once more: it may
+     * have found the connection taken by who comes here now.
+     */
+    void drain() {
+        if (queue.isEmpty() || drains.getAndIncrement() != 0) {
+            return;
+        }
+        try {
+            int seen = 1;
+            do {
+                drainSome(); // what is left goes when whoever has the connection comes here
+                if (queue.isEmpty()) {
+                    signal.signal();
+                    context.wayIsFree(peer);
+                }
+                seen = drains.addAndGet(-seen);
+            } while (seen != 0);
+        } catch (RuntimeException | Error e) {
+            drains.set(0); // the next one who comes drains
+            throw e;
+        }
+    }
+
+    private void drainSome() {
+        for (Queued next = queue.peek(); next != null; next = queue.peek()) {
+            try {
+                if (lost() == null
+                        && trySend(next.arguments(), next.endpoint(), next.handler(), next.owner()) == Attempt.BUSY) {
+                    return;
+                }
+            } catch (MadeleineException e) {
+                context.failures().sendFailed(rank, e);
+            }
+            queue.poll();
+            queuedBytes.addAndGet(-next.bytes());
+            next.over();
+        }
+    }
+
+    @Override
+    boolean awaitDrained(long timeoutNs) {
+        drain();
+        return queue.isEmpty() || signal.await(queue::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+    }
+}

@@ -1,0 +1,29 @@
+package io.madeleine.nexus;
+
+/**
+ * Which context, of all there are: that of a rank of a session.
+ *
+ * @param session the session's id
+ * @param channel the name of the first of the context's channels
+ * @param rank the process in the session
+ */
+record NodeId(String session, String channel, int rank) {
+    /** Of each text, in characters. */
+    private static final int MAX_LENGTH = 200;
+
+    NodeId {
+        if (session.length() > MAX_LENGTH || channel.length() > MAX_LENGTH || rank < 0) {
+            throw new NexusException("a node of a name of " + Math.max(session.length(), channel.length())
+                    + " characters and rank " + rank + ": expected up to " + MAX_LENGTH + ", and 0 or more");
+        }
+    }
+
+    boolean isOfSameSessionAs(NodeId other) {
+        return session.equals(other.session) && channel.equals(other.channel);
+    }
+
+    @Override
+    public String toString() {
+        return "rank " + rank + " of session " + session + ", channel " + channel;
+    }
+}

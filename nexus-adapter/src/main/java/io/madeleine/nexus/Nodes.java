@@ -1,0 +1,123 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.Channel;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * All nodes that this context knows: the processes of its session by their ranks, and contexts of other sessions by the
+ * numbers that follow. Numbers are never used again.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Nodes {
+    /** So many contexts of other sessions are remembered. */
+    private static final int MAX_FOREIGN = 1 << 16;
+
+    private final Context context;
+    private final Peer[] members;
+    private final NodeId self;
+    private final Map<NodeId, Peer> foreignById = new ConcurrentHashMap<>();
+    private final Map<Integer, Peer> foreignByNumber = new ConcurrentHashMap<>();
+    private int last;
+
+    Nodes(Context context, List<Channel> channels) {
+        this.context = context;
+        this.members = new Peer[context.size()];
+        this.last = members.length - 1;
+        String name = channels.getFirst().name();
+        for (int rank = 0; rank < members.length; rank++) {
+            members[rank] = new Peer(context, rank, new NodeId(context.session().id(), name, rank));
+            if (rank != context.rank()) {
+                for (Channel channel : channels) {
+                    members[rank].add(new MadWay(context, members[rank], channel, rank, context.signal()));
+                }
+            }
+        }
+        this.self = members[context.rank()].id();
+    }
+
+    /** This process's. */
+    NodeId self() {
+        return self;
+    }
+
+    boolean isMember(int number) {
+        return number < members.length;
+    }
+
+    /** The node of that number. */
+    Peer get(int number) {
+        if (number < members.length) {
+            return members[number];
+        }
+        Peer found = foreignByNumber.get(number);
+        if (found == null) {
+            throw new IllegalArgumentException("node " + number + ": expected a rank, 0 to " + (members.length - 1)
+                    + ", or the number of a context of another session that is still known");
+        }
+        return found;
+    }
+
+    /** The node of that identity, which is new if need be. */
+    Peer of(NodeId id) {
+        if (id.isOfSameSessionAs(self)) {
+            if (id.rank() >= members.length) {
+                throw new NexusException(
+                        "a startpoint to rank " + id.rank() + ": expected 0 to " + (members.length - 1));
+            }
+            return members[id.rank()];
+        }
+        Peer known = foreignById.get(id);
+        return known == null ? add(id) : known;
+    }
+
+    private synchronized Peer add(NodeId id) {
+        Peer known = foreignById.get(id);
+        if (known != null) {
+            return known;
+        }
+        if (foreignById.size() >= MAX_FOREIGN && !forgetOne()) {
+            throw new OverloadedException("this context knows " + MAX_FOREIGN + " contexts of other sessions already");
+        }
+        Peer added = new Peer(context, ++last, id);
+        foreignByNumber.put(added.number(), added);
+        foreignById.put(id, added);
+        return added;
+    }
+
+    private boolean forgetOne() {
+        for (Peer peer : foreignById.values()) {
+            if (!peer.isAtWork()) {
+                foreignById.remove(peer.id());
+                foreignByNumber.remove(peer.number());
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** All but this process. */
+    void forEachOther(Consumer<Peer> action) {
+        for (Peer member : members) {
+            if (member.number() != context.rank()) {
+                action.accept(member);
+            }
+        }
+        foreign().forEach(action);
+    }
+
+    /** Waits until nothing is queued for anybody, or until then. */
+    boolean awaitDrained(long deadlineNs) {
+        boolean[] drained = {true};
+        forEachOther(peer -> drained[0] &= peer.awaitDrained(Math.max(0, deadlineNs - System.nanoTime())));
+        return drained[0];
+    }
+
+    Collection<Peer> foreign() {
+        return foreignByNumber.values();
+    }
+}

@@ -1,0 +1,202 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wan.SealedConnection;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to a node over a connection of the adapter's own: requests as {@link Wire} lays them out, with the lengths of the
+ * large arguments behind the header.
+ *
+ * <pre>
+ *  0        4          8         12        16                16+8*bulks
+ *  | bulks  | endpoint | handler | inline  | lengths of bulks | arguments | bulk | bulk ...
+ * </pre>
+ *
+ * <p>A virtual thread writes, another one reads ({@link WanReader}). Arguments are copied, at most so many at once: a wide
+ * area is slower than a copy.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class WanWay extends Way {
+    /** In place of the number of bulks: a sign of life, and nothing follows. */
+    static final int SIGN = -1;
+
+    private static final long WINDOW_BYTES = 1 << 20;
+    private static final int SIGNS_PER_TIMEOUT = 3;
+
+    private final SealedConnection connection;
+    private final @Nullable WanAddress target;
+    private final boolean accepted;
+    private final WanQueue queue;
+    private final Thread writer = Thread.ofVirtual().name("nexus-wan-writer").unstarted(this::write);
+
+    /**
+     * A way that is not used yet.
+     *
+     * @param target where this process has connected to, if that is an address that the node has told
+     * @param accepted whether the node has connected to this process
+     */
+    WanWay(Context context, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
+        super(context, peer);
+        this.accepted = accepted;
+        this.connection = connection;
+        this.target = target;
+        long max = context.options().maxQueuedBytes();
+        this.queue = new WanQueue(Math.min(max, WINDOW_BYTES), max);
+    }
+
+    /** Begins to write and read. */
+    void start() throws IOException {
+        connection.silenceTimeoutMs(context.options().silenceTimeoutMs());
+        writer.start();
+        Thread.ofVirtual().name("nexus-wan-reader").start(new WanReader(context, this, connection));
+    }
+
+    @Override
+    String name() {
+        return "wan";
+    }
+
+    @Override
+    String address() {
+        return target == null
+                ? (accepted ? "connection from " : "connection to ") + connection.remoteAddress()
+                : target.toString();
+    }
+
+    @Override
+    boolean isMeantBy(String word) {
+        return super.isMeantBy(word) || word.equals(address());
+    }
+
+    boolean isAccepted() {
+        return accepted;
+    }
+
+    @Nullable
+    WanAddress target() {
+        return target;
+    }
+
+    @Override
+    boolean send(Arguments arguments, int endpoint, int handler) {
+        boolean hasBulks = arguments.hasBulks();
+        if (!queue.put(arguments.wanHead(endpoint, handler), hasBulks)) {
+            return false;
+        }
+        if (hasBulks) {
+            try {
+                putBulks(arguments);
+            } catch (PeerFailedException e) {
+                throw e;
+            } catch (RuntimeException e) { // memory that was closed meanwhile, say
+                lose("half of a request could not be sent: " + e);
+                throw e;
+            } finally {
+                queue.giveTurn();
+            }
+        }
+        return true;
+    }
+
+    private void putBulks(Arguments arguments) {
+        for (int i = 0; i < arguments.bulkCount(); i++) {
+            MemorySegment bulk = arguments.bulk(i);
+            for (long at = 0; at < bulk.byteSize(); at += SealedConnection.RECORD_BYTES) {
+                if (!queue.putPiece(piece(bulk, at))) {
+                    throw new PeerFailedException(peer.number(), "a request to " + peer + " was cut off: " + lost());
+                }
+            }
+        }
+    }
+
+    private static byte[] piece(MemorySegment bulk, long at) {
+        int bytes = (int) Math.min(SealedConnection.RECORD_BYTES, bulk.byteSize() - at);
+        byte[] piece = new byte[bytes];
+        MemorySegment.copy(bulk, Wire.BYTE, at, piece, 0, bytes);
+        return piece;
+    }
+
+    @Override
+    boolean sendNow(Arguments arguments, int endpoint, int handler) {
+        WanQueue.Outcome outcome = arguments.byteSize() > context.options().maxQueuedBytes()
+                ? WanQueue.Outcome.FULL
+                : queue.tryPut(arguments.wanWhole(endpoint, handler));
+        if (outcome == WanQueue.Outcome.FULL) {
+            throw new OverloadedException(peer + " does not take what is sent to it: a request of "
+                    + arguments.byteSize() + " bytes finds no room beside those that wait; more than"
+                    + " ContextOptions.maxQueuedBytes, " + context.options().maxQueuedBytes() + ", are not kept");
+        }
+        return outcome == WanQueue.Outcome.PUT;
+    }
+
+    private void write() {
+        byte[] batch = new byte[SealedConnection.RECORD_BYTES];
+        byte[] sign = new byte[Wire.HEADER_BYTES];
+        MemorySegment.ofArray(sign).set(Wire.INT, Wire.BULK_COUNT_OFFSET, SIGN);
+        long pauseNs = TimeUnit.MILLISECONDS.toNanos(context.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
+        try {
+            while (lost() == null) {
+                byte[] first = queue.first(pauseNs);
+                if (first != null) {
+                    writeSome(first, batch);
+                    if (queue.isEmpty()) {
+                        context.wayIsFree(peer);
+                    }
+                } else if (lost() == null && queue.isBetweenRequests()) {
+                    connection.write(sign, 0, sign.length);
+                }
+            }
+        } catch (IOException e) {
+            lose("its connection is lost: " + WanReader.text(e));
+        } catch (InterruptedException _) {
+            lose("it was given up");
+        }
+    }
+
+    /** As much as there is and fits into a record, else one piece. */
+    private void writeSome(byte[] first, byte[] batch) throws IOException {
+        if (first.length > batch.length) {
+            byte[] _ = queue.next(0);
+            connection.write(first, 0, first.length);
+            queue.written(first.length);
+            return;
+        }
+        int filled = 0;
+        for (byte[] piece = first; piece != null; piece = queue.next(batch.length - filled)) {
+            System.arraycopy(piece, 0, batch, filled, piece.length);
+            filled += piece.length;
+        }
+        connection.write(batch, 0, filled);
+        queue.written(filled);
+    }
+
+    @Override
+    boolean isDrained() {
+        return queue.isEmpty();
+    }
+
+    @Override
+    boolean awaitDrained(long timeoutNs) {
+        return queue.awaitEmpty(timeoutNs);
+    }
+
+    @Override
+    boolean isConnected() {
+        return lost() == null;
+    }
+
+    @Override
+    void afterLoss(String why) {
+        int pieces = queue.close();
+        connection.close();
+        writer.interrupt();
+        if (pieces > 0) {
+            context.failures().sendFailed(peer.number(), new PeerFailedException(peer.number(), why));
+        }
+    }
+}

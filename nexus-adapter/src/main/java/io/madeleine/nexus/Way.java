@@ -1,0 +1,73 @@
+package io.madeleine.nexus;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A communication method at work: a way to one node.
+ *
+ * <p>Threading: thread-safe.
+ */
+abstract class Way {
+    final Context context;
+    final Peer peer;
+
+    /** Why nothing can be sent any more, if that is so. */
+    private volatile @Nullable String lost;
+
+    Way(Context context, Peer peer) {
+        this.context = context;
+        this.peer = peer;
+    }
+
+    /** The method's name, as in {@link MethodStatus}. */
+    abstract String name();
+
+    abstract String address();
+
+    /** Whether the user's word for a method means this one. */
+    boolean isMeantBy(String word) {
+        return word.equals(name());
+    }
+
+    /**
+     * Sends and waits until the arguments may be changed; false if the way is lost and nothing has been sent.
+     *
+     * @throws io.madeleine.api.PeerFailedException if it was lost meanwhile: the request may or may not have arrived
+     */
+    abstract boolean send(Arguments arguments, int endpoint, int handler);
+
+    /**
+     * Sends without waiting; false if the way is lost and nothing has been sent.
+     *
+     * @throws OverloadedException if that cannot be done at once and too much is queued
+     */
+    abstract boolean sendNow(Arguments arguments, int endpoint, int handler);
+
+    /** Whether nothing is queued. */
+    abstract boolean isDrained();
+
+    /** Waits until nothing is queued, no longer than that. */
+    abstract boolean awaitDrained(long timeoutNs);
+
+    /** Whether the network, too, believes the node to be there. */
+    abstract boolean isConnected();
+
+    /** Why the way is lost; null while it is not. */
+    final @Nullable String lost() {
+        return lost;
+    }
+
+    /** The way is lost; what cannot be answered any more fails. */
+    final void lose(String why) {
+        synchronized (this) {
+            if (lost != null) {
+                return;
+            }
+            lost = why;
+        }
+        afterLoss(why);
+        peer.wayLost(this, why);
+    }
+
+    abstract void afterLoss(String why);
+}

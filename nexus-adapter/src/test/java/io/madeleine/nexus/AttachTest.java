@@ -1,0 +1,389 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.PeerFailedException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Contexts of several sessions, joined over loopback. */
+@Timeout(60)
+class AttachTest {
+    private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
+    private static final List<String> HERE = List.of("127.0.0.1");
+    private static final ContextOptions HASTY =
+            ContextOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(3)).withSilenceTimeout(Duration.ofMillis(900));
+
+    /** Called. */
+    @RemoteService
+    public interface Doubler {
+        /** Twice as much. */
+        int twice(int number);
+
+        /** Much later. */
+        CompletableFuture<Integer> never();
+
+        /** As often as that. */
+        @Idempotent
+        String echo(String text);
+    }
+
+    private static final class Implementation implements Doubler {
+        @Override
+        public int twice(int number) {
+            if (number < 0) {
+                throw new IllegalArgumentException("negative");
+            }
+            return 2 * number;
+        }
+
+        @Override
+        public CompletableFuture<Integer> never() {
+            return new CompletableFuture<>();
+        }
+
+        @Override
+        public String echo(String text) {
+            return text;
+        }
+    }
+
+    private static World world(int size) {
+        return new World("sci", size, HASTY, context -> context.export(Doubler.class, new Implementation()));
+    }
+
+    private static AttachPoint open(Context context) {
+        return context.allowAttach(
+                LOOPBACK,
+                HERE,
+                request -> request.path().equals("private")
+                        ? Optional.empty()
+                        : Optional.of(context.startpoint(context.rank(), Doubler.class.getName())));
+    }
+
+    private static void await(Context context, BooleanSupplier condition) {
+        assertTrue(context.await(condition, 20, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldCallServicesOfAnotherSession() {
+        try (World server = world(2);
+                World clients = world(2)) {
+            Doubler doubler = clients.of(0).attach(open(server.of(0)).url()).service(Doubler.class);
+            assertEquals(42, doubler.twice(21));
+            String large = "x".repeat(3_000_000);
+            assertEquals(large, doubler.echo(large));
+            assertEquals(
+                    "negative",
+                    assertThrows(RemoteException.class, () -> doubler.twice(-1)).getMessage());
+        }
+    }
+
+    @Test
+    void shouldBringArgumentsOfEverySizeInOrderAndTheAnswersBack() {
+        try (World server = world(2);
+                World clients = world(2)) {
+            for (Endpoint.Threading threading : Endpoint.Threading.values()) {
+                server.of(0).endpoint("echo-" + threading).handler("take", threading, (_, request) -> {
+                    Startpoint back = request.getStartpoint();
+                    int number = request.getInt();
+                    byte[] few = request.getBytes();
+                    long[] many = request.getLongs();
+                    back.rsr(
+                            "answer",
+                            new Arguments().putInt(number).putBytes(few).putLongs(many));
+                });
+            }
+            Startpoint to = clients.of(0).attach(open(server.of(0)).url());
+            long[] many = IntStream.range(0, 400_000).asLongStream().toArray();
+            AtomicInteger answers = new AtomicInteger();
+            AtomicReference<String> wrong = new AtomicReference<>("");
+            Endpoint back = clients.of(0).endpoint().nonThreaded("answer", (_, request) -> {
+                int number = request.getInt();
+                byte[] few = request.getBytes();
+                long[] got = request.getLongs();
+                if (few.length != sizeOf(number) || got.length != number * 20_000 || !isPrefix(got, many)) {
+                    wrong.set("answer " + number + ": " + few.length + " bytes, " + got.length + " numbers");
+                }
+                answers.incrementAndGet();
+            });
+            for (Endpoint.Threading threading : Endpoint.Threading.values()) {
+                Startpoint echo = clients.of(0).startpoint(to.rank(), "echo-" + threading);
+                for (int number = 0; number < 20; number++) { // 0 to 3.2 MB: some taken first, some streamed
+                    long[] part = java.util.Arrays.copyOf(many, number * 20_000);
+                    echo.rsr(
+                            "take",
+                            new Arguments()
+                                    .putStartpoint(back.startpoint())
+                                    .putInt(number)
+                                    .putBytes(new byte[sizeOf(number)])
+                                    .putLongs(part));
+                }
+            }
+            await(clients.of(0), () -> answers.get() == 40);
+            assertEquals("", wrong.get());
+        }
+    }
+
+    private static int sizeOf(int number) {
+        return 100 * number;
+    }
+
+    private static boolean isPrefix(long[] part, long[] whole) {
+        for (int i = 0; i < part.length; i++) {
+            if (part[i] != whole[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Test
+    void shouldKeepOrderOfNonThreadedHandlersAcrossSessions() {
+        try (World server = world(2);
+                World clients = world(2)) {
+            AtomicInteger next = new AtomicInteger();
+            AtomicInteger misplaced = new AtomicInteger();
+            server.of(0).endpoint("count").nonThreaded("is", (_, request) -> {
+                if (request.getInt() != next.getAndIncrement()) {
+                    misplaced.incrementAndGet();
+                }
+            });
+            Startpoint count = clients.of(0)
+                    .startpoint(clients.of(0).attach(open(server.of(0)).url()).rank(), "count");
+            for (int i = 0; i < 20_000; i++) {
+                count.rsr("is", new Arguments().putInt(i));
+            }
+            await(server.of(0), () -> next.get() == 20_000);
+            assertEquals(0, misplaced.get());
+        }
+    }
+
+    @Test
+    void shouldSayWhyItCannotAttach() throws Exception {
+        try (World server = world(2);
+                World clients = world(2)) {
+            Context client = clients.of(0);
+            AttachPoint point = open(server.of(0));
+            assertMessage("approver has refused", () -> client.attach(point.url() + "/private"));
+            AttachPoint failing = server.of(0).allowAttach(LOOPBACK, HERE, _ -> {
+                throw new IllegalStateException("no list of friends");
+            });
+            assertMessage("approver has refused", () -> client.attach(failing.url()));
+            point.close();
+            assertMessage("cannot attach", () -> client.attach(point.url()));
+            try (java.net.ServerSocket deaf = new java.net.ServerSocket(0)) {
+                long beganNs = System.nanoTime();
+                assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
+                assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(5));
+            }
+            assertThrows(IllegalArgumentException.class, () -> client.attach("http://localhost:80"));
+            assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));
+        }
+    }
+
+    private static void assertMessage(String part, org.junit.jupiter.api.function.Executable action) {
+        AttachException e = assertThrows(AttachException.class, action);
+        assertTrue(String.valueOf(e.getMessage()).contains(part), e::toString);
+    }
+
+    @Test
+    void shouldLetStartpointsToThirdPartiesWorkIfAMethodReachesThem() {
+        try (World server = world(3);
+                World clients = world(2)) {
+            open(server.of(1)); // listens; rank 2 does not
+            Map<String, Startpoint> handed = new ConcurrentHashMap<>();
+            clients.of(0)
+                    .endpoint("post")
+                    .threaded("take", (_, request) -> handed.put(request.getString(), request.getStartpoint()));
+            Startpoint post = clients.of(0).startpoint(0, "post");
+            AttachPoint toClients = clients.of(0).allowAttach(LOOPBACK, HERE, _ -> Optional.of(post));
+            Context middle = server.of(0);
+            Startpoint there = middle.attach(toClients.url());
+            // the middle has heard where rank 1 listens
+            await(middle, () -> middle.methodsOf(1).size() == 2);
+            for (int rank = 0; rank < 3; rank++) {
+                there.rsr(
+                        "take",
+                        new Arguments()
+                                .putString("rank " + rank)
+                                .putStartpoint(middle.startpoint(rank, Doubler.class.getName())));
+            }
+            await(clients.of(0), () -> handed.size() == 3);
+            assertEquals(6, handed.get("rank 0").service(Doubler.class).twice(3)); // the connection it came by
+            assertEquals(8, handed.get("rank 1").service(Doubler.class).twice(4)); // a connection of its own
+            assertEquals("wan", handed.get("rank 1").method().orElseThrow().name());
+            assertEquals(handed.get("rank 1"), middle.startpoint(1, Doubler.class.getName()));
+            PeerFailedException nobody = assertThrows(
+                    PeerFailedException.class,
+                    () -> handed.get("rank 2").service(Doubler.class).twice(5));
+            assertTrue(
+                    String.valueOf(nobody.getMessage()).contains("mad (channel default): it is of session"),
+                    nobody::toString);
+            // and from there to the neighbour, in whose session rank 1 of the other session is as foreign
+            AtomicInteger result = new AtomicInteger();
+            clients.of(1)
+                    .endpoint("relay")
+                    .threaded(
+                            "ask",
+                            (_, request) -> result.set(request.getStartpoint()
+                                    .service(Doubler.class)
+                                    .twice(50)));
+            clients.of(0)
+                    .startpoint(1, "relay")
+                    .rsr(
+                            "ask",
+                            new Arguments().putStartpoint(handed.get("rank 1").lightweight()));
+            await(clients.of(1), () -> result.get() == 100);
+        }
+    }
+
+    @Test
+    void shouldTellMethodsAndLetThemBeChosen() {
+        try (World world = world(2)) {
+            Context here = world.of(0);
+            Startpoint there = here.startpoint(1, Doubler.class.getName());
+            assertEquals("mad/sci", there.method().orElseThrow().name());
+            open(world.of(1));
+            await(here, () -> there.methods().size() == 2);
+            assertEquals(MethodStatus.State.UNTRIED, there.methods().get(1).state());
+            assertEquals(4, there.via("wan").service(Doubler.class).twice(2));
+            assertEquals(MethodStatus.State.WORKS, there.methods().get(1).state());
+            assertEquals(4, there.via("mad:default").service(Doubler.class).twice(2));
+            assertEquals(
+                    4, there.via("mad/tcp", "mad/sci").service(Doubler.class).twice(2));
+            assertEquals("mad/sci", there.method().orElseThrow().name());
+            PeerFailedException none = assertThrows(
+                    PeerFailedException.class,
+                    () -> there.via("pigeon").service(Doubler.class).twice(2));
+            assertTrue(
+                    String.valueOf(none.getMessage()).contains("by pigeon: mad/sci (channel default)"), none::toString);
+            assertEquals(MethodStatus.State.IN_USE, here.methodsOf(0).getFirst().state());
+        }
+    }
+
+    @Test
+    void shouldFallBackToTheNextMethodWhenOneFails() throws Exception {
+        try (World server = world(2);
+                World clients = world(2)) {
+            AttachPoint point = open(server.of(0));
+            Doubler doubler;
+            Startpoint there;
+            try (Forwarder gateway = new Forwarder(point.port())) {
+                there = clients.of(0).attach("nexus://127.0.0.1:" + gateway.port());
+                doubler = there.service(Doubler.class);
+                assertEquals(4, doubler.twice(2));
+                assertEquals(
+                        "nexus://127.0.0.1:" + gateway.port(),
+                        there.method().orElseThrow().address());
+                CompletableFuture<Integer> unanswered = doubler.never();
+                gateway.cut();
+                long cutNs = System.nanoTime();
+                assertThrows(java.util.concurrent.ExecutionException.class, () -> unanswered.get(20, TimeUnit.SECONDS));
+                assertTrue(System.nanoTime() - cutNs < TimeUnit.SECONDS.toNanos(4));
+            }
+            assertEquals(6, doubler.twice(3));
+            assertEquals(point.url(), there.method().orElseThrow().address());
+            assertTrue(there.methods().stream().anyMatch(method -> method.state() == MethodStatus.State.FAILED));
+        }
+    }
+
+    @Test
+    void shouldNoticeSilenceAndFailWhatIsUnanswered() throws Exception {
+        try (World server = world(2);
+                World clients = world(2)) {
+            AttachPoint point = open(server.of(0));
+            try (Forwarder gateway = new Forwarder(point.port())) {
+                Startpoint there = clients.of(0).attach("nexus://127.0.0.1:" + gateway.port());
+                Doubler doubler = there.service(Doubler.class);
+                Thread.sleep(1_200); // longer than the timeout: signs of life pass
+                assertEquals(4, doubler.twice(2));
+                CompletableFuture<Integer> unanswered = doubler.never();
+                gateway.hold();
+                long heldNs = System.nanoTime();
+                Exception e = assertThrows(
+                        java.util.concurrent.ExecutionException.class, () -> unanswered.get(20, TimeUnit.SECONDS));
+                assertTrue(System.nanoTime() - heldNs < TimeUnit.SECONDS.toNanos(4));
+                assertTrue(String.valueOf(e.getMessage()).contains("silenceTimeout"), e::toString);
+            }
+        }
+    }
+
+    @Test
+    void shouldHearAtOnceThatAContextIsClosed() {
+        try (World server = world(2);
+                World clients = world(2)) {
+            Doubler doubler = clients.of(0).attach(open(server.of(0)).url()).service(Doubler.class);
+            CompletableFuture<Integer> unanswered = doubler.never();
+            server.of(0).close();
+            assertThrows(java.util.concurrent.ExecutionException.class, () -> unanswered.get(5, TimeUnit.SECONDS));
+            PeerFailedException gone = assertThrows(PeerFailedException.class, () -> doubler.twice(1));
+            assertTrue(String.valueOf(gone.getMessage()).contains("has been closed"), gone::toString);
+        }
+    }
+
+    @Test
+    void shouldRefuseMoreContextsThanAllowed() {
+        try (World server = new World("sci", 2, HASTY.withMaxAttached(1), context -> {});
+                World clients = world(2)) {
+            AttachPoint point = server.of(0)
+                    .allowAttach(
+                            LOOPBACK,
+                            HERE,
+                            _ -> Optional.of(server.of(0).endpoint().startpoint()));
+            assertFalse(clients.of(0).attach(point.url()).isLocal());
+            assertMessage("maxAttached", () -> clients.of(1).attach(point.url()));
+            clients.of(0).close();
+            await(server.of(0), () -> {
+                try {
+                    return clients.of(1).attach(point.url()).linkCount() == 1;
+                } catch (AttachException e) {
+                    return false;
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldQueueRequestsOfHandlersThatHaveToConnectFirst() {
+        try (World server = world(2);
+                World clients = world(2)) {
+            open(server.of(0));
+            AtomicReference<byte[]> got = new AtomicReference<>(new byte[0]);
+            server.of(0).endpoint("sink").threaded("take", (_, request) -> got.set(request.getBytes()));
+            Startpoint sink = server.of(0).startpoint(0, "sink");
+            byte[] block = new byte[5_000];
+            block[4_999] = 7;
+            // from a non-threaded handler that has just got the pointer, to a node nobody is connected to
+            clients.of(0)
+                    .endpoint("post")
+                    .nonThreaded(
+                            "forward",
+                            (_, request) -> request.getStartpoint().rsr("take", new Arguments().putBytes(block)));
+            AttachPoint toClients = clients.of(0)
+                    .allowAttach(LOOPBACK, HERE, _ -> Optional.of(clients.of(0).startpoint(0, "post")));
+            Context other = server.of(1);
+            await(other, () -> other.methodsOf(0).size() == 2);
+            other.attach(toClients.url()).rsr("forward", new Arguments().putStartpoint(other.startpoint(0, "sink")));
+            await(server.of(0), () -> got.get().length == block.length);
+            assertArrayEquals(block, got.get());
+            assertEquals(0, sink.rank());
+        }
+    }
+}
