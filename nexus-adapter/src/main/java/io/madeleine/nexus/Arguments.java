@@ -235,35 +235,8 @@ public final class Arguments {
         return bulks[index];
     }
 
-    /** Everything but the large arguments, as it is written to a connection; see {@link WanWay}. */
-    byte[] wanHead(int endpoint, int handler) {
-        return wan(endpoint, handler, 0);
-    }
-
-    /** Everything, as it is written to a connection. */
-    byte[] wanWhole(int endpoint, int handler) {
-        byte[] whole = wan(endpoint, handler, (int) (byteSize() - inlineBytes()));
-        int offset = whole.length;
-        for (int i = bulkCount - 1; i >= 0; i--) {
-            offset -= (int) bulks[i].byteSize();
-            MemorySegment.copy(bulks[i], Wire.BYTE, 0, whole, offset, (int) bulks[i].byteSize());
-        }
-        return whole;
-    }
-
-    private byte[] wan(int endpoint, int handler, int moreBytes) {
-        int lengthBytes = bulkCount * Long.BYTES;
-        byte[] bytes = new byte[end + lengthBytes + moreBytes];
-        MemorySegment head = MemorySegment.ofArray(bytes);
-        head.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulkCount);
-        head.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
-        head.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
-        head.set(Wire.INT, Wire.INLINE_OFFSET, inlineBytes());
-        for (int i = 0; i < bulkCount; i++) {
-            head.set(Wire.LONG, Wire.HEADER_BYTES + (long) i * Long.BYTES, bulks[i].byteSize());
-        }
-        MemorySegment.copy(memory, Wire.HEADER_BYTES, head, Wire.HEADER_BYTES + (long) lengthBytes, inlineBytes());
-        return bytes;
+    void copyInline(MemorySegment target, long offset) {
+        MemorySegment.copy(memory, Wire.HEADER_BYTES, target, offset, inlineBytes());
     }
 
     /** Everything of a message, up to its end. */

@@ -87,7 +87,8 @@ final class Attaching {
                 given = ask(approver, request);
                 refusal = given == null ? "its approver has refused" : "";
             } else {
-                boolean isHolder = hello.getLong() == pass & hello.getLong() == passRest;
+                long half = hello.getLong();
+                boolean isHolder = hello.getLong() == passRest && half == pass;
                 NodeId meant = Greeting.readId(hello);
                 refusal = !isHolder
                         ? "the startpoint is no longer valid"

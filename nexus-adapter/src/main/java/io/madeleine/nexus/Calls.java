@@ -28,6 +28,7 @@ final class Calls {
     private static final int IDLE_SWEEPS = 100;
 
     private final Context context;
+    private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private final AtomicLong lastId = new AtomicLong();
     private final AtomicInteger outstanding = new AtomicInteger();
@@ -35,6 +36,7 @@ final class Calls {
 
     Calls(Context context, Endpoint system) {
         this.context = context;
+        this.uploads = new Uploads(context, system);
         system.nonThreaded("reply", (_, request) -> answered(request));
         system.nonThreaded("item", (_, request) -> itemCame(request));
         system.nonThreaded("end", (_, request) -> streamEnded(request));
@@ -112,6 +114,9 @@ final class Calls {
                     .putInt(call.method().id())
                     .putLong(leftNs);
             call.method().writeParameters(arguments, parameters);
+            if (call.method().streamParameters().length > 0) {
+                uploads.begin(call, parameters);
+            }
             Way way = context.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
             if (way != null && call.wentBy(way) && remove(call.id()) != null) {
                 call.fail(lost(call, String.valueOf(way.lost())));
@@ -147,6 +152,9 @@ final class Calls {
         PendingCall call = pending.remove(id);
         if (call != null && outstanding.getAndDecrement() >= context.options().maxOutstanding()) {
             context.signal().signal();
+        }
+        if (call != null && call.method().streamParameters().length > 0) {
+            uploads.end(call);
         }
         return call;
     }

@@ -2,7 +2,10 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
@@ -16,9 +19,16 @@ import org.jspecify.annotations.Nullable;
 final class ServedCalls {
     static final int REPLY = Wire.id("reply");
 
+    private static final int ITEM = Wire.id("item");
+    private static final int END = Wire.id("end");
+    private static final ParameterStream[] NONE = {};
+
     private final Context context;
     private final Map<Key, RemoteCall> running = new ConcurrentHashMap<>();
-    private final Map<Key, ServedStream> streams = new ConcurrentHashMap<>();
+    private final Map<Key, StreamSender> streams = new ConcurrentHashMap<>();
+
+    /** Those of calls that have streams as parameters. */
+    private final Map<Key, ParameterStream[]> parameters = new ConcurrentHashMap<>();
 
     /** Whose call, and which. */
     record Key(int caller, long id) {}
@@ -28,11 +38,36 @@ final class ServedCalls {
         system.nonThreaded("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
-            ServedStream stream = streams.get(new Key(request.remote(), request.getLong()));
+            StreamSender stream = streams.get(new Key(request.remote(), request.getLong()));
             if (stream != null) {
                 stream.credit(request.getLong());
             }
         });
+        system.nonThreaded("parameter item", (_, request) -> {
+            ParameterStream stream = parameterIn(request);
+            if (stream != null) {
+                stream.item(request);
+            }
+        });
+        system.nonThreaded("parameter end", (_, request) -> {
+            ParameterStream stream = parameterIn(request);
+            if (stream != null) {
+                stream.end(request);
+            }
+        });
+    }
+
+    private @Nullable ParameterStream parameterIn(Request request) {
+        ParameterStream[] all = parameters.get(new Key(request.remote(), request.getLong()));
+        int index = request.getInt();
+        if (all != null) {
+            for (ParameterStream each : all) {
+                if (each.index() == index) {
+                    return each;
+                }
+            }
+        }
+        return null; // of a call that is over
     }
 
     private void called(Request request) {
@@ -69,7 +104,18 @@ final class ServedCalls {
         RemoteCall call = new RemoteCall(key.caller(), deadlineNs);
         running.put(key, call);
         if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
-            streams.put(key, new ServedStream(context, key, operation.method(), () -> streams.remove(key)));
+            StreamSender.Route route =
+                    new StreamSender.Route(key.caller(), ITEM, END, () -> new Arguments().putLong(key.id()));
+            streams.put(key, new StreamSender(context, route, operation.method()::writeResult, () -> {
+                streams.remove(key);
+                endParameters(key);
+            }));
+        }
+        for (int index : operation.method().streamParameters()) {
+            ParameterStream[] soFar = parameters.getOrDefault(key, NONE);
+            ParameterStream[] all = Arrays.copyOf(soFar, soFar.length + 1);
+            all[soFar.length] = new ParameterStream(context, key, operation.method(), index);
+            parameters.put(key, all);
         }
         boolean begun = context.workers().tryExecute(() -> {
             try {
@@ -84,6 +130,7 @@ final class ServedCalls {
         if (!begun) {
             running.remove(key);
             streams.remove(key);
+            endParameters(key);
             service.end();
             request.finish();
             refuse(
@@ -96,13 +143,13 @@ final class ServedCalls {
     private void carryOut(Key key, Service.Operation operation, Request request) {
         Object result;
         try {
-            @Nullable Object[] parameters;
+            @Nullable Object[] values;
             try {
-                parameters = operation.method().readParameters(request);
+                values = operation.method().readParameters(request, parameters.getOrDefault(key, NONE));
             } finally {
                 request.finish();
             }
-            result = operation.invoke(parameters);
+            result = operation.invoke(values);
         } catch (Throwable e) {
             streams.remove(key);
             fail(key, e);
@@ -124,7 +171,7 @@ final class ServedCalls {
                 }
             }
             case STREAM -> {
-                ServedStream stream = streams.get(key);
+                StreamSender stream = streams.get(key);
                 if (stream != null && result instanceof Flow.Publisher<?> publisher) {
                     stream.start(publisher);
                 } else {
@@ -162,7 +209,18 @@ final class ServedCalls {
                 new Arguments().putLong(key.id()).putByte(Calls.Status.REFUSED).putString(why));
     }
 
+    /** The call is over, and so are the streams it has as parameters. */
+    private void endParameters(Key key) {
+        ParameterStream[] all = parameters.isEmpty() ? null : parameters.remove(key);
+        if (all != null) {
+            for (ParameterStream each : all) {
+                each.fail(new CancellationException("the call is over"));
+            }
+        }
+    }
+
     private void send(Key key, Arguments answer) {
+        endParameters(key);
         boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
         try {
             context.send(key.caller(), Wire.SYSTEM_ENDPOINT, REPLY, answer);
@@ -182,7 +240,8 @@ final class ServedCalls {
         if (call != null) {
             call.cancel();
         }
-        ServedStream stream = streams.get(key);
+        endParameters(key);
+        StreamSender stream = streams.get(key);
         if (stream != null) {
             stream.cancel();
         }
@@ -195,9 +254,11 @@ final class ServedCalls {
                 cancelled(key);
             }
         }
-        for (Key key : streams.keySet()) {
-            if (key.caller() == rank) {
-                cancelled(key);
+        for (Map<Key, ?> each : List.of(streams, parameters)) {
+            for (Key key : each.keySet()) {
+                if (key.caller() == rank) {
+                    cancelled(key);
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,10 @@ final class ServiceMethod {
     private final int id;
     private final Kind kind;
     private final List<Codec<Object>> parameters = new ArrayList<>();
+
+    /** Which of them are streams, of items with the codec. */
+    private final int[] streams;
+
     private final @Nullable Codec<Object> result;
     private final int attempts;
     private final long timeoutNs;
@@ -53,7 +58,7 @@ final class ServiceMethod {
         }
         try {
             for (Type parameter : method.getGenericParameterTypes()) {
-                parameters.add(codecs.find(parameter));
+                parameters.add(codecs.find(isStream(parameter) ? argument(parameter) : parameter));
             }
             this.result = returned == void.class || returned == Void.class ? null : codecs.find(returned);
         } catch (IllegalArgumentException e) {
@@ -61,7 +66,21 @@ final class ServiceMethod {
         }
         Idempotent idempotent = method.getAnnotation(Idempotent.class);
         this.attempts = idempotent == null ? 1 : Math.max(1, idempotent.attempts());
-        this.timeoutNs = timeoutNs(method, kind == Kind.STREAM ? Long.MAX_VALUE / 4 : defaultTimeoutNs);
+        Type[] types = method.getGenericParameterTypes();
+        this.streams =
+                IntStream.range(0, types.length).filter(i -> isStream(types[i])).toArray();
+        if (attempts > 1 && streams.length > 0) {
+            throw new IllegalArgumentException(
+                    "method " + method + " cannot be called remotely: it is @Idempotent, and has"
+                            + " a stream as parameter, which comes once");
+        }
+        boolean lasts = kind == Kind.STREAM || streams.length > 0;
+        this.timeoutNs = timeoutNs(method, lasts ? Long.MAX_VALUE / 4 : defaultTimeoutNs);
+    }
+
+    private static boolean isStream(Type type) {
+        return type instanceof ParameterizedType parameterized && parameterized.getRawType() == Flow.Publisher.class
+                || type == Flow.Publisher.class;
     }
 
     private static Type argument(Type type) {
@@ -144,9 +163,28 @@ final class ServiceMethod {
 
     void writeParameters(Arguments arguments, @Nullable Object @Nullable [] values) {
         for (int i = 0; i < parameters.size(); i++) {
-            Object value = values == null ? null : values[i];
-            write(parameters.get(i), arguments, value);
+            if (!isStream(i)) {
+                write(parameters.get(i), arguments, values == null ? null : values[i]);
+            }
         }
+    }
+
+    /** Which parameters are streams. */
+    int[] streamParameters() {
+        return streams;
+    }
+
+    private boolean isStream(int parameter) {
+        return IntStream.of(streams).anyMatch(index -> index == parameter);
+    }
+
+    void writeItem(int parameter, Arguments arguments, @Nullable Object item) {
+        write(parameters.get(parameter), arguments, item);
+    }
+
+    @Nullable
+    Object readItem(int parameter, Request request) {
+        return parameters.get(parameter).read(request);
     }
 
     @SuppressWarnings("NullAway") // the codecs of this package take null
@@ -155,10 +193,10 @@ final class ServiceMethod {
     }
 
     @Nullable
-    Object[] readParameters(Request request) {
+    Object[] readParameters(Request request, ParameterStream[] streamed) {
         @Nullable Object[] values = new Object[parameters.size()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = parameters.get(i).read(request);
+        for (int i = 0, next = 0; i < values.length; i++) {
+            values[i] = isStream(i) ? streamed[next++] : parameters.get(i).read(request);
         }
         return values;
     }

@@ -1,34 +1,19 @@
 package io.madeleine.nexus;
 
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving side of a stream: what arrives is given to the subscriber by a virtual thread of its own, so that it may
- * take its time. No more arrives than the subscriber has asked for, which bounds the queue.
+ * A call whose result is a stream.
  *
  * <p>Threading: thread-safe.
  */
-final class StreamCall extends PendingCall implements Flow.Subscription, Runnable {
+final class StreamCall extends PendingCall implements ItemQueue.Source {
     private static final int CREDIT = Wire.id("credit");
-    private static final Object COMPLETE = new Object();
-
-    private record Failure(Throwable thrown) {}
-
-    /** Stands for null in the queue. */
-    private static final Object NULL = new Object();
 
     private final Context context;
     private final Calls calls;
-    private final Flow.Subscriber<Object> subscriber;
-    private final Queue<Object> arrived = new ConcurrentLinkedQueue<>();
-    private final AtomicLong owed = new AtomicLong();
-    private final Thread thread = Thread.ofVirtual().name("nexus-subscriber").unstarted(this);
-    private volatile boolean cancelled;
+    private final ItemQueue items;
 
     StreamCall(
             Context context,
@@ -40,56 +25,20 @@ final class StreamCall extends PendingCall implements Flow.Subscription, Runnabl
         super(calls.nextId(), rank, method, deadlineNs);
         this.context = context;
         this.calls = calls;
-        this.subscriber = subscriber;
+        this.items = new ItemQueue(this, subscriber);
     }
 
     void start(Calls.Target target, @Nullable Object @Nullable [] parameters) {
         try {
             calls.begin(this, target, parameters);
         } catch (RuntimeException e) {
-            arrived.add(new Failure(e));
+            items.fail(e);
         }
-        thread.start();
+        items.start();
     }
 
     @Override
-    public void run() {
-        try {
-            subscriber.onSubscribe(this);
-            while (!cancelled) {
-                Object next = arrived.poll();
-                if (next == null) {
-                    LockSupport.park(this);
-                } else if (next == COMPLETE) {
-                    subscriber.onComplete();
-                    return;
-                } else if (next instanceof Failure failure) {
-                    subscriber.onError(failure.thrown());
-                    return;
-                } else {
-                    deliver(next);
-                }
-            }
-        } catch (RuntimeException e) { // of the subscriber
-            cancel();
-            context.failures().notReceived(rank(), e);
-        }
-    }
-
-    @SuppressWarnings("NullAway") // a publisher of nulls is the user's
-    private void deliver(Object next) {
-        subscriber.onNext(next == NULL ? null : next);
-    }
-
-    @Override
-    public void request(long count) {
-        if (count <= 0) {
-            if (calls.giveUp(this)) {
-                fail(new IllegalArgumentException(count + " items asked for: expected at least 1"));
-            }
-            return;
-        }
-        owed.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more);
+    public void credit(long count) {
         try {
             context.send(
                     rank(),
@@ -104,34 +53,31 @@ final class StreamCall extends PendingCall implements Flow.Subscription, Runnabl
     }
 
     @Override
-    public void cancel() {
-        cancelled = true;
+    public void stop() {
         calls.giveUp(this);
-        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void subscriberFailed(RuntimeException cause) {
+        context.failures().notReceived(rank(), cause);
     }
 
     /** An item has come; from the receiving thread. */
     void item(Request request) {
-        if (owed.getAndUpdate(now -> now == Long.MAX_VALUE ? now : now - 1) <= 0) {
-            if (calls.giveUp(this)) {
-                fail(new NexusException("rank " + rank() + " sends more than it was asked for"));
-            }
-            return;
+        if (items.accept()) {
+            items.add(method().readResult(request));
+        } else if (calls.giveUp(this)) {
+            fail(new NexusException("rank " + rank() + " sends more than it was asked for"));
         }
-        Object item = method().readResult(request);
-        arrived.add(item == null ? NULL : item);
-        LockSupport.unpark(thread);
     }
 
     @Override
     void succeed(@Nullable Object value) {
-        arrived.add(COMPLETE);
-        LockSupport.unpark(thread);
+        items.complete();
     }
 
     @Override
     void fail(Throwable failure) {
-        arrived.add(new Failure(failure));
-        LockSupport.unpark(thread);
+        items.fail(failure);
     }
 }

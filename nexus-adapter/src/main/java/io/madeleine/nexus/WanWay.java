@@ -85,7 +85,7 @@ final class WanWay extends Way {
     @Override
     boolean send(Arguments arguments, int endpoint, int handler) {
         boolean hasBulks = arguments.hasBulks();
-        if (!queue.put(arguments.wanHead(endpoint, handler), hasBulks)) {
+        if (!queue.put(WanLayout.head(arguments, endpoint, handler), hasBulks)) {
             return false;
         }
         if (hasBulks) {
@@ -125,7 +125,7 @@ final class WanWay extends Way {
     boolean sendNow(Arguments arguments, int endpoint, int handler) {
         WanQueue.Outcome outcome = arguments.byteSize() > context.options().maxQueuedBytes()
                 ? WanQueue.Outcome.FULL
-                : queue.tryPut(arguments.wanWhole(endpoint, handler));
+                : queue.tryPut(WanLayout.whole(arguments, endpoint, handler));
         if (outcome == WanQueue.Outcome.FULL) {
             throw new OverloadedException(peer + " does not take what is sent to it: a request of "
                     + arguments.byteSize() + " bytes finds no room beside those that wait; more than"

@@ -17,7 +17,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,10 +76,6 @@ class AttachTest {
                         : Optional.of(context.startpoint(context.rank(), Doubler.class.getName())));
     }
 
-    private static void await(Context context, BooleanSupplier condition) {
-        assertTrue(context.await(condition, 20, TimeUnit.SECONDS));
-    }
-
     @Test
     void shouldCallServicesOfAnotherSession() {
         try (World server = world(2);
@@ -136,7 +131,7 @@ class AttachTest {
                                     .putLongs(part));
                 }
             }
-            await(clients.of(0), () -> answers.get() == 40);
+            World.await(() -> answers.get() == 40);
             assertEquals("", wrong.get());
         }
     }
@@ -170,7 +165,7 @@ class AttachTest {
             for (int i = 0; i < 20_000; i++) {
                 count.rsr("is", new Arguments().putInt(i));
             }
-            await(server.of(0), () -> next.get() == 20_000);
+            World.await(() -> next.get() == 20_000);
             assertEquals(0, misplaced.get());
         }
     }
@@ -217,7 +212,7 @@ class AttachTest {
             Context middle = server.of(0);
             Startpoint there = middle.attach(toClients.url());
             // the middle has heard where rank 1 listens
-            await(middle, () -> middle.methodsOf(1).size() == 2);
+            World.await(() -> middle.methodsOf(1).size() == 2);
             for (int rank = 0; rank < 3; rank++) {
                 there.rsr(
                         "take",
@@ -225,7 +220,7 @@ class AttachTest {
                                 .putString("rank " + rank)
                                 .putStartpoint(middle.startpoint(rank, Doubler.class.getName())));
             }
-            await(clients.of(0), () -> handed.size() == 3);
+            World.await(() -> handed.size() == 3);
             assertEquals(6, handed.get("rank 0").service(Doubler.class).twice(3)); // the connection it came by
             assertEquals(8, handed.get("rank 1").service(Doubler.class).twice(4)); // a connection of its own
             assertEquals("wan", handed.get("rank 1").method().orElseThrow().name());
@@ -250,7 +245,7 @@ class AttachTest {
                     .rsr(
                             "ask",
                             new Arguments().putStartpoint(handed.get("rank 1").lightweight()));
-            await(clients.of(1), () -> result.get() == 100);
+            World.await(() -> result.get() == 100);
         }
     }
 
@@ -261,7 +256,7 @@ class AttachTest {
             Startpoint there = here.startpoint(1, Doubler.class.getName());
             assertEquals("mad/sci", there.method().orElseThrow().name());
             open(world.of(1));
-            await(here, () -> there.methods().size() == 2);
+            World.await(() -> there.methods().size() == 2);
             assertEquals(MethodStatus.State.UNTRIED, there.methods().get(1).state());
             assertEquals(4, there.via("wan").service(Doubler.class).twice(2));
             assertEquals(MethodStatus.State.WORKS, there.methods().get(1).state());
@@ -305,6 +300,24 @@ class AttachTest {
     }
 
     @Test
+    void shouldFallBackFromTheSessionsNetworkToAConnection() {
+        try (World world = world(2)) {
+            AtomicInteger sum = new AtomicInteger();
+            world.of(1).endpoint("sink").nonThreaded("add", (_, request) -> sum.addAndGet(request.getInt()));
+            open(world.of(1));
+            Startpoint sink = world.of(0).startpoint(1, "sink");
+            World.await(() -> sink.methods().size() == 2);
+            sink.rsr("add", new Arguments().putInt(1));
+            World.await(() -> sum.get() == 1);
+            world.of(0).nodes().get(1).lostBySession("its network is cut"); // as a session says
+            assertEquals(MethodStatus.State.FAILED, sink.methods().getFirst().state());
+            sink.rsr("add", new Arguments().putInt(2));
+            World.await(() -> sum.get() == 3);
+            assertEquals("wan", sink.method().orElseThrow().name());
+        }
+    }
+
+    @Test
     void shouldNoticeSilenceAndFailWhatIsUnanswered() throws Exception {
         try (World server = world(2);
                 World clients = world(2)) {
@@ -331,6 +344,7 @@ class AttachTest {
                 World clients = world(2)) {
             Doubler doubler = clients.of(0).attach(open(server.of(0)).url()).service(Doubler.class);
             CompletableFuture<Integer> unanswered = doubler.never();
+            assertEquals(4, doubler.twice(2)); // so the one before has arrived
             server.of(0).close();
             assertThrows(java.util.concurrent.ExecutionException.class, () -> unanswered.get(5, TimeUnit.SECONDS));
             PeerFailedException gone = assertThrows(PeerFailedException.class, () -> doubler.twice(1));
@@ -350,7 +364,7 @@ class AttachTest {
             assertFalse(clients.of(0).attach(point.url()).isLocal());
             assertMessage("maxAttached", () -> clients.of(1).attach(point.url()));
             clients.of(0).close();
-            await(server.of(0), () -> {
+            World.await(() -> {
                 try {
                     return clients.of(1).attach(point.url()).linkCount() == 1;
                 } catch (AttachException e) {
@@ -379,9 +393,9 @@ class AttachTest {
             AttachPoint toClients = clients.of(0)
                     .allowAttach(LOOPBACK, HERE, _ -> Optional.of(clients.of(0).startpoint(0, "post")));
             Context other = server.of(1);
-            await(other, () -> other.methodsOf(0).size() == 2);
+            World.await(() -> other.methodsOf(0).size() == 2);
             other.attach(toClients.url()).rsr("forward", new Arguments().putStartpoint(other.startpoint(0, "sink")));
-            await(server.of(0), () -> got.get().length == block.length);
+            World.await(() -> got.get().length == block.length);
             assertArrayEquals(block, got.get());
             assertEquals(0, sink.rank());
         }

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -54,12 +56,27 @@ final class World implements AutoCloseable {
         return contexts.get(rank);
     }
 
+    /** Looks now and then: not everything that tests wait for signals anybody. */
+    static void await(BooleanSupplier condition) {
+        long giveUpNs = System.nanoTime() + 20_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - giveUpNs > 0) {
+                throw new AssertionError("not in time");
+            }
+            LockSupport.parkNanos(500_000);
+        }
+    }
+
     void die(int rank) {
         sessions.die(rank);
     }
 
     @Override
     public void close() {
+        for (Context context : contexts) {
+            context.attaching().close();
+            context.nodes().foreign().forEach(peer -> peer.leave("the test is over"));
+        }
         sessions.close();
         contexts.forEach(context -> context.inbound().close());
         try (Stream<Path> files = Files.walk(directory)) {

@@ -69,6 +69,10 @@ public final class Listener implements AutoCloseable {
         while (!closed) {
             try {
                 Socket socket = server.accept();
+                if (closed) { // a virtual thread that waits in accept may get one more
+                    close(socket);
+                    return;
+                }
                 enter(socket);
                 Thread.ofVirtual().name("nexus-wan-stranger").start(() -> meet(socket));
             } catch (IOException e) {

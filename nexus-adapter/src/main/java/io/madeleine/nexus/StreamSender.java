@@ -5,36 +5,45 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending side of a stream: subscribes to what the implementation publishes, asks for as much as the subscriber
- * elsewhere has asked for, and sends it.
+ * The sending end of a stream: subscribes to what the program publishes, asks for as much as the subscriber elsewhere has
+ * asked for, and sends it.
  *
  * <p>Threading: thread-safe; a virtual thread per stream passes credits on, since publishers may publish from within
  * {@code request}.
  */
-final class ServedStream implements Flow.Subscriber<Object> {
-    static final int ITEM = Wire.id("item");
-    static final int END = Wire.id("end");
-
+final class StreamSender implements Flow.Subscriber<Object> {
     private final Context context;
-    private final ServedCalls.Key key;
-    private final ServiceMethod method;
+    private final Route route;
+    private final BiConsumer<Arguments, Object> codec;
     private final Runnable whenOver;
     private final AtomicLong credits = new AtomicLong();
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile boolean cancelled;
     private volatile @Nullable Thread pump;
 
-    ServedStream(Context context, ServedCalls.Key key, ServiceMethod method, Runnable whenOver) {
+    /**
+     * Where items go.
+     *
+     * @param node to whom
+     * @param item the handler for items
+     * @param end the handler for the end
+     * @param head new arguments that begin with which stream it is
+     */
+    record Route(int node, int item, int end, Supplier<Arguments> head) {}
+
+    StreamSender(Context context, Route route, BiConsumer<Arguments, Object> codec, Runnable whenOver) {
         this.context = context;
-        this.key = key;
-        this.method = method;
+        this.route = route;
+        this.codec = codec;
         this.whenOver = whenOver;
     }
 
-    @SuppressWarnings("unchecked") // what it publishes is written with the codec of the method's type
+    @SuppressWarnings("unchecked") // what it publishes is written with the codec of its type
     void start(Flow.Publisher<?> publisher) {
         try {
             ((Flow.Publisher<Object>) publisher).subscribe(this);
@@ -83,10 +92,16 @@ final class ServedStream implements Flow.Subscriber<Object> {
         if (cancelled || over.get()) {
             return;
         }
-        Arguments arguments = new Arguments().putLong(key.id());
+        Arguments arguments = route.head().get();
         try {
-            method.writeResult(arguments, item);
-            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, ITEM, arguments);
+            codec.accept(arguments, item);
+        } catch (RuntimeException e) {
+            end(new NexusException("an item of a stream cannot be sent: " + e.getMessage(), e));
+            cancel();
+            return;
+        }
+        try {
+            context.send(route.node(), Wire.SYSTEM_ENDPOINT, route.item(), arguments);
         } catch (MadeleineException e) {
             cancel();
         }
@@ -107,13 +122,13 @@ final class ServedStream implements Flow.Subscriber<Object> {
             return;
         }
         whenOver.run();
-        Arguments arguments = new Arguments().putLong(key.id()).putBoolean(thrown != null);
+        Arguments arguments = route.head().get().putBoolean(thrown != null);
         if (thrown != null) {
             Thrown.write(arguments, thrown);
         }
         try {
             if (!cancelled) {
-                context.send(key.caller(), Wire.SYSTEM_ENDPOINT, END, arguments);
+                context.send(route.node(), Wire.SYSTEM_ENDPOINT, route.end(), arguments);
             }
         } catch (MadeleineException e) {
             // the subscriber is gone

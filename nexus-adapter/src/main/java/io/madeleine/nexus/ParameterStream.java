@@ -1,0 +1,116 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream that a call has as a parameter, as its implementation gets it: one may subscribe, and items come no faster than
+ * that one asks. It ends with the call.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source {
+    private static final int CREDIT = Wire.id("parameter credit");
+    private static final int CANCEL = Wire.id("parameter cancel");
+
+    private static final Object ENDED = new Object();
+
+    private final Context context;
+    private final ServedCalls.Key key;
+    private final ServiceMethod method;
+    private final int parameter;
+    private final AtomicReference<@Nullable ItemQueue> items = new AtomicReference<>();
+    /** Why it will not go on; {@link #ENDED} if it has come to its end. */
+    private volatile @Nullable Object over;
+
+    ParameterStream(Context context, ServedCalls.Key key, ServiceMethod method, int parameter) {
+        this.context = context;
+        this.key = key;
+        this.method = method;
+        this.parameter = parameter;
+    }
+
+    int index() {
+        return parameter;
+    }
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super Object> subscriber) {
+        ItemQueue queue = new ItemQueue(this, subscriber);
+        if (!items.compareAndSet(null, queue)) {
+            queue.fail(new IllegalStateException("parameter " + (parameter + 1) + " of " + method
+                    + " has a subscriber already: its items come once"));
+        }
+        queue.start();
+        tell(queue);
+    }
+
+    /** Perhaps twice: the queue passes on the first. */
+    private void tell(@Nullable ItemQueue queue) {
+        Object why = over;
+        if (queue != null && why instanceof Throwable thrown) {
+            queue.fail(thrown);
+        } else if (queue != null && why != null) {
+            queue.complete();
+        }
+    }
+
+    @Override
+    public void credit(long count) {
+        send(CREDIT, new Arguments().putLong(key.id()).putInt(parameter).putLong(count));
+    }
+
+    @Override
+    public void stop() {
+        if (over == null) {
+            send(CANCEL, new Arguments().putLong(key.id()).putInt(parameter));
+        }
+    }
+
+    private void send(int handler, Arguments arguments) {
+        try {
+            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, handler, arguments);
+        } catch (MadeleineException e) {
+            fail(e);
+        }
+    }
+
+    @Override
+    public void subscriberFailed(RuntimeException cause) {
+        context.failures().notReceived(key.caller(), cause);
+    }
+
+    /** An item has come; from the receiving thread. */
+    void item(Request request) {
+        ItemQueue queue = items.get();
+        if (queue == null || !queue.accept()) {
+            stop();
+            fail(new NexusException("rank " + key.caller() + " sends more than it was asked for"));
+        } else {
+            queue.add(method.readItem(parameter, request));
+        }
+    }
+
+    /** It is over, without or with a failure. */
+    void end(Request request) {
+        if (request.getBoolean()) {
+            fail(Thrown.atCaller(Thrown.read(request), new Class<?>[0]));
+            return;
+        }
+        finish(ENDED);
+    }
+
+    /** It will not go on; nothing happens if it is over. */
+    void fail(Throwable why) {
+        finish(why);
+    }
+
+    private void finish(Object why) {
+        if (over == null) {
+            over = why;
+            tell(items.get());
+        }
+    }
+}

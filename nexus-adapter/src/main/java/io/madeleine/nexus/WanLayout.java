@@ -1,0 +1,47 @@
+package io.madeleine.nexus;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Requests as they are written to a connection; see {@link WanWay}.
+ *
+ * <p>Threading: stateless.
+ */
+final class WanLayout {
+    private WanLayout() {}
+
+    /** Everything but the large arguments. */
+    static byte[] head(Arguments arguments, int endpoint, int handler) {
+        return bytes(arguments, endpoint, handler, 0);
+    }
+
+    /** Everything; at most 2 GiB. */
+    static byte[] whole(Arguments arguments, int endpoint, int handler) {
+        byte[] whole = bytes(arguments, endpoint, handler, (int) (arguments.byteSize() - arguments.inlineBytes()));
+        int offset = whole.length;
+        for (int i = arguments.bulkCount() - 1; i >= 0; i--) {
+            MemorySegment bulk = arguments.bulk(i);
+            offset -= (int) bulk.byteSize();
+            MemorySegment.copy(bulk, Wire.BYTE, 0, whole, offset, (int) bulk.byteSize());
+        }
+        return whole;
+    }
+
+    private static byte[] bytes(Arguments arguments, int endpoint, int handler, int moreBytes) {
+        int bulks = arguments.bulkCount();
+        int lengthBytes = bulks * Long.BYTES;
+        int inline = arguments.inlineBytes();
+        byte[] bytes = new byte[Wire.HEADER_BYTES + lengthBytes + inline + moreBytes];
+        MemorySegment head = MemorySegment.ofArray(bytes);
+        head.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulks);
+        head.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
+        head.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
+        head.set(Wire.INT, Wire.INLINE_OFFSET, inline);
+        for (int i = 0; i < bulks; i++) {
+            long bulkBytes = arguments.bulk(i).byteSize();
+            head.set(Wire.LONG, Wire.HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);
+        }
+        arguments.copyInline(head, Wire.HEADER_BYTES + (long) lengthBytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,251 @@
+package io.madeleine.nexus.wan;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Sealed connections over loopback sockets, with strangers and meddlers. */
+@Timeout(30)
+class SealedConnectionTest {
+    private static final byte[] KEY = key(1);
+    private static final int TIMEOUT_MS = 2_000;
+
+    private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
+
+    private static byte[] key(int seed) {
+        byte[] key = new byte[32];
+        new Random(seed).nextBytes(key);
+        return key;
+    }
+
+    private Listener listener(int timeoutMs) throws IOException {
+        return new Listener(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), KEY, timeoutMs, guests::add);
+    }
+
+    private static SealedConnection connect(int port, byte[] key) throws IOException {
+        return Handshake.connect("127.0.0.1", port, key, TIMEOUT_MS);
+    }
+
+    @Test
+    void shouldBringWhatIsWrittenBothWays() throws Exception {
+        try (Listener listener = listener(TIMEOUT_MS);
+                SealedConnection client = connect(listener.port(), KEY);
+                SealedConnection server = guests.poll(5, TimeUnit.SECONDS)) {
+            byte[] sent = new byte[300_000];
+            new Random(2).nextBytes(sent);
+            for (List<SealedConnection> pair : List.of(List.of(client, server), List.of(server, client))) {
+                Thread writer = Thread.startVirtualThread(() -> write(pair.get(0), sent));
+                byte[] got = new byte[sent.length];
+                pair.get(1).readFully(got, 0, 7);
+                pair.get(1).readFully(got, 7, got.length - 7);
+                assertArrayEquals(sent, got);
+                writer.join();
+            }
+            client.writeUnit(new byte[100]);
+            assertThrows(IOException.class, () -> server.readUnit(99));
+        }
+    }
+
+    private static void write(SealedConnection to, byte[] bytes) {
+        try {
+            to.write(bytes, 0, bytes.length);
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void shouldNotLetInWhoHasAnotherSecret() throws Exception {
+        try (Listener listener = listener(TIMEOUT_MS)) {
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(listener.port(), key(3)));
+            assertTrue(String.valueOf(e.getMessage()).contains("madeleine.session.secret"), e::toString);
+            assertEquals(0, guests.size());
+            connect(listener.port(), KEY).close();
+        }
+    }
+
+    @Test
+    void shouldNotTrustAServerThatDoesNotKnowTheSecret() throws Exception {
+        try (Listener liar = new Listener(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), key(4), TIMEOUT_MS, guests::add)) {
+            assertThrows(HandshakeException.class, () -> connect(liar.port(), KEY));
+        }
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread.startVirtualThread(() -> {
+                try (Socket socket = other.accept()) {
+                    socket.getOutputStream()
+                            .write("HTTP/1.1 400 Bad Request\r\n\r\n".repeat(8).getBytes());
+                    socket.getInputStream().readAllBytes();
+                } catch (IOException _) {
+                    // the client has hung up
+                }
+            });
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(other.getLocalPort(), KEY));
+            assertTrue(String.valueOf(e.getMessage()).contains("no context"), e::toString);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForStrangersThatSendAByteNowAndThen() throws Exception {
+        try (Listener listener = listener(600);
+                Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            long beganNs = System.nanoTime();
+            slow.setSoTimeout(10);
+            boolean open = true;
+            while (open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8)) {
+                try {
+                    slow.getOutputStream().write(0x4E);
+                    open = slow.getInputStream().read() >= 0;
+                } catch (java.net.SocketTimeoutException _) {
+                    // still there
+                } catch (IOException _) {
+                    open = false;
+                }
+                Thread.sleep(100);
+            }
+            assertFalse(open);
+            assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(4));
+        }
+    }
+
+    @Test
+    void shouldLetMembersInWhileManyStrangersSayNothing() throws Exception {
+        List<Socket> silent = new ArrayList<>();
+        try (Listener listener = listener(20_000)) {
+            for (int i = 0; i < 100; i++) {
+                silent.add(new Socket(InetAddress.getLoopbackAddress(), listener.port()));
+            }
+            connect(listener.port(), KEY).close();
+            assertNotNull(guests.poll(5, TimeUnit.SECONDS));
+        } finally {
+            for (Socket socket : silent) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldNoticeEveryChangedRepeatedOrMissingRecord() throws Exception {
+        for (Meddler.Kind kind : Meddler.Kind.values()) {
+            try (Listener listener = listener(TIMEOUT_MS);
+                    Meddler meddler = new Meddler(listener.port(), kind);
+                    SealedConnection client = connect(meddler.port(), KEY);
+                    SealedConnection server = guests.poll(5, TimeUnit.SECONDS)) {
+                server.silenceTimeoutMs(TIMEOUT_MS);
+                byte[] block = new byte[100];
+                meddler.afterBytes.set(meddler.passed.get());
+                client.write(block, 0, block.length);
+                client.write(block, 0, block.length);
+                client.write(block, 0, block.length);
+                assertThrows(IOException.class, () -> server.readFully(new byte[300], 0, 300), kind.name());
+            }
+        }
+    }
+
+    /** Passes on what the client sends, but for the first records after a while. */
+    private static final class Meddler implements AutoCloseable {
+        private static final int RECORD = 4 + 100 + 16;
+
+        enum Kind {
+            CHANGE,
+            REPEAT,
+            OMIT,
+            SWAP
+        }
+
+        final AtomicLong passed = new AtomicLong();
+        final AtomicLong afterBytes = new AtomicLong(Long.MAX_VALUE);
+        private final ServerSocket server;
+        private final Kind kind;
+
+        Meddler(int target, Kind kind) throws IOException {
+            this.kind = kind;
+            this.server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            Thread.startVirtualThread(() -> {
+                try (Socket client = server.accept();
+                        Socket real = new Socket(InetAddress.getLoopbackAddress(), target)) {
+                    Thread.startVirtualThread(() -> pass(real, client));
+                    meddle(client.getInputStream(), real.getOutputStream());
+                } catch (IOException _) {
+                    // over
+                }
+            });
+        }
+
+        int port() {
+            return server.getLocalPort();
+        }
+
+        private static void pass(Socket from, Socket to) {
+            try {
+                from.getInputStream().transferTo(to.getOutputStream());
+            } catch (IOException _) {
+                // over
+            }
+        }
+
+        private void meddle(InputStream in, OutputStream out) throws IOException {
+            for (int next = in.read(); next >= 0; next = in.read()) {
+                if (passed.get() < afterBytes.get()) {
+                    out.write(next);
+                    passed.incrementAndGet();
+                    continue;
+                }
+                byte[] first = record(in, next);
+                byte[] second = in.readNBytes(RECORD);
+                ByteArrayOutputStream meddled = new ByteArrayOutputStream();
+                switch (kind) {
+                    case CHANGE -> {
+                        first[50] ^= 1;
+                        meddled.write(first);
+                        meddled.write(second);
+                    }
+                    case REPEAT -> {
+                        meddled.write(first);
+                        meddled.write(first);
+                    }
+                    case OMIT -> meddled.write(second);
+                    case SWAP -> {
+                        meddled.write(second);
+                        meddled.write(first);
+                    }
+                }
+                out.write(meddled.toByteArray());
+                in.transferTo(out);
+            }
+        }
+
+        private static byte[] record(InputStream in, int first) throws IOException {
+            byte[] record = new byte[RECORD];
+            record[0] = (byte) first;
+            System.arraycopy(in.readNBytes(RECORD - 1), 0, record, 1, RECORD - 1);
+            return record;
+        }
+
+        @Override
+        public void close() throws IOException {
+            server.close();
+        }
+    }
+}
