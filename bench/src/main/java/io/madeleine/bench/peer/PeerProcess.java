@@ -17,7 +17,8 @@ public final class PeerProcess {
         Peers peer = Peers.valueOf(arguments[0]);
         int rank = Integer.parseInt(arguments[1]);
         WaitMode wait = WaitMode.valueOf(arguments[2]);
-        if (Boolean.parseBoolean(arguments[3])) {
+        if (Boolean.parseBoolean(arguments[3])
+                && !peer.isGrpc()) { // whose event loop is another thread than its caller
             Pinning.pinThisProcess(rank);
         }
         String folder = arguments[4] + "-" + rank;
