@@ -168,9 +168,10 @@ class ArchitectureTest {
             module.descriptor().ifPresent(descriptor -> {
                 String base = descriptor.name();
                 for (String name : descriptor.packages()) {
-                    if (!Set.of(base, base + ".spi", base + ".ffi").contains(name)) {
+                    if (!Set.of(base, base + ".spi", base + ".ffi", base + ".wan")
+                            .contains(name)) {
                         violations.add(module.folder() + " has a package " + name + "; a module is one package, " + base
-                                + ", and at most .spi and .ffi");
+                                + ", and at most .spi, .ffi and .wan");
                     }
                 }
             });

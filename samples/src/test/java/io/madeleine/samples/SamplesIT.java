@@ -85,7 +85,8 @@ class SamplesIT {
                 "RpcServer",
                 "DirectorySender",
                 "KeyValueStore",
-                "WordCount"
+                "WordCount",
+                "WideArea"
             })
     void shouldPrintWhatTheJavadocSays(String sample) throws Exception {
         List<String> example = example(sample);
