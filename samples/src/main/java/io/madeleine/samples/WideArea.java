@@ -7,12 +7,13 @@ import io.madeleine.nexus.Context;
 import io.madeleine.nexus.MethodStatus;
 import io.madeleine.nexus.RemoteService;
 import io.madeleine.nexus.Startpoint;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The paper's arrangement (section 5.3.2) in one program: inside the cluster requests go by {@code mad}, from far away by a
@@ -31,7 +32,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 public final class WideArea {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final InetSocketAddress ANY_PORT = new InetSocketAddress("127.0.0.1", 0);
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     private WideArea() {}
 
@@ -44,11 +45,11 @@ public final class WideArea {
 
     /** The cluster; rank 1 is also where somebody far away sits. */
     public static void main(String[] arguments) {
-        AtomicReference<String> url = new AtomicReference<>("");
+        CompletableFuture<String> url = new CompletableFuture<>();
         try (Session session = Session.open(arguments);
                 Context context = Context.open(session, here -> {
                     here.export(Thermometer.class, () -> 20 + here.rank());
-                    here.endpoint("address").nonThreaded("is", (_, request) -> url.set(request.getString()));
+                    here.endpoint("address").nonThreaded("is", (_, request) -> url.complete(request.getString()));
                 });
                 AttachPoint point = context.allowAttach(
                         ANY_PORT,
@@ -60,8 +61,8 @@ public final class WideArea {
                 System.out.println("rank 1 is reached by " + kind(neighbour));
                 neighbour.rsr("is", new Arguments().putString(point.url()));
             } else if (context.rank() == 1) {
-                context.await(() -> !url.get().isEmpty());
-                farAway(url.get());
+                context.await(url::isDone);
+                farAway(url.join());
             }
             context.barrier(PATIENCE);
         }
