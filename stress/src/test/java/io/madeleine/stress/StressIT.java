@@ -39,7 +39,7 @@ class StressIT {
                 .start();
         try {
             assertTrue(
-                    process.waitFor(THOROUGH ? 18 : 4, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
+                    process.waitFor(THOROUGH ? 18 : 6, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
         } finally {
             process.destroyForcibly();
         }
