@@ -89,15 +89,7 @@ class ExperimentTest {
 
     /** All that sci needs alone, very briefly, with real processes: each variation has its rows in the report. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "nemesis-ablations",
-                "open-mx-fig6",
-                "open-mx-fig7",
-                "progress",
-                "nemesis-tcp",
-                "open-mpi-ptl-table1"
-            })
+    @ValueSource(strings = {"nemesis-ablations", "open-mx-fig6", "open-mx-fig7", "progress"})
     void shouldMeasureAllVariations(String id) throws Exception {
         Path page = directory.resolve("page.html");
         Path rows = directory.resolve("rows.jsonl");
