@@ -20,12 +20,6 @@ import java.nio.file.StandardCopyOption;
  * <p>Threading: guarded by the adapter's lock.
  */
 final class Offer extends Handshake {
-    /**
-     * A segment takes at most this part of what is free: so many may be made at once, and in a file system of any size
-     * there is something left for the connections to come.
-     */
-    private static final int PART_OF_FREE = 16;
-
     private final Path file;
     private final PairLayout layout;
     private final Arena arena = Arena.ofShared();
@@ -66,7 +60,7 @@ final class Offer extends Handshake {
     private PairSizes fittingSizes() {
         PairSizes configured = PairSizes.chosen(adapter.config(), request.modules());
         PairSizes fitting =
-                configured.within(request.modules(), adapter.directory().freeBytes() / PART_OF_FREE);
+                configured.within(request.modules(), adapter.directory().bytesToSpare());
         if (!fitting.equals(configured)) {
             adapter.sayThatMemoryIsScarce(configured, fitting);
         }

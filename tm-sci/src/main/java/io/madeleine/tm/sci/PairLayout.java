@@ -53,7 +53,7 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
                 if (isStatic(module)) {
                     moduleRings.add(ring(module, sizes, offset));
                 } else {
-                    CellLayout line = new CellLayout(offset, dataOffset, sizes.cellBytes(), sizes.cells());
+                    CellLayout line = new CellLayout(offset, dataOffset, cellBytes(module, sizes), sizes.cells());
                     dataOffset += line.dataBytes();
                     moduleCells.add(line);
                 }
@@ -67,6 +67,13 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
 
     private static boolean isStatic(TransmissionCapabilities module) {
         return module.bufferMode() == BufferMode.STATIC;
+    }
+
+    /** A module that leaves the largest blocks to another has half of that one's memory. */
+    private static int cellBytes(TransmissionCapabilities module, PairSizes sizes) {
+        return module.maxBlockBytes() == Long.MAX_VALUE
+                ? sizes.cellBytes()
+                : (int) Words.align(sizes.cellBytes() / 2, CellLayout.PAGE_BYTES);
     }
 
     private static RingLayout ring(TransmissionCapabilities module, PairSizes sizes, long offset) {

@@ -47,6 +47,11 @@ final class SessionDirectory implements AutoCloseable {
     static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
+    /** Connections of full size leave this share of the file system to others, smaller ones share it. */
+    private static final double RESERVE = 0.3;
+
+    private static final int PARTS_OF_RESERVE = 64;
+
     private static final String PREFIX = "madeleine-";
     private static final Set<PosixFilePermission> DIRECTORY_MODE = PosixFilePermissions.fromString("rwx------");
     private static final int ATTEMPTS = 100;
@@ -180,10 +185,25 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /** How much room the file system has; the largest number if it has no bounds or does not say. */
-    long freeBytes() {
+    private long freeBytes() {
         try {
             FileStore store = Files.getFileStore(path);
             return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+        } catch (IOException _) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /**
+     * How much a connection may take: all but the reserve of the file system, and of that a small part, so that there is
+     * something left for the connections to come.
+     */
+    long bytesToSpare() {
+        try {
+            FileStore store = Files.getFileStore(path);
+            long reserve = (long) (RESERVE * store.getTotalSpace());
+            long free = freeBytes();
+            return Math.max(free - reserve, free / PARTS_OF_RESERVE);
         } catch (IOException _) {
             return Long.MAX_VALUE;
         }
