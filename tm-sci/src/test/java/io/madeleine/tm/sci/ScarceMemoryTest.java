@@ -78,7 +78,7 @@ class ScarceMemoryTest {
     void shouldHoldEightProcessesOfFullSize() throws Exception {
         List<Side> sides = new ArrayList<>();
         try (SmallFileSystem fileSystem = SmallFileSystem.mount(directory, "size=64m")) {
-            List<Side.Pair> pairs = allToAll(sides, 8, 1, "");
+            List<Side.Pair> pairs = allToAll(sides, 8, 1, "madeleine.tm.sci.dma.single-copy = off");
             assertEquals(
                     1,
                     pairs.stream().mapToLong(ScarceMemoryTest::bytes).distinct().count());
