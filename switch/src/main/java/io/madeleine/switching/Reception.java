@@ -1,0 +1,342 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the incoming message of a connection is on its way from arrival to end, and the steps that whoever polls can take
+ * with it: look for it, fill the blocks that its user has asked for, judge its end, drop what nobody wants.
+ *
+ * <p>A message that is not mirrored, aborted or lost fails for its user, and what is left of it is dropped as it arrives.
+ *
+ * <p>Threading: guarded by its own lock, which callers take; the state, and whether it is exhausted, may be looked at
+ * without. While a message is HELD it is its user's alone, who may change the state to IDLE without the lock.
+ */
+final class Reception {
+    /** No message has been found. */
+    static final int IDLE = 0;
+
+    /** A message has been found, and nobody has begun it. */
+    static final int ARRIVED = 1;
+
+    /** Open, and no block waits for its data. */
+    static final int HELD = 2;
+
+    /** Open, and whoever polls fills blocks. */
+    static final int OPEN = 3;
+
+    /** Its user has asked for its end. */
+    static final int ENDING = 4;
+
+    /** Its user has done with it, and the rest is still coming in. */
+    static final int DISCARDING = 5;
+
+    private final SwitchedConnection connection;
+    private final ProgressEngine engine;
+    private final TransmissionLink primary;
+    private final Extraction extraction;
+    private final Attention attention;
+    private final SpinLock lock = new SpinLock();
+    private final AtomicInteger state = new AtomicInteger(IDLE);
+    private final Waitable news;
+    private final Waitable arrivals; // one of those who want to receive is enough
+
+    /** The connection is lost, and no further message can be begun. */
+    private volatile boolean exhausted;
+
+    private @Nullable IncomingHandle handle;
+    private boolean confined;
+    private @Nullable MessageCompletion ended;
+
+    Reception(SwitchedConnection connection, TransmissionLink primary, Extraction extraction) {
+        this.connection = connection;
+        this.engine = connection.engine();
+        this.primary = primary;
+        this.extraction = extraction;
+        this.attention = new Attention(engine, connection.protocol());
+        this.news = connection.newWaitable();
+        this.arrivals = connection.newWaitable();
+    }
+
+    /** The state, which may change at any moment unless the caller holds the lock or the message. */
+    AtomicInteger state() {
+        return state;
+    }
+
+    boolean is(int wanted) {
+        return state.get() == wanted;
+    }
+
+    /** What is signalled whenever something has changed that the message's user may wait for. */
+    Waitable news() {
+        return news;
+    }
+
+    /** What is signalled, to one of those who wait, when a message has arrived. */
+    Waitable arrivals() {
+        return arrivals;
+    }
+
+    Attention attention() {
+        return attention;
+    }
+
+    /** Whether no message will ever arrive any more. */
+    boolean isExhausted() {
+        return exhausted;
+    }
+
+    // ---- the lock
+
+    void lock() {
+        lock.lock();
+    }
+
+    boolean tryLock() {
+        return lock.tryLock();
+    }
+
+    /** Lets the lock go after what cannot have ended a message. */
+    void unlockUnchanged() {
+        lock.unlock();
+    }
+
+    /** Lets the lock go, and then runs what a message that ended meanwhile has to be followed by. */
+    void unlock() {
+        boolean newlyExhausted = connection.isLost() && !exhausted && isExhaustedNow();
+        MessageCompletion completion = ended;
+        ended = null;
+        lock.unlock();
+        if (newlyExhausted) {
+            engine.signal(news);
+            engine.signal(arrivals);
+            connection.channel().signalLoss();
+        }
+        if (completion != null) {
+            completion.runAction();
+        }
+    }
+
+    /**
+     * Of a lost connection: takes in what had arrived, and says whether all messages have been begun. As long as one is
+     * open, others may stand behind it.
+     */
+    private boolean isExhaustedNow() {
+        while (advance() > 0) {
+            // on to what stands behind
+        }
+        if (state.get() == ENDING && (!confined || mayTouchBlocks())) {
+            fail(connection.failure()); // and becomes DISCARDING
+        }
+        if (state.get() != IDLE && state.get() != DISCARDING) {
+            return false;
+        }
+        attention.lowerDemand();
+        exhausted = true;
+        return true;
+    }
+
+    /** Whether the next message has begun to arrive. Under the lock. */
+    boolean isMessageInFront() {
+        long header = primary.front();
+        return header > 0
+                && PacketHeader.has(header, PacketHeader.FIRST)
+                && extraction.ledger().isNext(header);
+    }
+
+    /** The message in front is its user's from now on. Under the lock. */
+    void begin(IncomingHandle user) {
+        handle = user;
+        state.setRelease(HELD);
+    }
+
+    // ---- steps
+
+    /** Does what can be done now, in any state. Under the lock. */
+    int advance() {
+        int work = 0;
+        while (true) {
+            int seen = state.get();
+            switch (seen) {
+                case IDLE -> {
+                    return work + lookForMessage();
+                }
+                case OPEN -> {
+                    return work + extract();
+                }
+                case ENDING -> {
+                    work += extract();
+                    if (state.get() != DISCARDING && (!judgeEnd() || state.get() == IDLE)) {
+                        return work; // the next message is left to the next poll: looking may be a system call
+                    }
+                }
+                case DISCARDING -> {
+                    work += drop();
+                    if (!extraction.ledger().isEnded()) {
+                        attention.setInterest(true);
+                        return work;
+                    }
+                    becomeIdle();
+                    return work + 1;
+                }
+                default -> { // ARRIVED, HELD: up to its user
+                    attention.setInterest(false);
+                    if (seen == state.get()) {
+                        return work;
+                    }
+                    attention.setInterest(true); // the user has ended it without seeing that
+                }
+            }
+        }
+    }
+
+    private int lookForMessage() {
+        long header = primary.front();
+        if (header <= 0) {
+            attention.setInterest(true);
+            return 0;
+        }
+        if (!isMessageInFront()) {
+            connection.breakUp("it broke the protocol: expected the first packet of the next message, found "
+                    + PacketHeader.describe(header));
+            return 0;
+        }
+        state.set(ARRIVED);
+        connection.messageArrived();
+        engine.signalOne(arrivals);
+        return 1;
+    }
+
+    /** Fills blocks with what has arrived; returns how much that was. Under the lock. */
+    int extract() {
+        if (confined && !mayTouchBlocks()) {
+            attention.setInterest(false); // until their owner, who has to move them, has looked
+            engine.signal(news);
+            return 0;
+        }
+        long moved;
+        try {
+            moved = extraction.extract();
+        } catch (IllegalStateException | WrongThreadException e) {
+            fail(Failures.memoryGone(connection, e));
+            return 1;
+        }
+        if (extraction.ledger().isAborted()) {
+            fail(Failures.aborted(connection));
+            return 1;
+        }
+        if (confined) {
+            confined = !extraction.isDrained();
+        }
+        if (moved > 0) {
+            engine.signal(news);
+        }
+        return moved > 0 ? 1 : 0;
+    }
+
+    private boolean mayTouchBlocks() {
+        return handle().isUsedBy(Thread.currentThread());
+    }
+
+    private int drop() {
+        return extraction.drop() > 0 ? 1 : 0;
+    }
+
+    /** Whether the message, whose end is asked for, has come to it: well, or as a failure. */
+    private boolean judgeEnd() {
+        if (extraction.isDrained() && extraction.ledger().isEnded()) {
+            conclude();
+            return true;
+        }
+        String wrong = extraction.whyEndIsWrong();
+        if (wrong != null) {
+            fail(Failures.notMirrored(connection, wrong));
+            return true;
+        }
+        attention.setInterest(true);
+        return false;
+    }
+
+    private void conclude() {
+        end(null);
+        becomeIdle();
+        engine.signal(news);
+    }
+
+    private void end(@Nullable MadeleineException failure) {
+        handle().end(failure);
+        ended = handle().completion();
+    }
+
+    private IncomingHandle handle() {
+        return Objects.requireNonNull(handle);
+    }
+
+    private void becomeIdle() {
+        extraction.nextMessage();
+        confined = false;
+        attention.lowerDemand();
+        attention.setInterest(true);
+        state.set(IDLE);
+    }
+
+    /** The message fails for its user; what is left of it is dropped as it arrives. Under the lock. */
+    void fail(MadeleineException failure) {
+        startDiscarding();
+        end(failure);
+        VarHandle.fullFence(); // who waits sees the end, or is seen
+        engine.signal(news);
+    }
+
+    /** What is left of the message is dropped as it arrives. Under the lock. */
+    void startDiscarding() {
+        extraction.forgetBlocks();
+        confined = false;
+        state.set(DISCARDING);
+        attention.setInterest(true);
+        if (!connection.isLost()) {
+            attention.raiseDemand();
+        }
+    }
+
+    // ---- blocks
+
+    /** Notes whether the message, which is open, has a block that only its user may touch. Under the lock. */
+    void confine(IncomingHandle user, boolean withConfinedBlock) {
+        confined = withConfinedBlock;
+        user.setUser(withConfinedBlock);
+    }
+
+    /** Whether a block that only its user may touch waits for its data. */
+    boolean isConfined() {
+        return confined;
+    }
+
+    /** Whether the block is one that only the calling thread may touch. */
+    boolean isConfined(MemorySegment block) {
+        return !block.isAccessibleBy(engine.foreignThread());
+    }
+
+    /** Whether what is waited for can never come; the message has failed then. */
+    boolean judgeWait(boolean lost) {
+        String vain = extraction.whyWaitIsVain();
+        if (vain != null) {
+            fail(Failures.notMirrored(connection, vain));
+            return true;
+        }
+        if (lost) {
+            fail(connection.failure());
+            return true;
+        }
+        return false;
+    }
+}
