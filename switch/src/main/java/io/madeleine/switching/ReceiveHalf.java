@@ -281,7 +281,8 @@ final class ReceiveHalf {
             attention.setInterest(true);
             reception.unlock(); // which is where a loss is settled
         }
-        if (engine.isAwaited(reception.arrivals()) || connection.channel().isAwaited()) {
+        if (engine.isAwaited(reception.arrivals())
+                || connection.channel().arrivals().isAwaited()) {
             onReadable(); // the next message is there already, perhaps: no need that the leader finds it
         }
     }

@@ -119,7 +119,7 @@ final class Reception {
         if (newlyExhausted) {
             engine.signal(news);
             engine.signal(arrivals);
-            connection.channel().signalLoss();
+            connection.channel().arrivals().signalLoss();
         }
         if (completion != null) {
             completion.runAction();

@@ -6,14 +6,11 @@ import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
-import io.madeleine.bmm.SendLedger;
-import io.madeleine.bmm.Staging;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.LinkStatus;
-import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -22,9 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half of a connection: one outgoing message after the other. Each block goes to the link that the selection
- * table names; when the link changes, what the previous one gathered is committed. From the first LATER block on, and
- * from the first block that finds no room, blocks are recorded, and replayed in order at the end.
+ * The sending half of a connection: one outgoing message after the other. Each block goes by way of the {@link Insertion}
+ * to the link that the selection table names.
  *
  * <p>Threading: the message is touched by its user while it is OPEN, and by the leader, through {@link #step}, while it is
  * SEALED. The state and the engine's queue hand it from one to the other; no lock is needed.
@@ -33,16 +29,12 @@ final class SendHalf implements Step {
     private static final int IDLE = 0;
     private static final int OPEN = 1;
     private static final int SEALED = 2;
-    private static final int NO_LINK = -1;
     private static final long NO_MESSAGE = -1;
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final SelectionTable table;
-    private final SendLedger ledger = new SendLedger();
-    private final Staging staging = new Staging();
-    private final DeferredBlocks deferred = new DeferredBlocks();
-    private final SendBmm[] bmms;
+    private final Insertion insertion;
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
@@ -52,12 +44,8 @@ final class SendHalf implements Step {
     private final Condition mayBegin;
 
     private OutgoingHandle handle;
-    private int currentLink = NO_LINK;
     private int blockCount;
-    private int lastLink = NO_LINK;
-    private boolean announcing;
     private boolean aborting;
-    private boolean abortMarkSent;
     private boolean raisedDemand;
     private @Nullable MadeleineException outcome;
     private long messageNumber;
@@ -72,9 +60,7 @@ final class SendHalf implements Step {
         this.turns = connection.newWaitable();
         this.table = table;
         this.selfDescribed = selfDescribed;
-        this.bmms = links.stream()
-                .map(link -> SendBmm.forLink(link, ledger, staging))
-                .toArray(SendBmm[]::new);
+        this.insertion = new Insertion(links, engine.foreignThread());
         this.mayBegin = () -> state.get() == IDLE || connection.isLost();
         this.handle = new OutgoingHandle(this, new MessageCompletion(engine, news));
     }
@@ -139,7 +125,9 @@ final class SendHalf implements Step {
     private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
         throwIfAborting();
         try {
-            packNow(link, block, offset, bytes, sendMode, express);
+            if (insertion.add(link, block, offset, bytes, sendMode, express) == LinkStatus.CLOSED) {
+                throw connection.failure();
+            }
         } catch (IllegalStateException | WrongThreadException e) {
             startAbort(memoryGone(e));
             throwIfAborting();
@@ -159,76 +147,6 @@ final class SendHalf implements Step {
                         + e.getMessage() + "); keep its arena open until the end of packing, and confined memory to"
                         + " the thread that packs and ends",
                 e);
-    }
-
-    private void packNow(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
-        boolean later = sendMode == SendMode.LATER;
-        if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
-            boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
-            int status = put(link, block, offset, bytes, mayKeep, express);
-            if (status == LinkStatus.COMPLETE) {
-                return;
-            }
-            if (status == LinkStatus.CLOSED) {
-                throw connection.failure();
-            }
-        }
-        if (later || (sendMode == SendMode.CHEAPER && mayKeep(block))) {
-            deferred.add(block, offset, bytes, link, later, express);
-        } else {
-            staging.copy(block, offset, bytes);
-            deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
-        }
-    }
-
-    private boolean mayKeep(MemorySegment block) {
-        return block.isAccessibleBy(engine.foreignThread());
-    }
-
-    /** Gives a block to its link, after committing what another link has gathered. */
-    private int put(int link, MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
-        if (link != currentLink) {
-            int status = turnTo(link);
-            if (status != LinkStatus.COMPLETE) {
-                return status;
-            }
-        }
-        return bmms[link].append(block, offset, bytes, mayKeep, express);
-    }
-
-    private int turnTo(int link) {
-        if (currentLink != NO_LINK) {
-            int status = bmms[currentLink].flush();
-            if (status != LinkStatus.COMPLETE) {
-                return status;
-            }
-        }
-        if (link != 0 && (announcing || ledger.isUntouched())) {
-            // A message's first packet goes over the primary link, where the receiver watches; even if it is empty.
-            int status = bmms[0].flushMark(0);
-            announcing = status == LinkStatus.PENDING;
-            if (status != LinkStatus.COMPLETE) {
-                return status;
-            }
-        }
-        currentLink = link;
-        return LinkStatus.COMPLETE;
-    }
-
-    private int replay(boolean sealed) {
-        while (!deferred.isEmpty()) {
-            if (deferred.isLater() && !sealed) {
-                return LinkStatus.PENDING;
-            }
-            MemorySegment block = deferred.segment();
-            int status = put(
-                    deferred.link(), block, deferred.offset(), deferred.bytes(), mayKeep(block), deferred.isExpress());
-            if (status != LinkStatus.COMPLETE) {
-                return status;
-            }
-            deferred.removeFirst();
-        }
-        return LinkStatus.COMPLETE;
     }
 
     // ---- ending
@@ -262,7 +180,7 @@ final class SendHalf implements Step {
             return true;
         }
         try {
-            deferred.copyConfinedAside(staging, engine.foreignThread());
+            insertion.copyConfinedAside();
         } catch (IllegalStateException | WrongThreadException e) {
             startAbort(memoryGone(e));
             if (advance()) {
@@ -321,10 +239,10 @@ final class SendHalf implements Step {
     private boolean advance() {
         int status;
         try {
-            status = aborting ? advanceAbort() : advanceEnd();
+            status = aborting ? insertion.finishAbort() : insertion.finish();
         } catch (IllegalStateException | WrongThreadException e) {
             startAbort(memoryGone(e));
-            status = advanceAbort();
+            status = insertion.finishAbort();
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
             return false;
@@ -333,60 +251,22 @@ final class SendHalf implements Step {
         return true;
     }
 
-    private int advanceEnd() {
-        int status = replay(true);
-        if (status != LinkStatus.COMPLETE) {
-            return status;
-        }
-        if (lastLink == NO_LINK) {
-            if (currentLink > 0 && !bmms[currentLink].holdsBlocks()) {
-                status = bmms[currentLink].flush();
-                if (status != LinkStatus.COMPLETE) {
-                    return status;
-                }
-                lastLink = 0;
-            } else {
-                lastLink = Math.max(currentLink, 0);
-            }
-        }
-        return bmms[lastLink].flushLast();
-    }
-
     private void startAbort(MessageAbortedException why) {
         if (aborting) {
             return;
         }
         outcome = why;
         aborting = true;
-        abortMarkSent = false;
-        deferred.clear();
-        for (SendBmm bmm : bmms) {
-            abortMarkSent |= bmm.abandon();
-        }
-    }
-
-    private int advanceAbort() {
-        for (SendBmm bmm : bmms) {
-            int status = bmm.flush();
-            if (status != LinkStatus.COMPLETE) {
-                return status;
-            }
-        }
-        return abortMarkSent ? LinkStatus.COMPLETE : bmms[0].flushMark(PacketHeader.LAST | PacketHeader.ABORT);
+        insertion.abandon();
     }
 
     private void conclude(@Nullable MadeleineException failure) {
         OutgoingHandle ended = handle;
-        SendBmm last = bmms[Math.max(lastLink, 0)];
+        SendBmm last = insertion.last();
         long number = messageNumber++;
         boolean demanded = raisedDemand;
-        deferred.clear();
-        staging.reset();
-        ledger.nextMessage();
-        currentLink = NO_LINK;
-        lastLink = NO_LINK;
+        insertion.nextMessage();
         blockCount = 0;
-        announcing = false;
         aborting = false;
         outcome = null;
         raisedDemand = false;
@@ -419,8 +299,7 @@ final class SendHalf implements Step {
     }
 
     private String progressText() {
-        int link = Math.max(currentLink, 0);
         return blockCount + " blocks packed, the last by "
-                + table.modules().get(link).id();
+                + table.modules().get(insertion.currentLink()).id();
     }
 }

@@ -93,9 +93,9 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /** The message that has arrived stands in the channel's queue, once. */
     void messageArrived() {
         if (queued.compareAndSet(false, true)) {
-            channel.arrived(this);
+            channel.arrivals().add(this);
         }
-        channel.signalArrival();
+        channel.arrivals().signal();
     }
 
     /** Taken out of the channel's queue; before looking whether the message is still there. */
@@ -154,7 +154,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     public boolean step() {
         receiving.connectionLost();
         sending.connectionLost();
-        channel.signalLoss();
+        channel.arrivals().signalLoss();
         engine().lowerDemand();
         return true;
     }

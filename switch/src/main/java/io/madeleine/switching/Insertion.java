@@ -1,0 +1,179 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.SendMode;
+import io.madeleine.bmm.SendBmm;
+import io.madeleine.bmm.SendLedger;
+import io.madeleine.bmm.Staging;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The blocks of an outgoing message on their way into its links, the mirror of {@link Extraction}. When the link changes,
+ * what the previous one gathered is committed. From the first LATER block on, and from the first block that finds no room,
+ * blocks are recorded, and replayed in order at the end.
+ *
+ * <p>Threading: as {@link SendHalf} says; confined to whoever has the message.
+ */
+final class Insertion {
+    private static final int NO_LINK = -1;
+
+    private final Thread foreignThread;
+    private final SendLedger ledger = new SendLedger();
+    private final Staging staging = new Staging();
+    private final DeferredBlocks deferred = new DeferredBlocks();
+    private final SendBmm[] bmms;
+    private int currentLink = NO_LINK;
+    private int lastLink = NO_LINK;
+    private boolean announcing;
+    private boolean abortMarkSent;
+
+    /** Into these links; what a foreign thread may not touch is copied before another than the user has to send it. */
+    Insertion(List<TransmissionLink> links, Thread foreignThread) {
+        this.foreignThread = foreignThread;
+        this.bmms = links.stream()
+                .map(link -> SendBmm.forLink(link, ledger, staging))
+                .toArray(SendBmm[]::new);
+    }
+
+    /** The link of the last block, for error messages. */
+    int currentLink() {
+        return Math.max(currentLink, 0);
+    }
+
+    /**
+     * Takes a block: gives it to its link, or records it. Does not wait.
+     *
+     * @return {@link LinkStatus#COMPLETE} once it is taken, or {@link LinkStatus#CLOSED}
+     */
+    int add(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
+        boolean later = sendMode == SendMode.LATER;
+        if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
+            boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
+            int status = put(link, block, offset, bytes, mayKeep, express);
+            if (status != LinkStatus.PENDING) {
+                return status;
+            }
+        }
+        if (later || (sendMode == SendMode.CHEAPER && mayKeep(block))) {
+            deferred.add(block, offset, bytes, link, later, express);
+        } else {
+            staging.copy(block, offset, bytes);
+            deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    private boolean mayKeep(MemorySegment block) {
+        return block.isAccessibleBy(foreignThread);
+    }
+
+    /** Gives a block to its link, after committing what another link has gathered. */
+    private int put(int link, MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
+        if (link != currentLink) {
+            int status = turnTo(link);
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        return bmms[link].append(block, offset, bytes, mayKeep, express);
+    }
+
+    private int turnTo(int link) {
+        if (currentLink != NO_LINK) {
+            int status = bmms[currentLink].flush();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        if (link != 0 && (announcing || ledger.isUntouched())) {
+            // A message's first packet goes over the primary link, where the receiver watches; even if it is empty.
+            int status = bmms[0].flushMark(0);
+            announcing = status == LinkStatus.PENDING;
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        currentLink = link;
+        return LinkStatus.COMPLETE;
+    }
+
+    private int replay(boolean sealed) {
+        while (!deferred.isEmpty()) {
+            if (deferred.isLater() && !sealed) {
+                return LinkStatus.PENDING;
+            }
+            MemorySegment block = deferred.segment();
+            int status = put(
+                    deferred.link(), block, deferred.offset(), deferred.bytes(), mayKeep(block), deferred.isExpress());
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            deferred.removeFirst();
+        }
+        return LinkStatus.COMPLETE;
+    }
+
+    // ---- the end
+
+    /** The message is about to be left to another thread: copies what that may not touch. */
+    void copyConfinedAside() {
+        deferred.copyConfinedAside(staging, foreignThread);
+    }
+
+    /** Sends what there is, and the end mark with the last packet or behind it; repeated until it is not pending. */
+    int finish() {
+        int status = replay(true);
+        if (status != LinkStatus.COMPLETE) {
+            return status;
+        }
+        if (lastLink == NO_LINK) {
+            if (currentLink > 0 && !bmms[currentLink].holdsBlocks()) {
+                status = bmms[currentLink].flush();
+                if (status != LinkStatus.COMPLETE) {
+                    return status;
+                }
+                lastLink = 0;
+            } else {
+                lastLink = Math.max(currentLink, 0);
+            }
+        }
+        return bmms[lastLink].flushLast();
+    }
+
+    /** Which link has sent the end mark. */
+    SendBmm last() {
+        return bmms[Math.max(lastLink, 0)];
+    }
+
+    /** Gives up what has not left: the memory of blocks is not touched any more. */
+    void abandon() {
+        deferred.clear();
+        abortMarkSent = false;
+        for (SendBmm bmm : bmms) {
+            abortMarkSent |= bmm.abandon();
+        }
+    }
+
+    /** Sends what is under way of an abandoned message, and an abort mark; repeated until it is not pending. */
+    int finishAbort() {
+        for (SendBmm bmm : bmms) {
+            int status = bmm.flush();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+        }
+        return abortMarkSent ? LinkStatus.COMPLETE : bmms[0].flushMark(PacketHeader.LAST | PacketHeader.ABORT);
+    }
+
+    void nextMessage() {
+        deferred.clear();
+        staging.reset();
+        ledger.nextMessage();
+        currentLink = NO_LINK;
+        lastLink = NO_LINK;
+        announcing = false;
+    }
+}
