@@ -40,13 +40,8 @@ public final class ProgressEngine implements AutoCloseable {
     private final Impatience impatience = new Impatience();
     private final WaitList waitList;
     private final Leading leading;
+    private final Following following;
     private final AtomicInteger demand = new AtomicInteger();
-
-    private enum Followed {
-        MET,
-        EXPIRED,
-        LEAD_IS_FREE
-    }
 
     private volatile @Nullable Thread leader;
     private volatile boolean closed;
@@ -60,6 +55,7 @@ public final class ProgressEngine implements AutoCloseable {
         this.rounds = new Rounds(reactor);
         this.waitList = new WaitList(reactor, impatience);
         this.leading = new Leading(this, rounds, waitList, reactor, policy, impatience);
+        this.following = new Following(this, waitList, leading);
         this.progressThread = new ProgressThread(this, name);
         progressThread.start();
     }
@@ -248,7 +244,7 @@ public final class ProgressEngine implements AutoCloseable {
                         releaseLead();
                     }
                 }
-                switch (follow(on, condition, deadlineNs, mayLead)) {
+                switch (following.follow(on, condition, deadlineNs, mayLead)) {
                     case MET -> {
                         return true;
                     }
@@ -310,7 +306,8 @@ public final class ProgressEngine implements AutoCloseable {
         passLeadOn();
     }
 
-    private void passLeadOn() {
+    /** Offers the lead, which is free, to who wants it. */
+    void passLeadOn() {
         if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
         } else if (hasDemand()) {
@@ -349,55 +346,16 @@ public final class ProgressEngine implements AutoCloseable {
         return new SessionException("the session is closed");
     }
 
+    /** A thread that could lead has begun to wait: the session's own hands the lead over. */
+    void relieveProgressThread() {
+        if (leader == progressThread) {
+            reactor.wakeUp(); // a thread that waits for itself is served faster
+        }
+    }
+
     /** The session's own thread leads only while nobody else wants to. */
     boolean progressThreadShouldYield() {
         return leader == progressThread && waitList.hasLeadSeekers();
-    }
-
-    /** Parks until the condition is met, the deadline has come or the lead can be taken. */
-    private Followed follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
-        Waiter self = Waiter.follower(Thread.currentThread(), mayLead);
-        waitList.register(on, self);
-        waitList.enlist(on, self);
-        if (on.hint == WaitHint.LATENCY) {
-            leading.hurry();
-        }
-        if (mayLead && leader == progressThread) {
-            reactor.wakeUp(); // it hands the lead over: a thread that waits for itself is served faster
-        }
-        boolean met = false;
-        try {
-            while (!condition.isMet()) {
-                checkWait(deadlineNs);
-                if (mayLead && leader == null) {
-                    return Followed.LEAD_IS_FREE;
-                }
-                if (deadlineNs == NO_DEADLINE) {
-                    LockSupport.park(this);
-                } else {
-                    long leftNs = deadlineNs - System.nanoTime();
-                    if (leftNs <= 0) {
-                        return Followed.EXPIRED;
-                    }
-                    LockSupport.parkNanos(this, leftNs);
-                }
-                self.signalled = false;
-                if (self.chosen) {
-                    waitList.registerAgain(on, self);
-                }
-            }
-            met = true;
-            return Followed.MET;
-        } finally {
-            waitList.delist(on, self);
-            boolean wasChosen = waitList.unregister(on, self);
-            if (wasChosen && !met) {
-                signalOne(on); // the change is for another
-            }
-            if (leader == null) {
-                passLeadOn(); // the offer may have come to this thread as it left
-            }
-        }
     }
 
     /**

@@ -1,0 +1,78 @@
+package io.madeleine.pmm;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What a thread does that waits while another one leads: it is parked until it is told of a change, or could lead itself.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Following {
+    private final ProgressEngine engine;
+    private final WaitList waitList;
+    private final Leading leading;
+
+    /** How a wait as a follower ends. */
+    enum Outcome {
+        /** The condition is met. */
+        MET,
+
+        /** The deadline has come. */
+        EXPIRED,
+
+        /** Nobody leads, and the thread could. */
+        LEAD_IS_FREE
+    }
+
+    Following(ProgressEngine engine, WaitList waitList, Leading leading) {
+        this.engine = engine;
+        this.waitList = waitList;
+        this.leading = leading;
+    }
+
+    /** Parks until the condition is met, the deadline has come or the lead can be taken. */
+    Outcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
+        Waiter self = Waiter.follower(Thread.currentThread(), mayLead);
+        waitList.register(on, self);
+        waitList.enlist(on, self);
+        if (on.hint == WaitHint.LATENCY) {
+            leading.hurry();
+        }
+        if (mayLead) {
+            engine.relieveProgressThread();
+        }
+        boolean met = false;
+        try {
+            while (!condition.isMet()) {
+                engine.checkWait(deadlineNs);
+                if (mayLead && !engine.isLed()) {
+                    return Outcome.LEAD_IS_FREE;
+                }
+                if (deadlineNs == ProgressEngine.NO_DEADLINE) {
+                    LockSupport.park(this);
+                } else {
+                    long leftNs = deadlineNs - System.nanoTime();
+                    if (leftNs <= 0) {
+                        return Outcome.EXPIRED;
+                    }
+                    LockSupport.parkNanos(this, leftNs);
+                }
+                self.signalled = false;
+                if (self.chosen) {
+                    waitList.registerAgain(on, self);
+                }
+            }
+            met = true;
+            return Outcome.MET;
+        } finally {
+            waitList.delist(on, self);
+            boolean wasChosen = waitList.unregister(on, self);
+            if (wasChosen && !met) {
+                engine.signalOne(on); // the change is for another
+            }
+            if (!engine.isLed()) {
+                engine.passLeadOn(); // the offer may have come to this thread as it left
+            }
+        }
+    }
+}
