@@ -20,7 +20,10 @@ class LargeBlocksIT {
     private static final Path ENABLED = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
 
     private static long hugeKib(String network) throws Exception {
-        try (Processes processes = Ranks.of(2, Program.class).over(network).start()) {
+        try (Processes processes = Ranks.of(2, Program.class)
+                .over(network)
+                .with("tm.sci.dma.shared-blocks=false")
+                .start()) {
             processes.assertSuccess();
             String line = processes.awaitLine(1, "huge: ");
             return Long.parseLong(line.replaceAll(".*huge: ", ""));

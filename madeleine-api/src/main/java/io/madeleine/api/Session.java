@@ -95,7 +95,8 @@ public interface Session extends AutoCloseable {
     Signal newSignal();
 
     /**
-     * Memory that the networks reach directly, 64-byte aligned, usable from any thread.
+     * Memory that the networks reach directly, 64-byte aligned, usable from any thread. Large blocks in it travel inside a
+     * host without a copy beyond the receiver's.
      *
      * <p>Ownership: the session's; it is freed when the session closes, after which every access fails with
      * {@link IllegalStateException}.

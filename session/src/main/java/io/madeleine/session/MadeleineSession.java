@@ -7,6 +7,7 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.Signal;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.SwitchedChannel;
 import java.lang.System.Logger;
@@ -48,6 +49,11 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.engine = engine;
         this.resources = resources;
         this.failures = failures;
+    }
+
+    /** Where large blocks are taken, if there; only before the session is handed out. */
+    void takeMemoryFrom(List<Adapter> adapters) {
+        arena.takeFrom(adapters);
     }
 
     /** Adds a channel; only before the session is handed out. */

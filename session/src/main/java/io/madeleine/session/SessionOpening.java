@@ -23,7 +23,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Opens one session, together with its other processes: meet, open adapters, exchange cards, choose networks, connect,
@@ -118,6 +120,7 @@ final class SessionOpening {
         List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
                 .connect(routes(cards, bootstrap), failures, deadlineNs);
         openChannels(session, engine, connections);
+        session.takeMemoryFrom(adaptersOf(connections));
         bootstrap.exchange("open", new byte[0], deadlineNs);
         failures.forwardTo((rank, reason) -> {
             session.endWaitsFor(rank, reason);
@@ -143,6 +146,17 @@ final class SessionOpening {
                 made.attachTo(channel);
             }
         }
+    }
+
+    /** The adapters that reach somebody. */
+    private List<Adapter> adaptersOf(List<Connecting.Made> connections) {
+        Set<String> used = connections.stream()
+                .map(made -> made.route().network() + "/" + made.route().adapter())
+                .collect(Collectors.toSet());
+        return adapters.entrySet().stream()
+                .filter(adapter -> used.contains(adapter.getKey()))
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     private static Reactor reactor(Families families) {

@@ -40,6 +40,7 @@ final class HeapPair {
             SciConfig.SingleCopyUse.OFF,
             4096,
             Long.MAX_VALUE,
+            false,
             Long.MAX_VALUE);
     private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
     private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));

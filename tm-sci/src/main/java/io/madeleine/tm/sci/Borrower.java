@@ -137,7 +137,7 @@ final class Borrower {
         }
         MemorySegment block = group.segment(0);
         boolean scrap = room < Lender.MIN_BYTES && room < lengthBytes - takenBytes;
-        if (scrap || !block.isNative() || block.isReadOnly()) {
+        if (scrap || block.isReadOnly() || !block.isNative() && !PeerMemory.isShared(address)) {
             refuse();
             return false;
         }

@@ -22,7 +22,7 @@ record FileStem(ProcessIdentity identity, int nonce) {
     private static final String TEXT = "([0-9a-f]{1,16})\\.([0-9]{1,10})-([0-9a-f]{8})";
     private static final Pattern STEM = Pattern.compile(TEXT);
     private static final Pattern OURS =
-            Pattern.compile(TEXT + "(_" + TEXT + "_[0-9a-f]{16})?\\.(owner|inbox|bell|pair|new)");
+            Pattern.compile(TEXT + "((_" + TEXT + ")?_[0-9a-f]{1,16})?\\.(owner|inbox|bell|pair|block|new)");
 
     /** Reads what {@link #toString()} wrote. */
     static Optional<FileStem> parse(String text) {

@@ -20,9 +20,11 @@ final class Lender {
     private final MemorySegment memory;
     private final CellLayout layout;
     private final long peerReads;
+    private final SharedBlocks blocks;
     private final long maxBytes;
 
     private @Nullable MemorySegment segment;
+    private long address;
     private long offset;
     private long lengthBytes;
     private long grantedBytes;
@@ -38,13 +40,14 @@ final class Lender {
      * @param memory the pair segment
      * @param layout the line of cells of this direction
      * @param peerReads offset of the word that says whether the peer can read this process's memory
-     * @param maxBytes the largest block to lend
+     * @param singleCopy what may be lent
      */
-    Lender(MemorySegment memory, CellLayout layout, long peerReads, long maxBytes) {
+    Lender(MemorySegment memory, CellLayout layout, long peerReads, SingleCopy singleCopy) {
         this.memory = memory;
         this.layout = layout;
         this.peerReads = peerReads;
-        this.maxBytes = maxBytes;
+        this.blocks = singleCopy.blocks();
+        this.maxBytes = singleCopy.maxBytes();
     }
 
     /** A packet begins. */
@@ -57,16 +60,23 @@ final class Lender {
         if (group.isEmpty() || group.bytes(0) < MIN_BYTES || group.count() >= lendBelowCount) {
             return false;
         }
+        MemorySegment block = group.segment(0);
+        if (!block.isNative() || !block.isAccessibleBy(Thread.currentThread())) {
+            return false;
+        }
+        address = blocks.place(block.address() + group.offset(0), group.bytes(0));
+        if (address != 0) {
+            return true;
+        }
         if (group.bytes(0) > maxBytes) {
             lendBelowCount = group.count(); // all of this block goes through cells
             return false;
         }
-        return Words.opaque(memory, peerReads) != 0
-                && group.segment(0).isNative()
-                && group.segment(0).isAccessibleBy(Thread.currentThread());
+        address = block.address() + group.offset(0);
+        return Words.opaque(memory, peerReads) != 0;
     }
 
-    /** Lends the block in front, in a cell that is the sender's. */
+    /** Lends the block in front, which may be lent, in a cell that is the sender's. */
     void lend(int freeCell, long header, BufferGroup group) {
         MemorySegment block = group.segment(0);
         segment = block;
@@ -77,7 +87,7 @@ final class Lender {
         seen = 0;
         Words.setPlain(memory, layout.header(cell), header);
         Words.setPlain(memory, layout.trailer(cell), 0);
-        Words.setPlain(memory, layout.address(cell), block.address() + offset);
+        Words.setPlain(memory, layout.address(cell), address);
         Words.setPlain(memory, layout.length(cell), lengthBytes);
         Words.setPlain(memory, layout.granted(cell), 0);
         Words.setPlain(memory, layout.taken(cell), 0);

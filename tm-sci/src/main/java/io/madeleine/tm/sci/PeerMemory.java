@@ -23,14 +23,16 @@ final class PeerMemory {
     private final long ownReads;
     private final ProcessIdentity peer;
     private final SingleCopy singleCopy;
+    private final PeerBlocks blocks;
     private final CopyEngine.@Nullable Reader reader;
     private final @Nullable CopyHelper helper;
     private final CopyHelper.@Nullable Copy helped;
 
-    PeerMemory(PairSegment segment, ProcessIdentity peer, SingleCopy singleCopy) {
+    PeerMemory(PairSegment segment, FileStem peer, SingleCopy singleCopy) {
         this.memory = segment.memory();
         this.ownReads = PairLayout.reads(segment.side());
-        this.peer = peer;
+        this.peer = peer.identity();
+        this.blocks = singleCopy.blocksOf(peer, segment.arena());
         this.singleCopy = singleCopy;
         long lender = PairLayout.lender(segment.otherSide());
         long pid = PairHeaderFlyweight.lenderPid(memory, lender);
@@ -86,8 +88,16 @@ final class PeerMemory {
         return count == front ? front + behind : count;
     }
 
+    /** Whether a block that was lent lies in memory that can be mapped, for which nobody's permission is needed. */
+    static boolean isShared(long address) {
+        return address < 0;
+    }
+
     /** Reads, and answers how many bytes that were, or 0 if they cannot be had this way. */
     long read(long address, MemorySegment target, long offset, long bytes) {
+        if (isShared(address)) {
+            return blocks.read(address, target, offset, bytes);
+        }
         if (reader == null) {
             return 0;
         }

@@ -12,6 +12,8 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -59,7 +61,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.directory = directory;
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
-        this.singleCopy = SingleCopy.of(config, context.logger());
+        this.singleCopy = SingleCopy.of(config, directory, context.logger());
         this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
         this.peers = openPeers();
         slots.set(InboxLayout.CONTROL_SLOT);
@@ -122,6 +124,11 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         SciChannel channel = new SciChannel(this, channelName, Digests.hash(channelName), proof);
         channels.add(channel);
         return channel;
+    }
+
+    @Override
+    public Optional<MemorySegment> allocate(long bytes, Arena arena) {
+        return singleCopy.blocks().allocate(bytes, arena);
     }
 
     @Override

@@ -60,15 +60,13 @@ final class SciCellLink implements DynamicLink, SciLink {
         MemorySegment memory = segment.memory();
         CellLayout out = lines.get(segment.side());
         CellLayout in = lines.get(segment.otherSide());
-        PeerMemory source = new PeerMemory(segment, connection.peer(), singleCopy);
+        PeerMemory source = new PeerMemory(segment, connection.peerStem(), singleCopy);
         return new SciCellLink(
                 connection,
                 index,
                 capabilities,
                 new CellProducer(
-                        memory,
-                        out,
-                        new Lender(memory, out, PairLayout.reads(segment.otherSide()), singleCopy.maxBytes())),
+                        memory, out, new Lender(memory, out, PairLayout.reads(segment.otherSide()), singleCopy)),
                 new CellConsumer(memory, in, new Borrower(memory, in, source)));
     }
 

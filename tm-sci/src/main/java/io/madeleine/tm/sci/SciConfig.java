@@ -26,6 +26,7 @@ import java.util.TreeSet;
  * @param singleCopy whether there is to be {@code sci/dma}
  * @param dmaFromBytes the smallest block for {@code sci/dma}
  * @param dmaToBytes the largest block that is read by single copy; {@link Long#MAX_VALUE} for any
+ * @param sharedBlocks whether large blocks of the session's are in memory that peers can map
  * @param dmaOffloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
  */
 public record SciConfig(
@@ -39,6 +40,7 @@ public record SciConfig(
         SingleCopyUse singleCopy,
         long dmaFromBytes,
         long dmaToBytes,
+        boolean sharedBlocks,
         long dmaOffloadFromBytes) {
     /** Whether there is to be {@code sci/dma}. */
     public enum SingleCopyUse {
@@ -48,7 +50,7 @@ public record SciConfig(
         /** No. */
         OFF,
 
-        /** Where this process has an engine that may be used. */
+        /** Where this process has an engine that may be used, or blocks that its peers can map. */
         AUTO
     }
 
@@ -75,6 +77,7 @@ public record SciConfig(
             "dma.single-copy",
             "dma.from",
             "dma.to",
+            "dma.shared-blocks",
             "dma.offload-from"));
 
     /**
@@ -118,6 +121,7 @@ public record SciConfig(
                 singleCopy(sci),
                 fromBytes(sci),
                 toBytes(sci),
+                sci.getBoolean("dma.shared-blocks"),
                 offloadFromBytes(sci));
     }
 

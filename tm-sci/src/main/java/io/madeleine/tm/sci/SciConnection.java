@@ -101,6 +101,10 @@ final class SciConnection implements ProtocolConnection {
         return peer.stem().identity();
     }
 
+    FileStem peerStem() {
+        return peer.stem();
+    }
+
     @Override
     public boolean bidirectional() {
         return true;

@@ -108,7 +108,7 @@ public final class SciPmm implements ProtocolModule {
 
     @Override
     public List<String> nativeModules() {
-        return config.singleCopy() != SciConfig.SingleCopyUse.OFF
+        return config.singleCopy() == SciConfig.SingleCopyUse.ON
                 ? SingleCopy.engine().map(CopyEngine::nativeModules).orElse(List.of())
                 : List.of();
     }

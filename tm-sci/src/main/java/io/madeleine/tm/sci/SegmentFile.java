@@ -48,6 +48,17 @@ final class SegmentFile {
     }
 
     /**
+     * Maps all of an existing file, to be read.
+     *
+     * @throws IOException if it is not there or not a plain file
+     */
+    static MemorySegment openToRead(Path file, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, Set.of(READ, LinkOption.NOFOLLOW_LINKS))) {
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+        }
+    }
+
+    /**
      * Maps all of an existing file.
      *
      * @throws IOException if it is not a plain file or not as long as expected

@@ -27,6 +27,7 @@ import java.util.Set;
  *   STEM.owner                who it is, see OwnerRecord
  *   STEM.inbox                its arrival flags, see Inbox
  *   STEM.bell                 the socket at which peers wake it
+ *   STEM_NUMBER.block            memory of the process that its peers may read
  *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has made and its peer not yet mapped
  * </pre>
  *
@@ -40,6 +41,7 @@ final class SessionDirectory implements AutoCloseable {
     static final String INBOX = ".inbox";
     static final String BELL = ".bell";
     static final String PAIR = ".pair";
+    static final String BLOCK = ".block";
 
     /** Of a file that is being made and has not got its name yet. */
     static final String NEW = ".new";
@@ -50,6 +52,7 @@ final class SessionDirectory implements AutoCloseable {
     /** Connections of full size leave this share of the file system to others, smaller ones share it. */
     private static final double RESERVE = 0.3;
 
+    private static final int PARTS = 8;
     private static final int PARTS_OF_RESERVE = 64;
 
     private static final String PREFIX = "madeleine-";
@@ -169,6 +172,11 @@ final class SessionDirectory implements AutoCloseable {
         return path.resolve(peer + ending);
     }
 
+    /** The file of a shared block of a process. */
+    Path blockFile(FileStem owner, int number) {
+        return path.resolve("%s_%x%s".formatted(owner, number, BLOCK));
+    }
+
     /** The file of the segment that {@code initiator} makes for {@code acceptor}, with the given ending. */
     Path pairFile(FileStem initiator, FileStem acceptor, long channelHash, String ending) {
         return path.resolve("%s_%s_%016x%s".formatted(initiator, acceptor, channelHash, ending));
@@ -195,15 +203,15 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /**
-     * How much a connection may take: all but the reserve of the file system, and of that a small part, so that there is
-     * something left for the connections to come.
+     * How much a connection may take: a part of what is free, a small one once only the reserve of the file system is left,
+     * so that there is something for the connections to come.
      */
     long bytesToSpare() {
         try {
             FileStore store = Files.getFileStore(path);
             long reserve = (long) (RESERVE * store.getTotalSpace());
             long free = freeBytes();
-            return Math.max(free - reserve, free / PARTS_OF_RESERVE);
+            return free / (free > reserve ? PARTS : PARTS_OF_RESERVE);
         } catch (IOException _) {
             return Long.MAX_VALUE;
         }

@@ -30,8 +30,18 @@ final class SingleCopy implements AutoCloseable {
     private final @Nullable CopyHelper helper;
 
     private final long maxBytes;
+    private final SharedBlocks blocks;
+    private final SessionDirectory directory;
 
-    private SingleCopy(Logger logger, @Nullable CopyEngine engine, long maxBytes, long offloadFromBytes) {
+    private SingleCopy(
+            Logger logger,
+            @Nullable CopyEngine engine,
+            SharedBlocks blocks,
+            SessionDirectory directory,
+            long maxBytes,
+            long offloadFromBytes) {
+        this.blocks = blocks;
+        this.directory = directory;
         this.logger = logger;
         this.engine = engine;
         this.maxBytes = maxBytes;
@@ -40,17 +50,19 @@ final class SingleCopy implements AutoCloseable {
         mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
     }
 
-    static SingleCopy of(SciConfig config, Logger logger) {
+    static SingleCopy of(SciConfig config, SessionDirectory directory, Logger logger) {
         if (!isWanted(config)) {
-            return new SingleCopy(logger, null, 0, Long.MAX_VALUE);
+            return new SingleCopy(logger, null, SharedBlocks.none(), directory, 0, Long.MAX_VALUE);
         }
         Availability availability = availability();
         SingleCopy found = new SingleCopy(
                 logger,
                 availability.on() ? engine().orElse(null) : null,
+                config.sharedBlocks() ? SharedBlocks.in(directory, config.dmaFromBytes()) : SharedBlocks.none(),
+                directory,
                 config.dmaToBytes(),
                 config.dmaOffloadFromBytes());
-        if (!availability.on()) {
+        if (!availability.on() && config.singleCopy() == SciConfig.SingleCopyUse.ON) {
             found.warnOnce("in this process: " + availability.reason());
         }
         return found;
@@ -61,7 +73,7 @@ final class SingleCopy implements AutoCloseable {
         return switch (config.singleCopy()) {
             case ON -> true;
             case OFF -> false;
-            case AUTO -> availability().on();
+            case AUTO -> config.sharedBlocks() || availability().on();
         };
     }
 
@@ -84,7 +96,17 @@ final class SingleCopy implements AutoCloseable {
                 memory, PairLayout.lender(side), pid, mark.address(), mark.get(ValueLayout.JAVA_LONG, 0));
     }
 
-    /** The largest block that is lent. */
+    /** This process's memory that its peers can map. */
+    SharedBlocks blocks() {
+        return blocks;
+    }
+
+    /** The same of a peer. */
+    PeerBlocks blocksOf(FileStem peer, Arena mappings) {
+        return new PeerBlocks(directory, peer, mappings);
+    }
+
+    /** The largest block that is lent to a peer who reads this process's own memory. */
     long maxBytes() {
         return maxBytes;
     }

@@ -17,9 +17,14 @@ class DmaChoiceTest {
     }
 
     @Test
-    void shouldOfferSingleCopyByDefaultWhereThisProcessMayReadAnother() {
+    void shouldOfferSingleCopyByDefault() {
+        assertTrue(modules("").contains(SciCellLink.DMA));
+    }
+
+    @Test
+    void shouldOfferSingleCopyWithoutSharedBlocksWhereThisProcessMayReadAnother() {
         boolean granted = getClass().getModule().isNativeAccessEnabled();
-        assertEquals(granted, modules("").contains(SciCellLink.DMA));
+        assertEquals(granted, modules("dma.shared-blocks = false").contains(SciCellLink.DMA));
         assertEquals(granted, SingleCopy.availability().on());
     }
 
@@ -37,10 +42,8 @@ class DmaChoiceTest {
     }
 
     @Test
-    void shouldNameTheModuleThatWantsNativeAccessUnlessItIsOff() {
-        assertTrue(new SciPmm(Side.settings("dma.single-copy = off"))
-                .nativeModules()
-                .isEmpty());
-        assertEquals(List.of("io.madeleine.linux"), new SciPmm(Side.settings("")).nativeModules());
+    void shouldWantNativeAccessOnlyWhereThatIsAskedFor() {
+        assertEquals(List.of(), new SciPmm(Side.settings("")).nativeModules());
+        assertEquals(List.of("io.madeleine.linux"), new SciPmm(Side.settings("dma.single-copy = on")).nativeModules());
     }
 }

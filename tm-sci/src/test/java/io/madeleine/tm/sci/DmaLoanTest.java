@@ -307,11 +307,13 @@ class DmaLoanTest {
         for (long pid : new long[] {1, ended.pid(), -1, 1L << 40}) {
             Words.setVolatile(memory, reads, 0);
             Words.setVolatile(memory, lender, pid);
-            SingleCopy copies =
-                    SingleCopy.of(SciConfig.from(Side.config(directory, Side.SINGLE_COPY)), System.getLogger("test"));
-            PeerMemory peer = new PeerMemory(segment, new ProcessIdentity(1, 0), copies);
+            SessionDirectory files = SessionDirectory.join(directory, "other", new ProcessIdentity(3, 0));
+            SingleCopy copies = SingleCopy.of(
+                    SciConfig.from(Side.config(directory, Side.SINGLE_COPY)), files, System.getLogger("test"));
+            PeerMemory peer = new PeerMemory(segment, new FileStem(new ProcessIdentity(1, 0), 0), copies);
             assertEquals(0, Words.acquire(memory, reads), "pid " + pid);
             copies.close();
+            files.close();
             assertFalse(isLent());
         }
         BufferGroup group = Side.group(pattern(Arena.ofAuto()));

@@ -113,6 +113,7 @@ final class Mortal {
                 SciConfig.SingleCopyUse.OFF,
                 4096,
                 Long.MAX_VALUE,
+                false,
                 Long.MAX_VALUE);
     }
 

@@ -48,8 +48,8 @@ class PairLayoutTest {
     @Test
     void shouldTakeAsManyBytesPerConnectionAsTheReadmeSays() throws IOException {
         String readme = Files.readString(Path.of("README.md"));
-        SciConfig singleCopy = Side.settings("dma.single-copy = on");
-        for (SciConfig config : List.of(defaults(), singleCopy, profile("many-processes.conf"))) {
+        SciConfig noSingleCopy = Side.settings("dma.single-copy = off");
+        for (SciConfig config : List.of(defaults(), noSingleCopy, profile("many-processes.conf"))) {
             String bytes = String.format(Locale.ROOT, "%,d bytes", bytesPerConnection(config));
             assertTrue(readme.contains(bytes), "README.md does not say \"" + bytes + "\"");
         }

@@ -47,6 +47,7 @@ class SciConfigTest {
                         SciConfig.SingleCopyUse.AUTO,
                         64 * 1024,
                         512 * 1024,
+                        true,
                         Long.MAX_VALUE),
                 read(""));
         assertEquals(SciGuiceModule.class.getName(), config("").getString("madeleine.tm.sci.guice-module"));
@@ -65,13 +66,14 @@ class SciConfigTest {
                 SciConfig.SingleCopyUse.ON,
                 1 << 20,
                 Long.MAX_VALUE,
+                false,
                 3 << 20);
         assertEquals(expected, read("""
                 madeleine.tm.sci {
                   enabled = false, directory = /mnt/x
                   short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
                   regular { cell = 128 KiB, cells = 16 }
-                  dma { single-copy = on, from = 1 MiB, to = unlimited, offload-from = 3 MiB }
+                  dma { single-copy = on, from = 1 MiB, to = unlimited, shared-blocks = false, offload-from = 3 MiB }
                 }"""));
     }
 
