@@ -36,7 +36,12 @@ enum Mechanism {
             case SHORT -> List.of(longest + "1 MiB", "tm.sci.dma.single-copy=off");
             case REGULAR -> List.of(longest + "0", "tm.sci.dma.single-copy=off");
             case DMA ->
-                List.of(longest + "0", "tm.sci.dma.single-copy=on", "tm.sci.dma.from=4 KiB", "tm.sci.dma.to=unlimited");
+                List.of(
+                        longest + "0",
+                        "tm.sci.dma.single-copy=on",
+                        "tm.sci.dma.from=4 KiB",
+                        "tm.sci.dma.to=unlimited",
+                        "tm.sci.dma.shared-blocks=false");
         };
     }
 

@@ -34,6 +34,6 @@ record Thresholds(long shortMaxBlockBytes, Optional<SizeRange> singleCopy) {
                         dma + "single-copy = on",
                         dma + "from = " + range.fromBytes(),
                         dma + "to = " + (range.isUnlimited() ? "unlimited" : range.toBytes())))
-                .orElse(List.of(shortest, dma + "single-copy = off"));
+                .orElse(List.of(shortest, dma + "to = none"));
     }
 }

@@ -121,6 +121,6 @@ class TuningTest {
                         "madeleine.tm.sci.dma.to = unlimited"),
                 both.settings());
         Thresholds none = Thresholds.of(List.of(tuning(2, 60_000), tuning(2, 15_000)));
-        assertEquals("madeleine.tm.sci.dma.single-copy = off", none.settings().getLast());
+        assertEquals("madeleine.tm.sci.dma.to = none", none.settings().getLast());
     }
 }

@@ -12,7 +12,7 @@ class ExplainCommandTest {
         CommandLineRun run = CommandLineRun.of("explain", "--bytes", "1MiB", "--send", "later", "--receive", "EXPRESS");
         assertEquals(0, run.code(), run.err());
         assertTrue(run.out().startsWith("A block of 1 MiB, LATER/EXPRESS"), run.out());
-        assertTrue(run.out().contains("On sci: sci/regular"), run.out());
+        assertTrue(run.out().contains("On sci: sci/dma"), run.out());
         assertTrue(run.out().contains("not sci/short, which takes up to"), run.out());
         assertTrue(run.out().contains("On tcp: tcp/stream"), run.out());
         assertTrue(run.out().contains("LATER: read at endPacking"), run.out());

@@ -29,6 +29,7 @@ final class OpenMx {
             "tm.sci.dma.single-copy=on",
             "tm.sci.dma.from=4 KiB",
             "tm.sci.dma.to=unlimited",
+            "tm.sci.dma.shared-blocks=false",
             "tm.sci.dma.offload-from=off");
 
     static final Variation OFFLOADED = Variation.withSingleCopy(
@@ -37,7 +38,11 @@ final class OpenMx {
             "tm.sci.dma.single-copy=on",
             "tm.sci.dma.from=4 KiB",
             "tm.sci.dma.to=unlimited",
+            "tm.sci.dma.shared-blocks=false",
             "tm.sci.dma.offload-from=2 MiB");
+
+    static final Variation SHARED =
+            Variation.with("single copy of shared blocks", "tm.sci.short.max-block=0", "tm.sci.dma.from=4 KiB");
 
     private OpenMx() {}
 

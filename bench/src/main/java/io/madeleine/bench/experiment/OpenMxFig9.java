@@ -13,7 +13,7 @@ final class OpenMxFig9 {
             Status.READY,
             new SetUp(
                     List.of("sci"),
-                    List.of(OpenMx.PIPELINE, OpenMx.SINGLE_COPY, OpenMx.OFFLOADED),
+                    List.of(OpenMx.PIPELINE, OpenMx.SINGLE_COPY, OpenMx.SHARED),
                     List.of("openmpi"),
                     List.of("pingpong"),
                     OpenMx.SIZES,

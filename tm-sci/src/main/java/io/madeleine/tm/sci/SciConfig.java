@@ -25,7 +25,8 @@ import java.util.TreeSet;
  * @param regularCells how many cells one direction of a connection has
  * @param singleCopy whether there is to be {@code sci/dma}
  * @param dmaFromBytes the smallest block for {@code sci/dma}
- * @param dmaToBytes the largest block that is read by single copy; {@link Long#MAX_VALUE} for any
+ * @param dmaToBytes the largest block that is read out of another process's own memory; {@link Long#MAX_VALUE} for any, 0
+ *     for none
  * @param sharedBlocks whether large blocks of the session's are in memory that peers can map
  * @param dmaOffloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
  */
@@ -63,6 +64,7 @@ public record SciConfig(
 
     private static final String AUTO = "auto";
     private static final String UNLIMITED = "unlimited";
+    private static final String NONE = "none";
     private static final long MIN_OFFLOAD_BYTES = 1 << 20;
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final TreeSet<String> KEYS = new TreeSet<>(List.of(
@@ -141,15 +143,21 @@ public record SciConfig(
     }
 
     private static long toBytes(Config sci) {
-        if (sci.getString("dma.to").equals(UNLIMITED)) {
-            return Long.MAX_VALUE;
+        switch (sci.getString("dma.to")) {
+            case UNLIMITED -> {
+                return Long.MAX_VALUE;
+            }
+            case NONE -> {
+                return 0;
+            }
+            default -> {}
         }
         long bytes = sci.getBytes("dma.to");
         require(
                 sci,
                 "dma.to",
                 bytes >= Lender.MIN_BYTES,
-                UNLIMITED + ", or a size of " + Lender.MIN_BYTES + " bytes or more");
+                UNLIMITED + ", " + NONE + ", or a size of " + Lender.MIN_BYTES + " bytes or more");
         return bytes;
     }
 

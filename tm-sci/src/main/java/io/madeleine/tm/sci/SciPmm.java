@@ -99,11 +99,22 @@ public final class SciPmm implements ProtocolModule {
 
     private String dmaSummary() {
         Availability engine = SingleCopy.availability();
-        return "large blocks, "
-                + (engine.on()
-                        ? engine.reason() + " where the peer's memory may be read, else"
-                        : "no single copy (" + engine.reason() + "), but")
-                + " through " + cells();
+        StringBuilder summary = new StringBuilder("large blocks, ");
+        if (config.sharedBlocks()) {
+            summary.append("those of Session.allocate read where they lie, others ");
+        }
+        if (!engine.on()) {
+            summary.append("with no single copy (").append(engine.reason()).append(") but ");
+        } else if (config.dmaToBytes() > 0) {
+            summary.append("by ")
+                    .append(engine.reason())
+                    .append(
+                            config.dmaToBytes() == Long.MAX_VALUE
+                                    ? ""
+                                    : " up to " + config.dmaToBytes() / 1024 + " KiB")
+                    .append(" where the peer's memory may be read, else ");
+        }
+        return summary.append("through ").append(cells()).toString();
     }
 
     @Override

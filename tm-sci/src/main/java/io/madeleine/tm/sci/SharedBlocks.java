@@ -17,6 +17,9 @@ final class SharedBlocks {
     /** How many there can be. */
     static final int MAX_BLOCKS = 1 << 16;
 
+    /** All of a block's memory is taken at once, since a file that only seems long kills who touches it: 64 MiB in some 30 ms. */
+    private static final long MAX_BLOCK_BYTES = 64 << 20;
+
     private static final int OFFSET_BITS = 40;
     private static final long OFFSET_MASK = (1L << OFFSET_BITS) - 1;
 
@@ -58,7 +61,7 @@ final class SharedBlocks {
     synchronized Optional<MemorySegment> allocate(long bytes, Arena arena) {
         if (directory == null
                 || bytes < minBytes
-                || bytes > Math.min(OFFSET_MASK, directory.bytesToSpare())
+                || bytes > Math.min(MAX_BLOCK_BYTES, directory.bytesToSpare())
                 || count == MAX_BLOCKS) {
             return Optional.empty();
         }

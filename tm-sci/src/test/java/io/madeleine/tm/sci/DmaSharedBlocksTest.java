@@ -167,7 +167,7 @@ class DmaSharedBlocksTest {
     void shouldLeaveSmallBlocksAndThoseThatTakeTooMuchRoomToOthers() {
         assertEquals(Optional.empty(), left.adapter.allocate(64 * 1024 - 1, arena));
         assertTrue(left.adapter.allocate(64 * 1024, arena).isPresent());
-        assertEquals(Optional.empty(), left.adapter.allocate(1L << 39, arena));
+        assertEquals(Optional.empty(), left.adapter.allocate((64 << 20) + 1, arena));
         try (Side without = Side.open(directory, 3, "madeleine.tm.sci.dma.shared-blocks = false")) {
             assertEquals(Optional.empty(), without.adapter.allocate(1 << 20, arena));
         }

@@ -89,8 +89,8 @@ final class Mortal {
     static final String CHANNEL = "mortal";
 
     /** Small ones: what is there to be filled is filled soon. */
-    static final String SETTINGS =
-            SciConfig.ROOT + " { short { buffer = 256, ring = 2 KiB }, regular { cell = 4 KiB, cells = 2 } }";
+    static final String SETTINGS = SciConfig.ROOT
+            + " { short { buffer = 256, ring = 2 KiB }, regular { cell = 4 KiB, cells = 2 }, dma.single-copy = off }";
 
     private static final int LARGE_BYTES = 100_000;
 

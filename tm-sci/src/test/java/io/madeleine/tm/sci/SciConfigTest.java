@@ -91,7 +91,7 @@ class SciConfigTest {
             regular.cells = many    | cells
             dma.single-copy = maybe | auto, on or off
             dma.from = 1 KiB        | 4096 bytes or more
-            dma.to = 1 KiB          | unlimited, or a size of 4096 bytes or more
+            dma.to = 1 KiB          | unlimited, none, or a size of 4096 bytes or more
             directory = here        | absolute path
             short.rng = 1           | short.max-block, short.ring
             """)
