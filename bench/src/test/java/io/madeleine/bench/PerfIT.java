@@ -87,17 +87,14 @@ class PerfIT {
         assertTrue(nothing.err().contains("nothing to measure"), nothing.err());
     }
 
-    /**
-     * Session-allocated blocks, both processes spinning: the promise is that a message costs no heap at all. What begins a
-     * dense stream may, once in many thousand messages.
-     */
+    /** Session-allocated blocks, both processes spinning: the promise is that a message costs no heap at all. */
     @Test
     void shouldAllocateNothingPerMessageWhileSpinning() {
         Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536 --seconds 1 --pattern latency,rate --wait spin"
                 + " --allocations --json -");
         assertEquals(0, run.code(), run.err());
         for (String line : run.out()) {
-            assertEquals(0, ConfigFactory.parseString(line).getDouble("allocatedBytesPerMessage"), 0.01, line);
+            assertEquals(0, ConfigFactory.parseString(line).getDouble("allocatedBytesPerMessage"), line);
         }
         assertEquals(12, run.out().size());
     }

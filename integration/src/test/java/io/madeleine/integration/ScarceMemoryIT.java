@@ -43,7 +43,14 @@ class ScarceMemoryIT {
         try (FullMemory memory = FullMemory.of("64m");
                 Processes processes = crowd(8, memory).start()) {
             processes.awaitAll(PATIENCE);
+            assertEquals(0, processes.exitCode(), processes::toString);
             assertAllHeardAll(processes, 8);
+            for (int rank = 0; rank < 8; rank++) {
+                List<String> said = processes.err(rank).lines();
+                assertTrue(
+                        said.isEmpty() || said.size() == 2 && said.get(1).contains("shared memory is scarce"),
+                        processes::toString);
+            }
         }
     }
 

@@ -202,19 +202,21 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
+    private long totalBytes() {
+        try {
+            return Files.getFileStore(path).getTotalSpace();
+        } catch (IOException _) {
+            return 0;
+        }
+    }
+
     /**
      * How much a connection may take: a part of what is free, a small one once only the reserve of the file system is left,
      * so that there is something for the connections to come.
      */
     long bytesToSpare() {
-        try {
-            FileStore store = Files.getFileStore(path);
-            long reserve = (long) (RESERVE * store.getTotalSpace());
-            long free = freeBytes();
-            return free / (free > reserve ? PARTS : PARTS_OF_RESERVE);
-        } catch (IOException _) {
-            return Long.MAX_VALUE;
-        }
+        long free = freeBytes();
+        return free / (free > RESERVE * totalBytes() ? PARTS : PARTS_OF_RESERVE);
     }
 
     /** How much room the file system has, in words. */

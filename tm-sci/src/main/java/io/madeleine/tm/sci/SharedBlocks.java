@@ -28,15 +28,15 @@ final class SharedBlocks {
     private int count;
 
     /** Those that there are, in the order of their addresses. */
-    private volatile Table table = new Table(new long[0], new long[0], new int[0]);
+    private volatile Table table = new Table(new long[0], new long[0], new long[0]);
 
     /** Never changed once it is seen. */
     private static final class Table {
         final long[] begins;
         final long[] ends;
-        final int[] numbers;
+        final long[] numbers;
 
-        Table(long[] begins, long[] ends, int[] numbers) {
+        Table(long[] begins, long[] ends, long[] numbers) {
             this.begins = begins;
             this.ends = ends;
             this.numbers = numbers;
@@ -91,20 +91,13 @@ final class SharedBlocks {
         return longer;
     }
 
-    private static int[] inserted(int[] values, int place, int value) {
-        int[] longer = Arrays.copyOf(values, values.length + 1);
-        System.arraycopy(values, place, longer, place + 1, values.length - place);
-        longer[place] = value;
-        return longer;
-    }
-
     /** Where peers find that memory, a negative number, or 0 if they cannot. */
     long place(long address, long bytes) {
         Table known = table;
         int found = Arrays.binarySearch(known.begins, address);
         int index = found >= 0 ? found : -found - 2;
         return index >= 0 && address + bytes <= known.ends[index]
-                ? Long.MIN_VALUE | (long) known.numbers[index] << OFFSET_BITS | address - known.begins[index]
+                ? Long.MIN_VALUE | known.numbers[index] << OFFSET_BITS | address - known.begins[index]
                 : 0;
     }
 

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.CopyEngine;
 import io.madeleine.pmm.spi.DynamicLink;
-import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
@@ -126,17 +125,7 @@ class DmaOffloadTest {
 
         /** Until the receiver has it all, or fails. */
         void move(BufferGroup group, BufferGroup wanted) {
-            boolean sent = false;
-            for (int round = 0; !sent || !wanted.isEmpty(); round++) {
-                sent = sent || sender.send(HEADER, group, TRAILER) == LinkStatus.COMPLETE;
-                if (receiver.front() == HEADER) {
-                    receiver.receive(wanted, wanted.remainingBytes());
-                }
-                assertTrue(round < 100_000, "nothing moves any more");
-            }
-            receiver.release();
-            assertEquals(TRAILER, receiver.front());
-            receiver.release();
+            Side.transfer(sender, receiver, HEADER, group, TRAILER, wanted);
         }
 
         @Override

@@ -80,17 +80,7 @@ class DmaSharedBlocksTest {
     }
 
     private void transfer(BufferGroup group, BufferGroup wanted) {
-        boolean sent = false;
-        for (int round = 0; !sent || !wanted.isEmpty(); round++) {
-            sent = sent || sender.send(HEADER, group, TRAILER) == LinkStatus.COMPLETE;
-            if (receiver.front() == HEADER) {
-                receiver.receive(wanted, wanted.remainingBytes());
-            }
-            assertTrue(round < 100_000, "nothing moves any more");
-        }
-        receiver.release();
-        assertEquals(TRAILER, receiver.front());
-        receiver.release();
+        Side.transfer(sender, receiver, HEADER, group, TRAILER, wanted);
     }
 
     @Test

@@ -1,5 +1,8 @@
 package io.madeleine.tm.sci;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.pmm.SelectorReactor;
@@ -8,6 +11,7 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolChannel;
@@ -167,6 +171,28 @@ final class Side implements AutoCloseable {
         TransmissionLink rightRegular() {
             return right.links().getLast();
         }
+    }
+
+    /** Sends a group and its end mark, and receives them. */
+    static void transfer(
+            DynamicLink sender,
+            TransmissionLink receiver,
+            long header,
+            BufferGroup group,
+            long trailer,
+            BufferGroup wanted) {
+        boolean sent = false;
+        for (int round = 0; !sent || !wanted.isEmpty(); round++) {
+            sent = sent || sender.send(header, group, trailer) == LinkStatus.COMPLETE;
+            if (receiver.front() == header) {
+                receiver.receive(wanted, wanted.remainingBytes());
+            }
+            assertTrue(round < 100_000, "nothing moves any more");
+        }
+        receiver.release();
+        assertEquals(trailer, receiver.front());
+        receiver.release();
+        assertEquals(0, receiver.front());
     }
 
     /** Counts upcalls, and notes a loss. */

@@ -24,7 +24,15 @@ final class Coalescing {
 
     private final String name;
     private final long coalesceNs;
-    private volatile TcpConnection[] streams = {};
+    private static final int FIRST_CAPACITY = 8;
+
+    /**
+     * The connections with a dense stream: so many of the first ones. They change in place, so that a stream that begins costs
+     * no memory; who looks without the lock may miss one that moves just now, and the thread looks again.
+     */
+    private volatile @Nullable TcpConnection[] streams = new TcpConnection[FIRST_CAPACITY];
+
+    private volatile int count;
     private volatile boolean closed;
     private @Nullable Thread thread;
 
@@ -51,9 +59,11 @@ final class Coalescing {
     }
 
     private synchronized void enlist(TcpConnection connection) {
-        TcpConnection[] grown = Arrays.copyOf(streams, streams.length + 1);
-        grown[grown.length - 1] = connection;
-        streams = grown;
+        if (count == streams.length) {
+            streams = Arrays.copyOf(streams, 2 * count);
+        }
+        streams[count] = connection;
+        count++; // publishes it
         if (closed) {
             return;
         }
@@ -63,14 +73,21 @@ final class Coalescing {
             flusher.setDaemon(true);
             flusher.start();
             thread = flusher;
-        } else if (grown.length == 1) {
+        } else if (count == 1) {
             LockSupport.unpark(flusher);
         }
     }
 
     /** Forgets a connection whose stream has ended; under its lock. */
     synchronized void delist(TcpConnection connection) {
-        streams = Arrays.stream(streams).filter(c -> c != connection).toArray(TcpConnection[]::new);
+        for (int i = 0; i < count; i++) {
+            if (streams[i] == connection) {
+                streams[i] = streams[count - 1];
+                streams[count - 1] = null;
+                count--;
+                break;
+            }
+        }
         if (keeper == connection) {
             keeper = null;
         }
@@ -84,17 +101,28 @@ final class Coalescing {
         }
     }
 
+    /** The connection at that place, if there still is one. */
+    private @Nullable TcpConnection stream(int place) {
+        return streams[place]; // never gets shorter
+    }
+
     /** Somebody polls. */
     void poll(long nowNs) {
-        for (TcpConnection connection : streams) {
-            connection.output().flushOwnOrOld(nowNs, coalesceNs);
+        for (int i = 0; i < count; i++) {
+            TcpConnection connection = stream(i);
+            if (connection != null) {
+                connection.output().flushOwnOrOld(nowNs, coalesceNs);
+            }
         }
     }
 
     /** The leader is about to sleep. */
     void flushAll() {
-        for (TcpConnection connection : streams) {
-            connection.output().flushKept();
+        for (int i = 0; i < count; i++) {
+            TcpConnection connection = stream(i);
+            if (connection != null) {
+                connection.output().flushKept();
+            }
         }
     }
 
@@ -103,15 +131,16 @@ final class Coalescing {
         int vain = 0;
         int doublings = 0;
         while (!closed) {
-            if (streams.length == 0) {
+            if (count == 0) {
                 LockSupport.park(this);
                 continue;
             }
             LockSupport.parkNanos(this, coalesceNs << doublings);
             boolean found = false;
             boolean full = false;
-            for (TcpConnection connection : streams) {
-                if (connection.output().hasKept()) {
+            for (int i = 0; i < count; i++) {
+                TcpConnection connection = stream(i);
+                if (connection != null && connection.output().hasKept()) {
                     found = true;
                     full |= !connection.output().flushKept();
                 }
@@ -120,8 +149,11 @@ final class Coalescing {
             vain = found ? 0 : vain + 1;
             if (vain > LOOKS_IN_VAIN) {
                 vain = 0;
-                for (TcpConnection connection : streams) {
-                    connection.output().endStream();
+                for (int i = count - 1; i >= 0; i--) { // from behind: each may leave
+                    TcpConnection connection = stream(i);
+                    if (connection != null) {
+                        connection.output().endStream();
+                    }
                 }
             }
         }
