@@ -117,9 +117,9 @@ final class MadWay extends Way {
             message.endPacking();
         } finally {
             message.close();
-        }
-        if (!queue.isEmpty()) {
-            drain();
+            if (!queue.isEmpty()) {
+                drain();
+            }
         }
         return true;
     }

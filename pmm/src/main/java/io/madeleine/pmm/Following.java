@@ -43,12 +43,14 @@ final class Following {
         }
         boolean met = false;
         try {
-            while (!condition.isMet()) {
+            while (!looksAndFinds(self, condition)) {
                 engine.checkWait(deadlineNs);
                 if (mayLead && !engine.isLed()) {
                     return Outcome.LEAD_IS_FREE;
                 }
-                if (deadlineNs == ProgressEngine.NO_DEADLINE) {
+                if (self.chosen) { // not left to the park: the permit may have ended a pause in a spin lock
+                    waitList.registerAgain(on, self);
+                } else if (deadlineNs == ProgressEngine.NO_DEADLINE) {
                     LockSupport.park(this);
                 } else {
                     long leftNs = deadlineNs - System.nanoTime();
@@ -56,10 +58,6 @@ final class Following {
                         return Outcome.EXPIRED;
                     }
                     LockSupport.parkNanos(this, leftNs);
-                }
-                self.signalled = false;
-                if (self.chosen) {
-                    waitList.registerAgain(on, self);
                 }
             }
             met = true;
@@ -74,5 +72,11 @@ final class Following {
                 engine.passLeadOn(); // the offer may have come to this thread as it left
             }
         }
+    }
+
+    /** What is signalled from now on calls for one more look. */
+    private static boolean looksAndFinds(Waiter self, Condition condition) {
+        self.signalled = false;
+        return condition.isMet();
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -407,6 +408,29 @@ class ProgressEngineTest {
             assertTrue(wait.get(10, TimeUnit.SECONDS));
         }
         assertTrue(looks.get() <= 3 * waiters, "conditions were asked " + looks + " times for " + waiters + " changes");
+    }
+
+    @Test
+    void shouldTellAgainOneThatWasToldInVainWhileItLooked() throws Exception {
+        AtomicBoolean change = new AtomicBoolean();
+        AtomicInteger looks = new AtomicInteger();
+        var waiting = async(
+                true,
+                () -> engine.await(
+                        news,
+                        () -> {
+                            if (looks.incrementAndGet()
+                                    == 2) { // registered by now: told, but another one has been faster
+                                engine.signalOne(news);
+                                LockSupport.parkNanos(1); // as a spin lock does that is held: the permit is gone
+                            }
+                            return change.get();
+                        },
+                        in(20_000)));
+        pause(100);
+        change.set(true);
+        engine.signalOne(news);
+        assertTrue(waiting.get(5, TimeUnit.SECONDS), "it is told of the next change");
     }
 
     @Test

@@ -19,6 +19,11 @@ final class Turn {
     private final int taken;
     private final AtomicLong owner = new AtomicLong(NOBODY);
     private final Flag inside = new Flag();
+
+    /** Another thread has come: the one that was alone is to be so no more. */
+    private volatile boolean contested;
+
+    /** The one that was alone has seen that. Not before may others go on. */
     private volatile boolean shared;
 
     /** The right to send is free while {@code state} is {@code free}. */
@@ -62,10 +67,11 @@ final class Turn {
             return false;
         }
         inside.raise();
-        if (!shared) {
+        if (!contested) {
             return true;
         }
         inside.lower();
+        share(); // who contests it is on the way to this
         return false;
     }
 
@@ -76,14 +82,15 @@ final class Turn {
         }
     }
 
-    /** From now on several threads may come; what the one did until now is visible. */
+    /** When this returns several threads may come; what the one did until now is visible. */
     private synchronized void share() {
         if (!shared) {
-            shared = true;
+            contested = true;
             GlobalFence.pass();
             while (inside.isUp()) {
                 Thread.onSpinWait(); // a few instructions
             }
+            shared = true;
         }
     }
 }
