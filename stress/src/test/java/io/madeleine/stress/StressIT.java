@@ -21,7 +21,7 @@ class StressIT {
             List.of("-f", "1", "-iters", "5", "-time", "500", "-sc", "false", "-c", "2", "-v");
 
     @Test
-    @Timeout(value = 19, unit = TimeUnit.MINUTES)
+    @Timeout(value = 41, unit = TimeUnit.MINUTES)
     void shouldFindNoForbiddenOutcome() throws IOException, InterruptedException {
         Path directory = Files.createDirectories(Path.of("target", "jcstress"));
         File output = directory.resolve("output.txt").toFile();
@@ -39,7 +39,7 @@ class StressIT {
                 .start();
         try {
             assertTrue(
-                    process.waitFor(THOROUGH ? 18 : 6, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
+                    process.waitFor(THOROUGH ? 40 : 6, TimeUnit.MINUTES), () -> "jcstress did not end; see " + output);
         } finally {
             process.destroyForcibly();
         }

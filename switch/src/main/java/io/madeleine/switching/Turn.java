@@ -19,6 +19,7 @@ final class Turn {
     private final int taken;
     private final AtomicLong owner = new AtomicLong(NOBODY);
     private final Flag inside = new Flag();
+    private final Runnable fence;
 
     /** Another thread has come: the one that was alone is to be so no more. */
     private volatile boolean contested;
@@ -28,6 +29,12 @@ final class Turn {
 
     /** The right to send is free while {@code state} is {@code free}. */
     Turn(AtomicInteger state, int free, int taken) {
+        this(state, free, taken, GlobalFence::pass);
+    }
+
+    /** As {@link #Turn(AtomicInteger, int, int)}, with another fence. */
+    Turn(AtomicInteger state, int free, int taken, Runnable fence) {
+        this.fence = fence;
         this.state = state;
         this.free = free;
         this.taken = taken;
@@ -86,7 +93,7 @@ final class Turn {
     private synchronized void share() {
         if (!shared) {
             contested = true;
-            GlobalFence.pass();
+            fence.run();
             while (inside.isUp()) {
                 Thread.onSpinWait(); // a few instructions
             }
