@@ -308,6 +308,16 @@ public final class Context implements AutoCloseable {
         failures.listen(listener);
     }
 
+    /** Adds a listener for requests of this process that were queued, so that nobody waited, and could not be sent. */
+    public void onSendFailure(SendFailureListener listener) {
+        failures.listen(listener);
+    }
+
+    /** How often {@linkplain #onSendFailure queued requests} could not be sent. */
+    public long sendFailureCount() {
+        return failures.sendFailureCount();
+    }
+
     /** How many requests here have ended with something thrown. */
     public long handlerFailureCount() {
         return failures.handlerFailureCount();

@@ -1,6 +1,5 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.MadeleineException;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,6 +19,8 @@ final class Failures {
     private final int rank;
     private final List<HandlerFailureListener> handlerListeners = new CopyOnWriteArrayList<>();
     private final List<Refusal.Listener> refusalListeners = new CopyOnWriteArrayList<>();
+    private final List<SendFailureListener> sendListeners = new CopyOnWriteArrayList<>();
+    private final AtomicLong sendFailures = new AtomicLong();
     private final AtomicLong handlerFailures = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
     private long intervalStartNs;
@@ -36,6 +37,14 @@ final class Failures {
 
     void listen(Refusal.Listener listener) {
         refusalListeners.add(listener);
+    }
+
+    void listen(SendFailureListener listener) {
+        sendListeners.add(listener);
+    }
+
+    long sendFailureCount() {
+        return sendFailures.get();
     }
 
     long handlerFailureCount() {
@@ -80,9 +89,17 @@ final class Failures {
         log(Level.ERROR, () -> "the approver failed on " + request + ", which is refused", cause);
     }
 
-    /** A request that was queued could not be sent. */
-    void sendFailed(int peer, MadeleineException cause) {
+    /** What was queued could not be sent. */
+    void sendFailed(int peer, RuntimeException cause) {
         log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost", cause);
+        for (SendFailureListener listener : sendListeners) {
+            try {
+                listener.sendFailed(peer, cause);
+            } catch (RuntimeException e) {
+                log(Level.WARNING, () -> "a listener of send failures failed", e);
+            }
+        }
+        sendFailures.incrementAndGet();
     }
 
     /** A message is no request, or its sender is gone before the whole of it. */

@@ -2,7 +2,6 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
-import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
@@ -10,22 +9,27 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The way to another process of the session, over a channel. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
- * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more.
+ * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more. When the way is lost, what
+ * is queued goes another way.
  *
  * <p>The queue cannot be forgotten: whoever ends a message looks at it afterwards, and whoever adds to it tries to send
- * afterwards.
+ * afterwards. Nobody ends a message that was given up: a thread of its own looks after the queue then.
  *
  * <p>Threading: thread-safe.
  */
 final class MadWay extends Way {
     /** What a queued request costs beside its arguments. */
     private static final long ENTRY_BYTES = 160;
+
+    private static final long LOOK_AGAIN_NS = 200_000;
 
     private final Channel channel;
     private final int rank;
@@ -39,17 +43,24 @@ final class MadWay extends Way {
 
     private final Runnable drain = this::drain;
 
+    /** Whether a message was given up and the connection may still be busy with that. */
+    private volatile boolean gaveUp;
+
+    private final AtomicBoolean watching = new AtomicBoolean();
+
     private enum Attempt {
         SENT,
         BUSY,
         LOST
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // not compared
     private record Queued(
             int endpoint,
             int handler,
             Arguments arguments,
             @Nullable Arguments owner,
+            String[] methods,
             long bytes) {
         void over() {
             if (owner != null) {
@@ -112,33 +123,56 @@ final class MadWay extends Way {
             lose(String.valueOf(e.getMessage()));
             return false;
         }
+        gaveUp = false; // the end of this message is seen
         try {
             arguments.pack(message, endpoint, handler);
             message.endPacking();
-        } finally {
-            message.close();
-            if (!queue.isEmpty()) {
-                drain();
-            }
+        } catch (RuntimeException | Error e) {
+            giveUp(message);
+            throw e;
+        }
+        message.close();
+        if (!queue.isEmpty()) {
+            drain();
         }
         return true;
     }
 
+    /** A message has failed before its end, which will come some time, and to nobody. */
+    private void giveUp(OutgoingMessage message) {
+        gaveUp = true; // before looking at the queue; who adds to that looks here afterwards
+        message.close();
+        watchIfForgotten();
+    }
+
+    private void watchIfForgotten() {
+        if (gaveUp && !queue.isEmpty() && watching.compareAndSet(false, true)) {
+            Thread.ofVirtual().name("nexus-drain").start(() -> {
+                while (gaveUp && !queue.isEmpty()) {
+                    LockSupport.parkNanos(LOOK_AGAIN_NS);
+                    drain();
+                }
+                watching.set(false);
+                watchIfForgotten();
+            });
+        }
+    }
+
     @Override
-    boolean sendNow(Arguments arguments, int endpoint, int handler) {
+    boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
         if (lost() != null) {
             return false;
         }
         Attempt attempt = queue.isEmpty() ? trySend(arguments, endpoint, handler, arguments) : Attempt.BUSY;
         if (attempt == Attempt.BUSY) {
-            enqueue(arguments, endpoint, handler);
+            enqueue(arguments, endpoint, handler, methods);
         } else if (!queue.isEmpty()) {
             drain();
         }
         return attempt != Attempt.LOST;
     }
 
-    private void enqueue(Arguments arguments, int endpoint, int handler) {
+    private void enqueue(Arguments arguments, int endpoint, int handler, String[] methods) {
         long bytes = ENTRY_BYTES + arguments.inlineBytes();
         if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
             queuedBytes.addAndGet(-bytes);
@@ -151,8 +185,9 @@ final class MadWay extends Way {
             arguments.lend();
             owner = arguments;
         }
-        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, bytes));
+        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, methods, bytes));
         drain();
+        watchIfForgotten();
     }
 
     /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
@@ -167,13 +202,14 @@ final class MadWay extends Way {
         if (begun.isEmpty()) {
             return Attempt.BUSY;
         }
+        gaveUp = false; // the end of this message is seen
         OutgoingMessage message = begun.get();
         Completion sent;
         try {
             arguments.pack(message, endpoint, handler);
             sent = message.endPackingAsync();
         } catch (RuntimeException | Error e) {
-            message.close();
+            giveUp(message);
             throw e;
         }
         if (sent.isDone()) {
@@ -218,11 +254,16 @@ final class MadWay extends Way {
     private void drainSome() {
         for (Queued next = queue.peek(); next != null; next = queue.peek()) {
             try {
-                if (lost() == null
-                        && trySend(next.arguments(), next.endpoint(), next.handler(), next.owner()) == Attempt.BUSY) {
+                Attempt attempt = lost() != null
+                        ? Attempt.LOST
+                        : trySend(next.arguments(), next.endpoint(), next.handler(), next.owner());
+                if (attempt == Attempt.BUSY) {
                     return;
                 }
-            } catch (MadeleineException e) {
+                if (attempt == Attempt.LOST) {
+                    peer.sendAnotherWay(next.arguments(), next.endpoint(), next.handler(), next.methods());
+                }
+            } catch (RuntimeException e) { // memory that was closed meanwhile, say
                 context.failures().sendFailed(rank, e);
             }
             queue.poll();

@@ -110,11 +110,12 @@ final class Peer {
     @Nullable
     Way sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
         while (deferredCount.get() == 0) {
-            Way way = methods.length == 0 && current != null ? current : atWork(methods);
+            Way used = current;
+            Way way = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
             if (way == null) {
                 break;
             }
-            if (way.sendNow(arguments, endpoint, handler)) {
+            if (way.sendNow(arguments, endpoint, handler, methods)) {
                 return way;
             }
         }
@@ -123,6 +124,20 @@ final class Peer {
         }
         defer(arguments, endpoint, handler, methods);
         return null;
+    }
+
+    /** As {@link #sendNow}, for what was queued for a way that is lost; who has sent it is told if there is no other. */
+    void sendAnotherWay(Arguments arguments, int endpoint, int handler, String[] methods) {
+        try {
+            if (left != null) {
+                throw unreachable(methods);
+            }
+            sendNow(arguments.deepCopy(), endpoint, handler, methods); // the owner gets its memory back now
+        } catch (MadeleineException e) {
+            if (endpoint != Wire.SYSTEM_ENDPOINT) { // calls fail by themselves, and nobody waits for an answer any more
+                context.failures().sendFailed(number, e);
+            }
+        }
     }
 
     private void defer(Arguments arguments, int endpoint, int handler, String[] methods) {
@@ -161,17 +176,19 @@ final class Peer {
     private @Nullable Way atWork(String[] methods) {
         for (String word : methods) {
             for (Way way : ways) {
-                if (way.isMeantBy(word)) {
+                if (way.lost() == null && way.isMeantBy(word)) {
                     return way;
                 }
             }
         }
-        return methods.length > 0 || ways.isEmpty() ? null : first();
+        return methods.length > 0 ? null : first();
     }
 
     private @Nullable Way first() {
         for (Way way : ways) {
-            return way;
+            if (way.lost() == null) {
+                return way;
+            }
         }
         return null;
     }
@@ -214,6 +231,9 @@ final class Peer {
         }
         Way used = left == null ? current : null;
         for (Way way : ways) {
+            if (way.lost() != null) {
+                continue; // it is being taken out just now
+            }
             boolean inUse = way == used || (used == null && way == first());
             all.add(new MethodStatus(
                     way.name(),

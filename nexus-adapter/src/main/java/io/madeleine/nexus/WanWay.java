@@ -122,7 +122,7 @@ final class WanWay extends Way {
     }
 
     @Override
-    boolean sendNow(Arguments arguments, int endpoint, int handler) {
+    boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
         WanQueue.Outcome outcome = arguments.byteSize() > context.options().maxQueuedBytes()
                 ? WanQueue.Outcome.FULL
                 : queue.tryPut(WanLayout.whole(arguments, endpoint, handler));

@@ -39,9 +39,10 @@ abstract class Way {
     /**
      * Sends without waiting; false if the way is lost and nothing has been sent.
      *
+     * @param methods which ways it may go if this one is lost while it is queued
      * @throws OverloadedException if that cannot be done at once and too much is queued
      */
-    abstract boolean sendNow(Arguments arguments, int endpoint, int handler);
+    abstract boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods);
 
     /** Whether nothing is queued. */
     abstract boolean isDrained();
@@ -65,9 +66,10 @@ abstract class Way {
             }
             lost = why;
         }
-        afterLoss(why);
         peer.wayLost(this, why);
+        afterLoss(why);
     }
 
+    /** Gives up what it has; no longer among the peer's ways. */
     abstract void afterLoss(String why);
 }
