@@ -48,7 +48,9 @@ public final class Staging {
 
     /** Forgets all copies. */
     public void reset() {
+        if (lastSegment != kept) {
+            lastSegment = kept; // lets what was taken beyond it go
+        }
         used = 0;
-        lastSegment = kept;
     }
 }

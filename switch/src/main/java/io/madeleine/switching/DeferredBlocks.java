@@ -92,8 +92,10 @@ final class DeferredBlocks {
     }
 
     void clear() {
-        Arrays.fill(segments, first, end, null);
-        first = 0;
-        end = 0;
+        if (end != 0) {
+            Arrays.fill(segments, first, end, null);
+            first = 0;
+            end = 0;
+        }
     }
 }

@@ -18,6 +18,8 @@ final class RingProducer {
     /** What {@link #claim()} answers when the receiver says it is where it cannot be. */
     static final long BROKEN = Long.MIN_VALUE;
 
+    private static final long CACHE_LINE_BYTES = 64;
+
     private final MemorySegment memory;
     private final RingLayout layout;
     private final int ringBytes;
@@ -71,7 +73,7 @@ final class RingProducer {
      */
     private void warm(long next, int payloadBytes) {
         long ahead = layout.next(next, payloadBytes);
-        if (ahead + Long.BYTES - consumedPosition <= ringBytes) {
+        if (((ahead ^ next) & -CACHE_LINE_BYTES) != 0 && ahead + Long.BYTES - consumedPosition <= ringBytes) {
             Words.setPlain(memory, layout.headerOffset(ahead), 0);
         }
     }
