@@ -149,21 +149,8 @@ final class PerfCommand implements Callable<Integer> {
             description = "Shows how many bytes of heap the two measuring threads allocate per message.")
     boolean allocations;
 
-    @Option(
-            names = "--conf",
-            paramLabel = "FILE",
-            description = "Reads the configuration from this HOCON file. Default: the file that MADELEINE_CONF names,"
-                    + " if any.")
-    Optional<Path> conf = Optional.empty();
-
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Sets one key, as tm.tcp.no-delay=false. May be repeated.")
-    List<String> settings = new ArrayList<>();
-
-    @Option(names = "--no-native", description = "Grants native access to no module.")
-    boolean noNative;
+    @Mixin
+    SettingOptions settings = new SettingOptions();
 
     @Mixin
     ReportOptions reports = new ReportOptions();
@@ -204,9 +191,7 @@ final class PerfCommand implements Callable<Integer> {
             return finish(kept.get(), true);
         }
         PrintWriter err = spec.commandLine().getErr();
-        List<String> arguments = new ArrayList<>(settings);
-        conf.ifPresent(file -> arguments.add("--conf=" + file));
-        List<Protocol> on = protocolsThatAreOn(SessionInfo.of(arguments), err);
+        List<Protocol> on = protocolsThatAreOn(SessionInfo.of(settings.arguments()), err);
         if (on.isEmpty()) {
             err.println("mad perf: no network is on, nothing to measure");
             return 1;
@@ -218,8 +203,8 @@ final class PerfCommand implements Callable<Integer> {
         List<AbsentPeer> absent = new ArrayList<>();
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
-            ProtocolSubject.Setup setup = new ProtocolSubject.Setup(settings, conf, !noNative)
-                    .withCalls(patterns.stream().anyMatch(Pattern::isCall));
+            ProtocolSubject.Setup setup =
+                    settings.setup().withCalls(patterns.stream().anyMatch(Pattern::isCall));
             on.forEach(protocol -> subjects.addAll(comparison.ofProtocol(protocol, setup, conditions, err)));
             comparison.addPeers(conditions, subjects, absent, err);
         }
@@ -264,7 +249,7 @@ final class PerfCommand implements Callable<Integer> {
             if (!protocol.on()) {
                 err.println("mad perf: " + name + " is off: "
                         + protocol.availability().reason());
-            } else if (noNative && !protocol.nativeModules().isEmpty()) {
+            } else if (settings.noNative() && !protocol.nativeModules().isEmpty()) {
                 err.println("mad perf: " + name + " is off: --no-native, and it needs native access for "
                         + String.join(",", protocol.nativeModules()));
             } else {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -84,21 +85,8 @@ final class TuneCommand implements Callable<Integer> {
             description = "Writes the thresholds into this HOCON file, for the setting tuned or to be included.")
     Optional<Path> file = Optional.empty();
 
-    @Option(
-            names = "--conf",
-            paramLabel = "FILE",
-            description = "Reads the configuration from this HOCON file. Default: the file that MADELEINE_CONF names,"
-                    + " if any.")
-    Optional<Path> conf = Optional.empty();
-
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Sets one key, as tm.sci.regular.cells=4. May be repeated.")
-    List<String> settings = new ArrayList<>();
-
-    @Option(names = "--no-native", description = "Grants native access to no module, and so leaves single copy out.")
-    boolean noNative;
+    @Mixin
+    SettingOptions settings = new SettingOptions();
 
     @Option(names = "--verbose", description = "Shows the stack trace of an error, too.")
     boolean verbose;
@@ -119,9 +107,8 @@ final class TuneCommand implements Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        List<String> arguments = new ArrayList<>(settings);
-        conf.ifPresent(path -> arguments.add("--conf=" + path));
-        Optional<SessionInfo.Protocol> sci = SessionInfo.of(arguments).protocol(TuneSubject.NETWORK);
+        Optional<SessionInfo.Protocol> sci =
+                SessionInfo.of(settings.arguments()).protocol(TuneSubject.NETWORK);
         if (sci.isEmpty() || !sci.get().on()) {
             err.println("mad tune: sci is off: "
                     + sci.map(network -> network.availability().reason()).orElse("it is not on the path"));
@@ -160,8 +147,7 @@ final class TuneCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         PerfRun run = run(mechanisms, runs, err);
         run.measure(mechanisms.stream()
-                .map(mechanism ->
-                        TuneSubject.of(mechanism, cores, new ProtocolSubject.Setup(settings, conf, !noNative), err))
+                .map(mechanism -> TuneSubject.of(mechanism, cores, settings.setup(), err))
                 .toList());
         for (Pattern pattern : PATTERNS) {
             tunings.add(Tuning.of(where, pattern, run.rows()));
@@ -170,7 +156,7 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     private List<Mechanism> mechanisms(PrintWriter err) {
-        Availability engine = noNative ? Availability.off("--no-native") : SingleCopyEngines.availability();
+        Availability engine = settings.noNative() ? Availability.off("--no-native") : SingleCopyEngines.availability();
         if (!engine.on()) {
             err.println("mad tune: sci/dma is left out: " + engine.reason());
             return List.of(Mechanism.SHORT, Mechanism.REGULAR);

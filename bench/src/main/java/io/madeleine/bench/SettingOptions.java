@@ -1,0 +1,49 @@
+package io.madeleine.bench;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/**
+ * The options that say under which configuration is measured.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class SettingOptions {
+    @Option(
+            names = "--conf",
+            paramLabel = "FILE",
+            description = "Reads the configuration from this HOCON file. Default: the file that MADELEINE_CONF names,"
+                    + " if any.")
+    private Optional<Path> conf = Optional.empty();
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets one key, as tm.tcp.no-delay=false or tm.sci.regular.cells=4. May be repeated.")
+    private List<String> settings = new ArrayList<>();
+
+    @Option(
+            names = "--no-native",
+            description = "Grants native access to no module; sci then has no single copy of ordinary memory.")
+    private boolean noNative;
+
+    /** Whether native access is kept from all modules. */
+    boolean noNative() {
+        return noNative;
+    }
+
+    /** In the form that sessions are opened with. */
+    List<String> arguments() {
+        List<String> arguments = new ArrayList<>(settings);
+        conf.ifPresent(file -> arguments.add("--conf=" + file));
+        return arguments;
+    }
+
+    /** What the measuring processes are started with. */
+    ProtocolSubject.Setup setup() {
+        return new ProtocolSubject.Setup(settings, conf, !noNative);
+    }
+}
