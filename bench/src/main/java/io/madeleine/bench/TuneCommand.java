@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
                     + " (sci/regular) and by single copy (sci/dma), for each way in which the caches of two processors are"
                     + " shared here: round trips, and one end streaming; with --loaded once more while another process keeps"
                     + " one of the two processors busy. The times are shown beside those of a simple model, latency plus size"
-                    + " over bandwidth, with the sizes at which one overtakes the other. Who is to take over has to be 5 %"
+                    + " over bandwidth, with the sizes at which one overtakes the other. Who is to take over has to be 5 %%"
                     + " faster wherever that was measured.",
             "",
         },
