@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Param;
 
-/** Where copying by hand ends to pay: {@link Blocks#copy} against {@link MemorySegment#copy}. */
+/** Whether a copy of our own pays: {@link Blocks#copy} against {@link MemorySegment#copy}. */
 public class CopyBenchmark extends AbstractBenchmark {
     private static final long LARGEST_BYTES = 8 << 10;
 

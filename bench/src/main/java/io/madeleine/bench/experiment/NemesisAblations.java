@@ -27,7 +27,7 @@ final class NemesisAblations {
                                     "tm.sci.regular.cell=4 KiB"),
                             Variation.withJavaOptions(
                                     "positions not cached", "-Dio.madeleine.tm.sci.cached-positions=false"),
-                            Variation.withJavaOptions("copies in bulk", "-Dio.madeleine.pmm.copy-by-hand=0")),
+                            Variation.withJavaOptions("copies in bulk", "-Dio.madeleine.pmm.copies-in-bulk=true")),
                     List.of(),
                     List.of("latency", "rate", "send", "receive"),
                     List.of(8L, 32L, 64L, 256L, 1L << 10, 4L << 10),
@@ -45,8 +45,8 @@ final class NemesisAblations {
                     "The fast lane is the ring of a pair of processes (sci/short); without it each block goes through the"
                             + " cells, behind an empty packet in the ring if it is a message. The shadow head's part is played"
                             + " by positions that each end keeps of the other: without them, the sender reads the receiver's"
-                            + " position for each message and the receiver writes it for each. Copies in bulk: no typed loads and"
-                            + " stores for the first 64 bytes. Sending and receiving are timed in bursts of 32 messages or 16"
+                            + " position for each message and the receiver writes it for each. Copies in bulk: no single load and"
+                            + " store for eight bytes. Sending and receiving are timed in bursts of 32 messages or 16"
                             + " KiB, the other end looking away; times stand for instructions, which virtual machines do not"
                             + " count. Layer tm is the links alone, channel the public API."));
 

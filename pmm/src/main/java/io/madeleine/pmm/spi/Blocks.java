@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies of blocks. {@link MemorySegment#copy} has a fixed cost that shows for small blocks; the first sizes go by typed
- * loads and stores.
+ * Copies of blocks. A single word goes by a load and a store; everything else by {@link MemorySegment#copy}, which has become
+ * as good for small blocks as a loop of typed accesses, and better from 24 bytes on (JDK 25, by {@code CopyBenchmark} and
+ * in messages).
  *
  * <p>Threading: stateless.
  */
@@ -21,28 +22,18 @@ public final class Blocks {
     /** Eight bytes, little-endian, anywhere. */
     public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
-    /** The property is for experiments that measure what this is worth. */
-    private static final long BY_HAND_BYTES = Long.getLong("io.madeleine.pmm.copy-by-hand", 64);
+    /** Switched off to measure what it is worth. */
+    private static final boolean BY_WORD = !Boolean.getBoolean("io.madeleine.pmm.copies-in-bulk");
 
     private Blocks() {}
 
     /** Copies {@code bytes} bytes; the ranges must not overlap. */
     public static void copy(
             MemorySegment source, long sourceOffset, MemorySegment target, long targetOffset, long bytes) {
-        if (bytes > BY_HAND_BYTES) {
+        if (BY_WORD && bytes == Long.BYTES) {
+            target.set(LONG, targetOffset, source.get(LONG, sourceOffset));
+        } else {
             MemorySegment.copy(source, sourceOffset, target, targetOffset, bytes);
-            return;
-        }
-        long done = 0;
-        for (; bytes - done >= Long.BYTES; done += Long.BYTES) {
-            target.set(LONG, targetOffset + done, source.get(LONG, sourceOffset + done));
-        }
-        if (bytes - done >= Integer.BYTES) {
-            target.set(INT, targetOffset + done, source.get(INT, sourceOffset + done));
-            done += Integer.BYTES;
-        }
-        for (; done < bytes; done++) {
-            target.set(BYTE, targetOffset + done, source.get(BYTE, sourceOffset + done));
         }
     }
 }
