@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Following {
     private final ProgressEngine engine;
+    private final Lead lead;
     private final WaitList waitList;
     private final Leading leading;
 
@@ -24,8 +25,9 @@ final class Following {
         LEAD_IS_FREE
     }
 
-    Following(ProgressEngine engine, WaitList waitList, Leading leading) {
+    Following(ProgressEngine engine, Lead lead, WaitList waitList, Leading leading) {
         this.engine = engine;
+        this.lead = lead;
         this.waitList = waitList;
         this.leading = leading;
     }
@@ -45,7 +47,7 @@ final class Following {
         try {
             while (!looksAndFinds(self, condition)) {
                 engine.checkWait(deadlineNs);
-                if (mayLead && !engine.isLed()) {
+                if (mayLead && !lead.isHeld()) {
                     return Outcome.LEAD_IS_FREE;
                 }
                 if (self.chosen) { // not left to the park: the permit may have ended a pause in a spin lock
@@ -68,7 +70,7 @@ final class Following {
             if (wasChosen && !met) {
                 engine.signalOne(on); // the change is for another
             }
-            if (!engine.isLed()) {
+            if (!lead.isHeld()) {
                 engine.passLeadOn(); // the offer may have come to this thread as it left
             }
         }

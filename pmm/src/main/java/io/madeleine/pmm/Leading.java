@@ -20,6 +20,7 @@ final class Leading {
     private static final long SPIN_SLICE_NS = 5_000;
 
     private final ProgressEngine engine;
+    private final Lead lead;
     private final Rounds rounds;
     private final WaitList waitList;
     private final Reactor reactor;
@@ -36,12 +37,14 @@ final class Leading {
 
     Leading(
             ProgressEngine engine,
+            Lead lead,
             Rounds rounds,
             WaitList waitList,
             Reactor reactor,
             WaitPolicy policy,
             Impatience others) {
         this.engine = engine;
+        this.lead = lead;
         this.rounds = rounds;
         this.waitList = waitList;
         this.reactor = reactor;
@@ -72,7 +75,7 @@ final class Leading {
      * over. Of two changes, the second one is for another.
      */
     boolean takesNote(Waitable on) {
-        if (!engine.isLedBy(Thread.currentThread()) || own != on || owing) {
+        if (!lead.isHeldBy(Thread.currentThread()) || own != on || owing) {
             return false;
         }
         owing = true;
@@ -119,7 +122,7 @@ final class Leading {
                 return true;
             }
             owing = false;
-            if (engine.isClosed()) { // by a handler, perhaps: what the next round polls is gone
+            if (lead.isClosed()) { // by a handler, perhaps: what the next round polls is gone
                 throw ProgressEngine.closedException();
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
@@ -178,7 +181,7 @@ final class Leading {
             if (condition.isMet()) {
                 return true;
             }
-            if (quiet && !engine.isClosed() && !sleeper.signalled && !hurried && !engine.progressThreadShouldYield()) {
+            if (quiet && !lead.isClosed() && !sleeper.signalled && !hurried && !engine.progressThreadShouldYield()) {
                 long timeoutNs =
                         deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
                 if (timeoutNs > 0) {

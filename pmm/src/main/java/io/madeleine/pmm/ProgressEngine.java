@@ -4,12 +4,9 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Drives every network of a session, and is where its threads wait.
@@ -31,21 +28,16 @@ public final class ProgressEngine implements AutoCloseable {
     /** A pause of a virtual thread is some 50 us, a yield below one. */
     private static final int ASIDE_YIELDS = 16;
 
-    private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
-    private static final VarHandle LEADER = leaderHandle();
-
     private final Reactor reactor;
     private final ProgressThread progressThread;
     private final Rounds rounds;
     private final Impatience impatience = new Impatience();
     private final WaitList waitList;
+    private final Lead lead = new Lead();
     private final Leading leading;
     private final Following following;
     private final AtomicInteger demand = new AtomicInteger();
 
-    private volatile @Nullable Thread leader;
-    private volatile boolean closed;
-    private volatile boolean over;
     private volatile boolean roundIsWanted;
     private int asideCount; // lost counts do no harm
 
@@ -54,18 +46,10 @@ public final class ProgressEngine implements AutoCloseable {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
         this.waitList = new WaitList(reactor, impatience);
-        this.leading = new Leading(this, rounds, waitList, reactor, policy, impatience);
-        this.following = new Following(this, waitList, leading);
+        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience);
+        this.following = new Following(this, lead, waitList, leading);
         this.progressThread = new ProgressThread(this, name);
         progressThread.start();
-    }
-
-    private static VarHandle leaderHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(ProgressEngine.class, "leader", Thread.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
     }
 
     /** Adds something to poll. */
@@ -82,7 +66,7 @@ public final class ProgressEngine implements AutoCloseable {
      * @throws SessionException if the session closes, after which nothing is polled
      */
     public void removeSource(ProgressSource source) {
-        if (closed || leader == Thread.currentThread()) {
+        if (lead.isClosed() || lead.isHeldBy(Thread.currentThread())) {
             rounds.removeSource(source);
             return;
         }
@@ -137,15 +121,11 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     boolean isClosed() {
-        return closed;
+        return lead.isClosed();
     }
 
     boolean isLed() {
-        return leader != null;
-    }
-
-    boolean isLedBy(Thread thread) {
-        return leader == thread;
+        return lead.isHeld();
     }
 
     /** Whether a thread that would rather lead itself is parked. */
@@ -165,11 +145,11 @@ public final class ProgressEngine implements AutoCloseable {
      *     within a callback of a poll
      */
     public int progress() {
-        if (closed) {
+        if (lead.isClosed()) {
             throw closedException();
         }
         Thread self = Thread.currentThread();
-        if (leader == self) {
+        if (lead.isHeldBy(self)) {
             return rounds.isPolling() ? 0 : round(System.nanoTime());
         }
         if (self.isVirtual()) {
@@ -220,11 +200,11 @@ public final class ProgressEngine implements AutoCloseable {
         if (condition.isMet()) {
             return true;
         }
-        if (closed) {
+        if (lead.isClosed()) {
             throw closedException();
         }
         Thread self = Thread.currentThread();
-        if (leader == self) {
+        if (lead.isHeldBy(self)) {
             if (rounds.isPolling()) {
                 throw new IllegalStateException("the action of a completion must not wait: hand what follows to another"
                         + " thread, or begin it with endPackingAsync or tryBegin");
@@ -291,18 +271,11 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     boolean tryLead(Thread self) {
-        if (closed || leader != null || !LEADER.compareAndSet(this, null, self)) {
-            return false;
-        }
-        if (closed) { // who closes looks at the leader after saying so
-            leader = null;
-            return false;
-        }
-        return true;
+        return lead.tryTake(self);
     }
 
     void releaseLead() {
-        leader = null;
+        lead.release();
         passLeadOn();
     }
 
@@ -332,7 +305,7 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     void checkWait(long deadlineNs) {
-        if (closed) {
+        if (lead.isClosed()) {
             throw closedException();
         }
         if (Thread.interrupted()) {
@@ -348,14 +321,14 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** A thread that could lead has begun to wait: the session's own hands the lead over. */
     void relieveProgressThread() {
-        if (leader == progressThread) {
+        if (lead.isHeldBy(progressThread)) {
             reactor.wakeUp(); // a thread that waits for itself is served faster
         }
     }
 
     /** The session's own thread leads only while nobody else wants to. */
     boolean progressThreadShouldYield() {
-        return leader == progressThread && waitList.hasLeadSeekers();
+        return lead.isHeldBy(progressThread) && waitList.hasLeadSeekers();
     }
 
     /**
@@ -366,22 +339,13 @@ public final class ProgressEngine implements AutoCloseable {
      */
     @Override
     public void close() {
-        Thread self = Thread.currentThread();
-        if (leader == self && rounds.isPolling()) {
+        if (lead.isHeldBy(Thread.currentThread()) && rounds.isPolling()) {
             throw new IllegalStateException("the action of a completion must not close the session, which is being"
                     + " polled: let another thread do it");
         }
-        closed = true;
+        lead.close();
         waitList.wakeAll();
         progressThread.end();
-        long giveUpNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
-        while (!over && leader != self && giveUpNs - System.nanoTime() > 0) {
-            if (leader == null && LEADER.compareAndSet(this, null, self)) {
-                break;
-            }
-            reactor.wakeUp();
-            Thread.yield();
-        }
-        over = true;
+        lead.takeForGood(reactor);
     }
 }
