@@ -17,8 +17,8 @@ final class Madeleine2Buffers {
             new SetUp(
                     List.of("sci"),
                     Stream.of(
-                                    "2 x 8", "4 x 32", "8 x 32", "4 x 64", "8 x 64", "16 x 64", "4 x 128", "8 x 128",
-                                    "4 x 256")
+                                    "32 x 16", "2 x 8", "4 x 32", "8 x 32", "16 x 32", "4 x 64", "8 x 64", "16 x 64",
+                                    "8 x 128", "4 x 256")
                             .map(Madeleine2Buffers::cells)
                             .toList(),
                     List.of(),
@@ -41,6 +41,7 @@ final class Madeleine2Buffers {
         return Variation.with(
                 name,
                 "tm.sci.short.max-block=0",
+                "tm.sci.dma.single-copy=off",
                 "tm.sci.regular.cells=" + numbers[0],
                 "tm.sci.regular.cell=" + numbers[1] + " KiB");
     }

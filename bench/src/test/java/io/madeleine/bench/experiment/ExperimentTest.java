@@ -3,8 +3,14 @@ package io.madeleine.bench.experiment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.bench.PerfTool;
+import io.madeleine.bench.experiment.Experiment.SetUp;
 import io.madeleine.bench.peer.Peers;
+import io.madeleine.session.SessionInfo;
+import io.madeleine.session.SessionInfo.Protocol;
+import io.madeleine.switching.SelectionTable;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -47,6 +53,22 @@ class ExperimentTest {
                     .original()
                     .quotes()
                     .forEach(quote -> assertTrue(experiment.setUp().patterns().contains(quote.pattern())));
+        }
+    }
+
+    /** Whatever else sci prefers by default: what is compared here are the cells. */
+    @Test
+    void shouldSendAllBlocksThroughTheBuffersThatAreCompared() {
+        SetUp setUp = Experiments.of("madeleine2-buffers").orElseThrow().setUp();
+        for (Variation variation : setUp.variations()) {
+            SelectionTable table = SessionInfo.of(variation.settings())
+                    .protocol("sci")
+                    .flatMap(Protocol::selection)
+                    .orElseThrow();
+            for (long bytes : setUp.sizes()) {
+                int link = table.select(bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                assertEquals("sci/regular", table.modules().get(link).id(), variation.name() + ", " + bytes);
+            }
         }
     }
 
