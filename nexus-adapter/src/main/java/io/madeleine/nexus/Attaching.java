@@ -33,12 +33,12 @@ final class Attaching {
     private static final byte ATTACH = 1;
     private static final byte PASS = 2;
 
-    private final Context context;
+    private final Node node;
     private final List<AttachPoint> points = new CopyOnWriteArrayList<>();
     private final AtomicInteger attached = new AtomicInteger();
 
-    Attaching(Context context) {
-        this.context = context;
+    Attaching(Node node) {
+        this.node = node;
     }
 
     // ---- listening
@@ -52,8 +52,8 @@ final class Attaching {
         try {
             listener = new Listener(
                     bind,
-                    context.session().deriveKey(PURPOSE),
-                    context.options().connectTimeoutMs(),
+                    node.session().deriveKey(PURPOSE),
+                    node.options().connectTimeoutMs(),
                     connection -> welcome(connection, approver, pass, passRest));
         } catch (IOException e) {
             throw new AttachException(
@@ -63,16 +63,16 @@ final class Attaching {
         for (String host : hosts) {
             addresses.add(new WanAddress(host, listener.port(), pass, passRest));
         }
-        context.nodes().get(context.rank()).routes().add(addresses);
+        node.nodes().get(node.rank()).routes().add(addresses);
         AttachPoint point = new AttachPoint(
                 listener, addresses.stream().map(WanAddress::toString).toList());
         points.add(point);
-        context.systemRequests().tellAddresses();
+        node.systemRequests().tellAddresses();
         return point;
     }
 
     private void welcome(SealedConnection connection, Approver approver, long pass, long passRest) throws IOException {
-        Request hello = Greeting.unit(context, connection.readUnit(Greeting.MAX_BYTES), context.rank());
+        Request hello = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
         Greeting from;
         Startpoint given = null;
         String refusal;
@@ -92,7 +92,7 @@ final class Attaching {
                 NodeId meant = Greeting.readId(hello);
                 refusal = !isHolder
                         ? "the startpoint is no longer valid"
-                        : meant.equals(context.nodes().self()) ? "" : "there is another context by now";
+                        : meant.equals(node.nodes().self()) ? "" : "there is another context by now";
             }
         } catch (NexusException e) {
             throw new IOException("its greeting cannot be understood: " + e.getMessage(), e);
@@ -106,7 +106,7 @@ final class Attaching {
             connection.close();
             return;
         }
-        Peer peer = context.nodes().of(from.id());
+        Peer peer = node.nodes().of(from.id());
         peer.routes().add(from.addresses());
         Arguments answer = new Arguments().putBoolean(true);
         ownGreeting().write(answer);
@@ -114,17 +114,17 @@ final class Attaching {
         if (given != null) {
             connection.writeUnit(Greeting.bytes(new Arguments().putStartpoint(given)));
         }
-        WanWay way = new WanWay(context, peer, connection, null, true);
+        WanWay way = new WanWay(node, peer, connection, null, true);
         attached.incrementAndGet();
         peer.add(way);
         way.start();
     }
 
     private String room() {
-        if (context.refusesRequests()) {
+        if (node.refusesRequests()) {
             return "it is being closed";
         }
-        int max = context.options().maxAttached();
+        int max = node.options().maxAttached();
         return attached.get() < max
                 ? ""
                 : max + " contexts are attached to it, more are not allowed (ContextOptions.maxAttached)";
@@ -136,15 +136,14 @@ final class Attaching {
             Optional<Startpoint> given = approver.approve(request);
             return given.orElse(null);
         } catch (Exception e) {
-            context.failures().approverFailed(request, e);
+            node.failures().approverFailed(request, e);
             return null;
         }
     }
 
     private Greeting ownGreeting() {
         return new Greeting(
-                context.nodes().self(),
-                context.nodes().get(context.rank()).routes().addresses());
+                node.nodes().self(), node.nodes().get(node.rank()).routes().addresses());
     }
 
     /** A connection that was accepted is lost. */
@@ -165,20 +164,20 @@ final class Attaching {
         Arguments hello = new Arguments();
         ownGreeting().write(hello);
         hello.putByte(ATTACH).putString(path);
-        byte[] key = context.session().deriveKey(PURPOSE);
+        byte[] key = node.session().deriveKey(PURPOSE);
         try {
             SealedConnection connection = connectAndGreet(bare, place.getPort(), key, hello);
             try {
                 Greeting answer = answer(connection);
-                Peer peer = context.nodes().of(answer.id());
+                Peer peer = node.nodes().of(answer.id());
                 peer.routes().add(answer.addresses());
                 byte[] given = connection.readUnit(Greeting.MAX_BYTES);
-                Startpoint startpoint = Startpoint.read(Greeting.unit(context, given, peer.number()));
-                if (peer.number() == context.rank()) {
+                Startpoint startpoint = Startpoint.read(Greeting.unit(node, given, peer.number()));
+                if (peer.number() == node.rank()) {
                     connection.close(); // to itself: requests need no connection
                 } else {
                     WanAddress used = known(peer, bare, place.getPort());
-                    WanWay way = new WanWay(context, peer, connection, used, false);
+                    WanWay way = new WanWay(node, peer, connection, used, false);
                     peer.routes().connected(way);
                     peer.add(way);
                     way.start();
@@ -221,15 +220,15 @@ final class Attaching {
         ownGreeting().write(hello);
         hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
         Greeting.writeId(hello, peer.id());
-        SealedConnection connection = connectAndGreet(
-                address.host(), address.port(), context.session().deriveKey(PURPOSE), hello);
+        SealedConnection connection =
+                connectAndGreet(address.host(), address.port(), node.session().deriveKey(PURPOSE), hello);
         try {
             Greeting answer = answer(connection);
             if (!answer.id().equals(peer.id())) {
                 throw new IOException("there is " + answer.id() + " by now");
             }
             peer.routes().add(answer.addresses());
-            return new WanWay(context, peer, connection, address, false);
+            return new WanWay(node, peer, connection, address, false);
         } catch (IOException | RuntimeException e) {
             connection.close();
             throw e;
@@ -238,13 +237,13 @@ final class Attaching {
 
     private SealedConnection connectAndGreet(String host, int port, byte[] key, Arguments hello) throws IOException {
         SealedConnection connection =
-                Handshake.connect(host, port, key, context.options().connectTimeoutMs());
+                Handshake.connect(host, port, key, node.options().connectTimeoutMs());
         connection.writeUnit(Greeting.bytes(hello));
         return connection;
     }
 
     private Greeting answer(SealedConnection connection) throws IOException {
-        Request answer = Greeting.unit(context, connection.readUnit(Greeting.MAX_BYTES), context.rank());
+        Request answer = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
         try {
             if (!answer.getBoolean()) {
                 throw new IOException("refused: " + answer.getString());

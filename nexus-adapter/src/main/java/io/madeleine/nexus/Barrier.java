@@ -21,17 +21,17 @@ final class Barrier {
     private static final int ROOT = 0;
     private static final int NOBODY = -1;
 
-    private final Context context;
+    private final Node node;
     private final AtomicLongArray arrivals;
     private final AtomicLong releases = new AtomicLong();
     private final AtomicLong entries = new AtomicLong();
     private volatile int missed = NOBODY;
 
-    Barrier(Context context, Endpoint system) {
-        this.context = context;
-        this.arrivals = new AtomicLongArray(context.size());
+    Barrier(Node node, Endpoint system) {
+        this.node = node;
+        this.arrivals = new AtomicLongArray(node.size());
         system.nonThreaded("arrived", (_, request) -> {
-            if (context.nodes().isMember(request.remote())) {
+            if (node.nodes().isMember(request.remote())) {
                 arrivals.incrementAndGet(request.remote());
             }
         });
@@ -52,8 +52,8 @@ final class Barrier {
     void pass(Duration timeout) {
         long number = entries.incrementAndGet();
         long deadlineNs = System.nanoTime() + timeout.toNanos();
-        context.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
-        if (context.rank() == ROOT) {
+        node.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
+        if (node.rank() == ROOT) {
             await(() -> isComplete(number) || missing(number) != NOBODY, number, deadlineNs);
             release(isComplete(number) ? NOBODY : missing(number));
         }
@@ -65,9 +65,9 @@ final class Barrier {
     }
 
     private void release(int missing) {
-        for (int rank = 0; rank < context.size(); rank++) {
+        for (int rank = 0; rank < node.size(); rank++) {
             try {
-                context.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments().putInt(missing));
+                node.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments().putInt(missing));
             } catch (MadeleineException e) {
                 if (missing == NOBODY) {
                     throw e; // it has died since it came
@@ -78,10 +78,10 @@ final class Barrier {
 
     private void await(BooleanSupplier condition, long number, long deadlineNs) {
         long leftNs = Math.max(0, deadlineNs - System.nanoTime());
-        if (!context.signal().await(condition, leftNs, TimeUnit.NANOSECONDS)) {
-            throw new DeadlineExceededException("the barrier was not passed in time by rank " + context.rank()
-                    + (context.rank() == ROOT
-                            ? ": " + countArrived(number) + " of " + context.size() + " have come"
+        if (!node.signal().await(condition, leftNs, TimeUnit.NANOSECONDS)) {
+            throw new DeadlineExceededException("the barrier was not passed in time by rank " + node.rank()
+                    + (node.rank() == ROOT
+                            ? ": " + countArrived(number) + " of " + node.size() + " have come"
                             : ": rank " + ROOT + " has not said that all have come"));
         }
     }
@@ -101,7 +101,7 @@ final class Barrier {
     /** A rank that is gone and had not come. */
     private int missing(long number) {
         for (int rank = 0; rank < arrivals.length(); rank++) {
-            if (rank != context.rank() && context.nodes().get(rank).isGone() && arrivals.get(rank) < number) {
+            if (rank != node.rank() && node.nodes().get(rank).isGone() && arrivals.get(rank) < number) {
                 return rank;
             }
         }
@@ -109,6 +109,6 @@ final class Barrier {
     }
 
     private boolean isRootGone() {
-        return context.rank() != ROOT && context.nodes().get(ROOT).isGone();
+        return node.rank() != ROOT && node.nodes().get(ROOT).isGone();
     }
 }

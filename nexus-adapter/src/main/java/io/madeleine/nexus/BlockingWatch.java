@@ -18,7 +18,7 @@ final class BlockingWatch implements AutoCloseable {
     private static final int TOLD_FRAMES = 24;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    private final Context context;
+    private final Node node;
     private final Thread watcher;
     private volatile @Nullable Thread watched;
     private volatile StackTraceElement @Nullable [] seen;
@@ -27,12 +27,10 @@ final class BlockingWatch implements AutoCloseable {
     private String handler = "";
     private long pausesBefore;
 
-    BlockingWatch(Context context) {
-        this.context = context;
-        this.watcher = Thread.ofPlatform()
-                .daemon()
-                .name("nexus-watch-" + context.rank())
-                .start(this::watch);
+    BlockingWatch(Node node) {
+        this.node = node;
+        this.watcher =
+                Thread.ofPlatform().daemon().name("nexus-watch-" + node.rank()).start(this::watch);
     }
 
     void begin(Endpoint of, String name) {
@@ -57,7 +55,7 @@ final class BlockingWatch implements AutoCloseable {
         }
         Endpoint of = endpoint;
         if (of != null) {
-            context.failures().handlerFailed(of, handler, context.rank(), violation);
+            node.failures().handlerFailed(of, handler, node.rank(), violation);
         }
     }
 

@@ -6,7 +6,11 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** How long a call of this method may take, or of every method of the interface; instead of the context's. */
+/**
+ * How long a call of this method may take, or of every method of the interface; instead of {@link
+ * ContextOptions#callTimeout}. For a stream that is the time to its end, so that one which lasts needs a long one; for a
+ * call that is made while another one is carried out, no more than what is left of that.
+ */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})

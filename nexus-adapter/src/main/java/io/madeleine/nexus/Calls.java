@@ -27,16 +27,16 @@ final class Calls {
 
     private static final int IDLE_SWEEPS = 100;
 
-    private final Context context;
+    private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private final AtomicLong lastId = new AtomicLong();
     private final AtomicInteger outstanding = new AtomicInteger();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
-    Calls(Context context, Endpoint system) {
-        this.context = context;
-        this.uploads = new Uploads(context, system);
+    Calls(Node node, Endpoint system) {
+        this.node = node;
+        this.uploads = new Uploads(node, system);
         system.nonThreaded("reply", (_, request) -> answered(request));
         system.nonThreaded("item", (_, request) -> itemCame(request));
         system.nonThreaded("end", (_, request) -> streamEnded(request));
@@ -47,6 +47,7 @@ final class Calls {
         static final byte VALUE = 0;
         static final byte THROWN = 1;
         static final byte REFUSED = 2;
+        static final byte ABSENT = 3;
 
         private Status() {}
     }
@@ -56,9 +57,9 @@ final class Calls {
     /** Calls and waits; one attempt. */
     @Nullable
     Object call(Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
-        context.checkMayWait();
+        node.checkMayWait();
         PendingCall.Sync call = new PendingCall.Sync(
-                nextId(), target.rank(), method, deadlineNs, context.session().newSignal());
+                nextId(), target.rank(), method, deadlineNs, node.session().newSignal());
         begin(call, target, parameters);
         boolean done;
         try {
@@ -101,6 +102,7 @@ final class Calls {
     /** Sends a call whose answer or items will be given to {@code call}. */
     void begin(PendingCall call, Target target, @Nullable Object @Nullable [] parameters) {
         long leftNs = call.deadlineNs() - System.nanoTime();
+        call.begins(leftNs);
         if (leftNs <= 0) {
             throw late(call);
         }
@@ -117,7 +119,7 @@ final class Calls {
             if (call.method().streamParameters().length > 0) {
                 uploads.begin(call, parameters);
             }
-            Way way = context.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
+            Way way = node.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
             if (way != null && call.wentBy(way) && remove(call.id()) != null) {
                 call.fail(lost(call, String.valueOf(way.lost())));
             }
@@ -129,12 +131,12 @@ final class Calls {
     }
 
     private void takeTurn(PendingCall call, long leftNs) {
-        int max = context.options().maxOutstanding();
+        int max = node.options().maxOutstanding();
         if (outstanding.incrementAndGet() <= max) {
             return;
         }
         outstanding.decrementAndGet();
-        if (context.mayWait() && context.signal().await(() -> tryTakeTurn(max), leftNs, TimeUnit.NANOSECONDS)) {
+        if (node.mayWait() && node.signal().await(() -> tryTakeTurn(max), leftNs, TimeUnit.NANOSECONDS)) {
             return;
         }
         throw new OverloadedException("a call of " + call.method() + ": " + max
@@ -150,8 +152,8 @@ final class Calls {
     @Nullable
     PendingCall remove(long id) {
         PendingCall call = pending.remove(id);
-        if (call != null && outstanding.getAndDecrement() >= context.options().maxOutstanding()) {
-            context.signal().signal();
+        if (call != null && outstanding.getAndDecrement() >= node.options().maxOutstanding()) {
+            node.signal().signal();
         }
         if (call != null && call.method().streamParameters().length > 0) {
             uploads.end(call);
@@ -170,8 +172,8 @@ final class Calls {
 
     private static DeadlineExceededException late(PendingCall call) {
         return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank()
-                + " was not answered by its deadline (@CallTimeout, ContextOptions.callTimeout, or that of the call it"
-                + " was made by)");
+                + " was not answered within " + call.givenMs() + " ms, its deadline (@CallTimeout,"
+                + " ContextOptions.callTimeout, or what was left to the call it was made by)");
     }
 
     /** Nobody waits any more; true unless it is over already. Tells the other side. */
@@ -180,7 +182,7 @@ final class Calls {
             return false;
         }
         try {
-            context.send(call.rank(), Wire.SYSTEM_ENDPOINT, CANCEL, new Arguments().putLong(call.id()));
+            node.send(call.rank(), Wire.SYSTEM_ENDPOINT, CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
             // nobody is there to be told
         }
@@ -205,6 +207,8 @@ final class Calls {
                     failure =
                             Thrown.atCaller(Thrown.read(request), found.method().declared());
                 case Status.REFUSED -> failure = new OverloadedException(request.getString());
+                case Status.ABSENT ->
+                    failure = new NexusException("the call of " + found.method() + ": " + request.getString());
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
         } catch (RuntimeException e) {
@@ -257,7 +261,7 @@ final class Calls {
         return new PeerFailedException(
                 call.rank(),
                 "the call of " + call.method() + " will not be answered: "
-                        + context.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
+                        + node.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
     }
 
     /** All calls fail. */

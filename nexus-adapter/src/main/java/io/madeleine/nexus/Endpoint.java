@@ -126,7 +126,7 @@ public final class Endpoint implements AutoCloseable {
     /** Requests that arrive from now on are refused, and their senders told. Idempotent. */
     @Override
     public void close() {
-        context.remove(this);
+        context.node().endpoints().remove(this);
     }
 
     @Override

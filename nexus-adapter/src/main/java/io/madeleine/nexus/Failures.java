@@ -91,7 +91,7 @@ final class Failures {
 
     /** What was queued could not be sent. */
     void sendFailed(int peer, RuntimeException cause) {
-        log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost", cause);
+        log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost: " + cause, null);
         for (SendFailureListener listener : sendListeners) {
             try {
                 listener.sendFailed(peer, cause);

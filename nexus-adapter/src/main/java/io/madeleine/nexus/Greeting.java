@@ -31,8 +31,8 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
     }
 
     /** What has come, from that node. */
-    static Request unit(Context context, byte[] bytes, int from) {
-        Request request = new Request(context);
+    static Request unit(Node node, byte[] bytes, int from) {
+        Request request = new Request(node);
         request.begin(MemorySegment.ofArray(bytes), 0, bytes.length, from, 0, (io.madeleine.api.IncomingMessage) null);
         return request;
     }

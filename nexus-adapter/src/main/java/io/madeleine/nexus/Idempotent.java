@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Calls of this method may be carried out more than once: one that was rejected, or whose process has died while there is
- * another one that the startpoint leads to, is made again, within its deadline.
+ * Calls of this method may be carried out more than once: one that was rejected, or whose way or process was lost while
+ * there is another way, or another process that the startpoint leads to, is made again, within its deadline.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

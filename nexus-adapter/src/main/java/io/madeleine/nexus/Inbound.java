@@ -29,17 +29,17 @@ final class Inbound implements Channel.MessageHandler {
     /** Memory for small arguments that is not kept for the next request. */
     private static final long KEPT_BYTES = 1 << 20;
 
-    private final Context context;
+    private final Node node;
     private final Request request;
     private final @Nullable BlockingWatch watch;
     private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
     private MemorySegment memory = MemorySegment.ofArray(new byte[Wire.FIRST_BYTES]);
 
-    Inbound(Context context) {
-        this.context = context;
-        this.request = new Request(context);
-        this.watch = context.options().debug() ? new BlockingWatch(context) : null;
+    Inbound(Node node) {
+        this.node = node;
+        this.request = new Request(node);
+        this.watch = node.options().debug() ? new BlockingWatch(node) : null;
     }
 
     /** Whether the calling thread is running a non-threaded handler, and must not wait. */
@@ -62,14 +62,14 @@ final class Inbound implements Channel.MessageHandler {
         if (!postponed.isEmpty()) {
             runPostponed();
         }
-        context.signal().signal();
+        node.signal().signal();
     }
 
     /** A request of this process to itself; a non-threaded handler is run when none else is. */
     void sendToSelf(int endpointId, int handlerId, Arguments arguments) {
-        Endpoint endpoint = context.find(endpointId);
+        Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
-        Request local = Request.local(context, arguments);
+        Request local = Request.local(node, arguments);
         if (endpoint == null || entry == null) {
             refuse(local, endpointId, handlerId, reasonFor(endpoint));
         } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
@@ -84,7 +84,7 @@ final class Inbound implements Channel.MessageHandler {
      * non-threaded, or has been given to a thread of its own.
      */
     void receive(Request received, int endpointId, int handlerId) {
-        Endpoint endpoint = context.find(endpointId);
+        Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
         if (entry != null && entry.threading() == Endpoint.Threading.NON_THREADED) {
             Thread reader = Thread.currentThread();
@@ -103,7 +103,7 @@ final class Inbound implements Channel.MessageHandler {
         } else {
             dispatch(received, endpointId, handlerId);
         }
-        context.signal().signal();
+        node.signal().signal();
     }
 
     private static Refusal.Reason reasonFor(@Nullable Endpoint endpoint) {
@@ -114,7 +114,7 @@ final class Inbound implements Channel.MessageHandler {
         postponed.add(task);
         if (runner.get() != Thread.currentThread()) {
             runPostponed();
-            context.signal().signal();
+            node.signal().signal();
         }
     }
 
@@ -136,7 +136,7 @@ final class Inbound implements Channel.MessageHandler {
             take(message);
         } catch (MadeleineException e) {
             message.close();
-            context.failures().notReceived(message.remote(), e);
+            node.failures().notReceived(message.remote(), e);
         }
     }
 
@@ -147,18 +147,18 @@ final class Inbound implements Channel.MessageHandler {
         if (bulks < 0
                 || bulks > Wire.MAX_BULKS
                 || inline < 0
-                || inline > context.options().maxRequestBytes()) {
+                || inline > node.options().maxRequestBytes()) {
             throw new NexusException("a request with " + Integer.toUnsignedString(inline)
                     + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
                     + " large ones was announced: expected at most "
-                    + context.options().maxRequestBytes() + " bytes (ContextOptions.maxRequestBytes) and "
+                    + node.options().maxRequestBytes() + " bytes (ContextOptions.maxRequestBytes) and "
                     + Wire.MAX_BULKS);
         }
         int end = Wire.HEADER_BYTES + inline;
         MemorySegment used = memory;
         if (end > Wire.FIRST_BYTES) {
             used = withRoom(end);
-            message.within(context.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
+            message.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
             message.unpack(used, Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
         }
         int sender = message.remote();
@@ -184,11 +184,11 @@ final class Inbound implements Channel.MessageHandler {
     }
 
     private void dispatch(Request current, int endpointId, int handlerId) {
-        Endpoint endpoint = context.find(endpointId);
+        Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
         if (endpoint == null || entry == null) {
             refuse(current, endpointId, handlerId, reasonFor(endpoint));
-        } else if (context.refusesRequests() && endpointId != Wire.SYSTEM_ENDPOINT) {
+        } else if (node.refusesRequests() && endpointId != Wire.SYSTEM_ENDPOINT) {
             refuse(current, endpointId, handlerId, Refusal.Reason.CLOSING);
         } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
             run(endpoint, entry, current);
@@ -200,17 +200,17 @@ final class Inbound implements Channel.MessageHandler {
     private void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
         int sender = refused.remote();
         refused.finish();
-        context.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
+        node.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
     }
 
     /** Gives a request to a thread of its own. */
     void hand(Endpoint endpoint, Endpoint.Entry entry, Request handed, int endpointId, int handlerId) {
-        boolean begun = context.workers().tryExecute(() -> {
+        boolean begun = node.workers().tryExecute(() -> {
             try {
                 call(endpoint, entry, handed);
             } finally {
-                context.workers().done();
-                context.signal().signal();
+                node.workers().done();
+                node.signal().signal();
             }
         });
         if (!begun) {
@@ -237,9 +237,9 @@ final class Inbound implements Channel.MessageHandler {
             entry.handler().handle(endpoint, current);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            context.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
+            node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } catch (Exception | StackOverflowError | AssertionError | LinkageError e) {
-            context.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
+            node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } finally {
             current.finish();
         }

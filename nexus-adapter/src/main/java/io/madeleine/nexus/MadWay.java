@@ -69,12 +69,12 @@ final class MadWay extends Way {
         }
     }
 
-    MadWay(Context context, Peer peer, Channel channel, int rank, Signal signal) {
-        super(context, peer);
+    MadWay(Node node, Peer peer, Channel channel, int rank, Signal signal) {
+        super(node, peer);
         this.channel = channel;
         this.rank = rank;
         this.signal = signal;
-        this.maxQueuedBytes = context.options().maxQueuedBytes();
+        this.maxQueuedBytes = node.options().maxQueuedBytes();
     }
 
     @Override
@@ -177,7 +177,7 @@ final class MadWay extends Way {
         if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
             queuedBytes.addAndGet(-bytes);
             throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
-                    + queuedBytes.get() + " bytes of requests wait at rank " + context.rank()
+                    + queuedBytes.get() + " bytes of requests wait at rank " + node.rank()
                     + " already; more than ContextOptions.maxQueuedBytes, " + maxQueuedBytes + ", are not kept");
         }
         Arguments owner = null;
@@ -241,7 +241,7 @@ final class MadWay extends Way {
                 drainSome(); // what is left goes when whoever has the connection comes here
                 if (queue.isEmpty()) {
                     signal.signal();
-                    context.wayIsFree(peer);
+                    node.wayIsFree(peer);
                 }
                 seen = drains.addAndGet(-seen);
             } while (seen != 0);
@@ -264,7 +264,7 @@ final class MadWay extends Way {
                     peer.sendAnotherWay(next.arguments(), next.endpoint(), next.handler(), next.methods());
                 }
             } catch (RuntimeException e) { // memory that was closed meanwhile, say
-                context.failures().sendFailed(rank, e);
+                node.failures().sendFailed(rank, e);
             }
             queue.poll();
             queuedBytes.addAndGet(-next.bytes());

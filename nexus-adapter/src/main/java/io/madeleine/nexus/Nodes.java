@@ -17,27 +17,27 @@ final class Nodes {
     /** So many contexts of other sessions are remembered. */
     private static final int MAX_FOREIGN = 1 << 16;
 
-    private final Context context;
+    private final Node node;
     private final Peer[] members;
     private final NodeId self;
     private final Map<NodeId, Peer> foreignById = new ConcurrentHashMap<>();
     private final Map<Integer, Peer> foreignByNumber = new ConcurrentHashMap<>();
     private int last;
 
-    Nodes(Context context, List<Channel> channels) {
-        this.context = context;
-        this.members = new Peer[context.size()];
+    Nodes(Node node, List<Channel> channels) {
+        this.node = node;
+        this.members = new Peer[node.size()];
         this.last = members.length - 1;
         String name = channels.getFirst().name();
         for (int rank = 0; rank < members.length; rank++) {
-            members[rank] = new Peer(context, rank, new NodeId(context.session().id(), name, rank));
-            if (rank != context.rank()) {
+            members[rank] = new Peer(node, rank, new NodeId(node.session().id(), name, rank));
+            if (rank != node.rank()) {
                 for (Channel channel : channels) {
-                    members[rank].add(new MadWay(context, members[rank], channel, rank, context.signal()));
+                    members[rank].add(new MadWay(node, members[rank], channel, rank, node.signal()));
                 }
             }
         }
-        this.self = members[context.rank()].id();
+        this.self = members[node.rank()].id();
     }
 
     /** This process's. */
@@ -83,7 +83,7 @@ final class Nodes {
         if (foreignById.size() >= MAX_FOREIGN && !forgetOne()) {
             throw new OverloadedException("this context knows " + MAX_FOREIGN + " contexts of other sessions already");
         }
-        Peer added = new Peer(context, ++last, id);
+        Peer added = new Peer(node, ++last, id);
         foreignByNumber.put(added.number(), added);
         foreignById.put(id, added);
         return added;
@@ -103,7 +103,7 @@ final class Nodes {
     /** All but this process. */
     void forEachOther(Consumer<Peer> action) {
         for (Peer member : members) {
-            if (member.number() != context.rank()) {
+            if (member.number() != node.rank()) {
                 action.accept(member);
             }
         }

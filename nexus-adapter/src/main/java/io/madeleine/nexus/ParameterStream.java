@@ -17,7 +17,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     private static final Object ENDED = new Object();
 
-    private final Context context;
+    private final Node node;
     private final ServedCalls.Key key;
     private final ServiceMethod method;
     private final int parameter;
@@ -25,8 +25,8 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     /** Why it will not go on; {@link #ENDED} if it has come to its end. */
     private volatile @Nullable Object over;
 
-    ParameterStream(Context context, ServedCalls.Key key, ServiceMethod method, int parameter) {
-        this.context = context;
+    ParameterStream(Node node, ServedCalls.Key key, ServiceMethod method, int parameter) {
+        this.node = node;
         this.key = key;
         this.method = method;
         this.parameter = parameter;
@@ -71,7 +71,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     private void send(int handler, Arguments arguments) {
         try {
-            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, handler, arguments);
+            node.send(key.caller(), Wire.SYSTEM_ENDPOINT, handler, arguments);
         } catch (MadeleineException e) {
             fail(e);
         }
@@ -79,7 +79,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     @Override
     public void subscriberFailed(RuntimeException cause) {
-        context.failures().notReceived(key.caller(), cause);
+        node.failures().notReceived(key.caller(), cause);
     }
 
     /** An item has come; from the receiving thread. */

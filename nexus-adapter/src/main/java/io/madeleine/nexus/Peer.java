@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Peer {
     private static final String[] ANY = {};
 
-    private final Context context;
+    private final Node node;
     private final int number;
     private final NodeId id;
 
@@ -44,11 +44,11 @@ final class Peer {
     /** Why nothing can be sent any more, whatever the way. */
     private volatile @Nullable String left;
 
-    Peer(Context context, int number, NodeId id) {
-        this.context = context;
+    Peer(Node node, int number, NodeId id) {
+        this.node = node;
         this.number = number;
         this.id = id;
-        this.routes = new Routes(context, this);
+        this.routes = new Routes(node, this);
     }
 
     int number() {
@@ -135,14 +135,14 @@ final class Peer {
             sendNow(arguments.deepCopy(), endpoint, handler, methods); // the owner gets its memory back now
         } catch (MadeleineException e) {
             if (endpoint != Wire.SYSTEM_ENDPOINT) { // calls fail by themselves, and nobody waits for an answer any more
-                context.failures().sendFailed(number, e);
+                node.failures().sendFailed(number, e);
             }
         }
     }
 
     private void defer(Arguments arguments, int endpoint, int handler, String[] methods) {
         long bytes = arguments.byteSize() + Wire.HEADER_BYTES;
-        long max = context.options().maxQueuedBytes();
+        long max = node.options().maxQueuedBytes();
         if (deferredBytes.addAndGet(bytes) > max) {
             deferredBytes.addAndGet(-bytes);
             throw new OverloadedException(this + " is being connected to, and " + deferredBytes.get()
@@ -154,7 +154,7 @@ final class Peer {
             try {
                 send(copy, endpoint, handler, methods);
             } catch (MadeleineException e) {
-                context.failures().sendFailed(number, e);
+                node.failures().sendFailed(number, e);
             } finally {
                 deferredBytes.addAndGet(-bytes);
             }
@@ -221,13 +221,13 @@ final class Peer {
     /** The table of methods, best first. */
     List<MethodStatus> methods() {
         List<MethodStatus> all = new ArrayList<>(lostWays);
-        if (number >= context.size()) {
+        if (number >= node.size()) {
             all.add(new MethodStatus(
                     "mad",
                     "channel " + id.channel(),
                     MethodStatus.State.NOT_APPLICABLE,
                     "it is of session " + id.session() + ", this process of "
-                            + context.session().id()));
+                            + node.session().id()));
         }
         Way used = left == null ? current : null;
         for (Way way : ways) {
@@ -281,7 +281,7 @@ final class Peer {
         } else {
             lostWays.add(new MethodStatus(way.name(), way.address(), MethodStatus.State.FAILED, why));
         }
-        context.wayLost(this, way, why);
+        node.wayLost(this, way, why);
     }
 
     /** Its process is dead, as the session says, or cannot be reached over the session's networks any more. */
@@ -301,7 +301,7 @@ final class Peer {
 
     @Override
     public String toString() {
-        return number < context.size()
+        return number < node.size()
                 ? "rank " + number
                 : "node " + number + " (rank " + id.rank() + " of session " + id.session() + ")";
     }

@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ abstract class PendingCall {
     private final ServiceMethod method;
     private final long deadlineNs;
     private volatile @Nullable Way way;
+    private long givenNs;
 
     PendingCall(long id, int rank, ServiceMethod method, long deadlineNs) {
         this.id = id;
@@ -36,6 +38,16 @@ abstract class PendingCall {
 
     final long deadlineNs() {
         return deadlineNs;
+    }
+
+    /** It begins, with so much time to its deadline. */
+    final void begins(long leftNs) {
+        givenNs = leftNs;
+    }
+
+    /** How much time it had, in milliseconds. */
+    final long givenMs() {
+        return TimeUnit.NANOSECONDS.toMillis(Math.max(0, givenNs) + TimeUnit.MILLISECONDS.toNanos(1) / 2);
     }
 
     /** The way it went, once that is known. */
@@ -126,7 +138,7 @@ abstract class PendingCall {
 
         /** Waits for the end; whether it has come in time. */
         boolean awaitDone(long timeoutNs) {
-            return signal.await(this::isDone, timeoutNs, java.util.concurrent.TimeUnit.NANOSECONDS);
+            return signal.await(this::isDone, timeoutNs, TimeUnit.NANOSECONDS);
         }
 
         @Nullable

@@ -20,28 +20,28 @@ final class Proxies implements InvocationHandler {
     private static final long FIRST_PAUSE_NS = 1_000_000;
     private static final int MOST_DOUBLINGS = 6;
 
-    private final Context context;
+    private final Node node;
     private final Calls calls;
     private final Startpoint startpoint;
     private final Calls.Target[] targets;
     private final Class<?> type;
     private final Map<Method, ServiceMethod> methods = new HashMap<>();
 
-    private Proxies(Context context, Calls calls, Startpoint startpoint, Class<?> type) {
-        this.context = context;
-        this.calls = calls;
+    private Proxies(Node node, Startpoint startpoint, Class<?> type) {
+        this.node = node;
+        this.calls = node.calls();
         this.startpoint = startpoint;
         this.type = type;
         this.targets = startpoint.targets();
-        ServiceMethod.all(type, context.codecs(), context.options().callTimeoutNs())
+        ServiceMethod.all(type, node.codecs(), node.options().callTimeoutNs())
                 .values()
                 .forEach(method -> methods.put(method.method(), method));
     }
 
-    static <S> S proxy(Context context, Calls calls, Startpoint startpoint, Class<S> type) {
+    static <S> S proxy(Node node, Startpoint startpoint, Class<S> type) {
         ServiceMethod.describe(type);
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, new Proxies(context, calls, startpoint, type)));
+                type.getClassLoader(), new Class<?>[] {type}, new Proxies(node, startpoint, type)));
     }
 
     @Override
@@ -91,12 +91,12 @@ final class Proxies implements InvocationHandler {
                 if (attempt >= method.attempts() || deadlineNs - System.nanoTime() < pauseNs) {
                     throw e;
                 }
-                context.awaitNs(pauseNs);
+                node.awaitNs(pauseNs);
             } catch (PeerFailedException e) {
                 if (attempt >= method.attempts()) {
                     throw e;
                 }
-                boolean isAlone = context.nodes().get(targets[target].rank()).isGone(); // else another method is tried
+                boolean isAlone = node.nodes().get(targets[target].rank()).isGone(); // else another method is tried
                 if (isAlone && ++target >= targets.length) {
                     throw e;
                 }
@@ -126,7 +126,7 @@ final class Proxies implements InvocationHandler {
 
     private Flow.Publisher<Object> stream(
             ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
-        return subscriber -> new StreamCall(context, calls, targets[0].rank(), method, deadlineNs, subscriber)
+        return subscriber -> new StreamCall(node, calls, targets[0].rank(), method, deadlineNs, subscriber)
                 .start(targets[0], parameters);
     }
 

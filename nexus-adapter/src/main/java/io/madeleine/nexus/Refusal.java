@@ -31,7 +31,7 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
 
     @Override
     public String toString() {
-        return "rank " + rank + " refused " + count + " requests to endpoint #" + endpoint + ", handler #" + handler
-                + ": " + reason;
+        return "rank " + rank + " refused " + count + " requests to endpoint " + Names.endpoint(endpoint) + ", handler "
+                + Names.handler(handler) + ": " + reason;
     }
 }

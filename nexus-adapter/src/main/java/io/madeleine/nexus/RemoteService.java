@@ -12,7 +12,7 @@ import java.lang.annotation.Target;
  * <p>Parameters and results are of types that have a codec, see {@link Codecs}. A method that returns {@code void} or a
  * value is waited for; one that returns a {@link java.util.concurrent.CompletableFuture} is not; one that returns a
  * {@link java.util.concurrent.Flow.Publisher} is a stream, which begins with each subscription and sends no more than
- * the subscriber has asked for.
+ * the subscriber has asked for, within the method's {@link CallTimeout}. A {@code Flow.Publisher} may be a parameter, too.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

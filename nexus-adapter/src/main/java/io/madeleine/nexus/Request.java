@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the handler's thread.
  */
 public final class Request {
-    private final Context context;
+    private final Node node;
     private MemorySegment memory = MemorySegment.NULL;
     private int position;
     private int end;
@@ -33,9 +33,9 @@ public final class Request {
     private @Nullable BulkSource source;
     private long largestBytes;
 
-    Request(Context context) {
-        this.context = context;
-        this.largestBytes = context.options().maxRequestBytes();
+    Request(Node node) {
+        this.node = node;
+        this.largestBytes = node.options().maxRequestBytes();
     }
 
     /** Begins another request: small arguments from {@code start} to {@code end}, large ones from the message. */
@@ -58,17 +58,17 @@ public final class Request {
     }
 
     /** A request of this process to itself. */
-    static Request local(Context context, Arguments arguments) {
-        Request request = new Request(context);
+    static Request local(Node node, Arguments arguments) {
+        Request request = new Request(node);
         MemorySegment inline = arguments.inlineCopy();
         MemorySegment[] bulks = arguments.bulkCopies();
-        request.begin(inline, 0, (int) inline.byteSize(), context.rank(), bulks.length, new BulkSource.Present(bulks));
+        request.begin(inline, 0, (int) inline.byteSize(), node.rank(), bulks.length, new BulkSource.Present(bulks));
         return request;
     }
 
     /** This request with memory of its own, for another thread; this object is free for the next one. */
     Request detach() {
-        Request detached = new Request(context);
+        Request detached = new Request(node);
         byte[] copy = new byte[end - position];
         MemorySegment.copy(memory, Wire.BYTE, position, copy, 0, copy.length);
         detached.begin(MemorySegment.ofArray(copy), 0, copy.length, remote, bulkCount, message);
@@ -95,7 +95,7 @@ public final class Request {
 
     /** The context whose endpoint the request came to. */
     public Context context() {
-        return context;
+        return node.context();
     }
 
     /**
@@ -286,7 +286,7 @@ public final class Request {
             return;
         }
         boolean isLast = bulksTaken == bulkCount;
-        open.within(context.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
+        open.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
         open.unpack(target, offset, bytes, SendMode.CHEAPER, isLast ? CHEAPER : EXPRESS);
         if (isLast) {
             open.endUnpacking();

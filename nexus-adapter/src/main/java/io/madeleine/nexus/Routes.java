@@ -19,7 +19,7 @@ final class Routes {
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Context context;
+    private final Node node;
     private final Peer peer;
     private final Map<WanAddress, Route> routes = new LinkedHashMap<>();
     private final ReentrantLock connecting = new ReentrantLock();
@@ -36,8 +36,8 @@ final class Routes {
         }
     }
 
-    Routes(Context context, Peer peer) {
-        this.context = context;
+    Routes(Node node, Peer peer) {
+        this.node = node;
         this.peer = peer;
     }
 
@@ -114,7 +114,7 @@ final class Routes {
 
     private @Nullable WanWay connect(WanAddress address) {
         try {
-            WanWay way = context.attaching().connect(peer, address);
+            WanWay way = node.attaching().connect(peer, address);
             connected(way);
             peer.add(way);
             way.start();

@@ -23,7 +23,7 @@ final class ServedCalls {
     private static final int END = Wire.id("end");
     private static final ParameterStream[] NONE = {};
 
-    private final Context context;
+    private final Node node;
     private final Map<Key, RemoteCall> running = new ConcurrentHashMap<>();
     private final Map<Key, StreamSender> streams = new ConcurrentHashMap<>();
 
@@ -33,8 +33,8 @@ final class ServedCalls {
     /** Whose call, and which. */
     record Key(int caller, long id) {}
 
-    ServedCalls(Context context, Endpoint system) {
-        this.context = context;
+    ServedCalls(Node node, Endpoint system) {
+        this.node = node;
         system.nonThreaded("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
@@ -75,25 +75,21 @@ final class ServedCalls {
         int endpointId = request.getInt();
         int methodId = request.getInt();
         long deadlineNs = System.nanoTime() + request.getLong();
-        Endpoint endpoint = context.find(endpointId);
+        Endpoint endpoint = node.find(endpointId);
         Service service = endpoint == null ? null : endpoint.service();
         Service.Operation operation = service == null ? null : service.operation(methodId);
-        if (context.refusesRequests()) {
-            refuse(key, "rank " + context.rank() + " is closing its context");
+        if (node.refusesRequests()) {
+            refuse(key, "rank " + node.rank() + " is closing its context");
         } else if (service == null) {
-            fail(
-                    key,
-                    new NexusException("rank " + context.rank() + " has no service at endpoint #" + endpointId
-                            + ": export it in the setup of its context"));
+            absent(key, "rank " + node.rank() + " has no service there: export it in the setup of its context");
         } else if (operation == null) {
-            fail(
+            absent(
                     key,
-                    new NexusException(service + " of rank " + context.rank() + " has no method #" + methodId
-                            + ": both sides need the same interface"));
+                    service + " of rank " + node.rank() + " has no such method: both sides need the same interface");
         } else if (!service.tryBegin()) {
             refuse(
                     key,
-                    service + " of rank " + context.rank() + " carries out " + service.maxConcurrent()
+                    service + " of rank " + node.rank() + " carries out " + service.maxConcurrent()
                             + " calls already (@RemoteService.maxConcurrent)");
         } else {
             begin(key, service, operation, deadlineNs, request.detach());
@@ -106,7 +102,7 @@ final class ServedCalls {
         if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
             StreamSender.Route route =
                     new StreamSender.Route(key.caller(), ITEM, END, () -> new Arguments().putLong(key.id()));
-            streams.put(key, new StreamSender(context, route, operation.method()::writeResult, () -> {
+            streams.put(key, new StreamSender(node, route, operation.method()::writeResult, () -> {
                 streams.remove(key);
                 endParameters(key);
             }));
@@ -114,17 +110,17 @@ final class ServedCalls {
         for (int index : operation.method().streamParameters()) {
             ParameterStream[] soFar = parameters.getOrDefault(key, NONE);
             ParameterStream[] all = Arrays.copyOf(soFar, soFar.length + 1);
-            all[soFar.length] = new ParameterStream(context, key, operation.method(), index);
+            all[soFar.length] = new ParameterStream(node, key, operation.method(), index);
             parameters.put(key, all);
         }
-        boolean begun = context.workers().tryExecute(() -> {
+        boolean begun = node.workers().tryExecute(() -> {
             try {
                 call.run(() -> carryOut(key, operation, request));
             } finally {
                 running.remove(key);
                 service.end();
-                context.workers().done();
-                context.signal().signal();
+                node.workers().done();
+                node.signal().signal();
             }
         });
         if (!begun) {
@@ -135,8 +131,8 @@ final class ServedCalls {
             request.finish();
             refuse(
                     key,
-                    "rank " + context.rank() + " carries out "
-                            + context.options().maxRunning() + " requests already (ContextOptions.maxRunning)");
+                    "rank " + node.rank() + " carries out " + node.options().maxRunning()
+                            + " requests already (ContextOptions.maxRunning)");
         }
     }
 
@@ -209,6 +205,10 @@ final class ServedCalls {
                 new Arguments().putLong(key.id()).putByte(Calls.Status.REFUSED).putString(why));
     }
 
+    private void absent(Key key, String why) {
+        send(key, new Arguments().putLong(key.id()).putByte(Calls.Status.ABSENT).putString(why));
+    }
+
     /** The call is over, and so are the streams it has as parameters. */
     private void endParameters(Key key) {
         ParameterStream[] all = parameters.isEmpty() ? null : parameters.remove(key);
@@ -223,11 +223,11 @@ final class ServedCalls {
         endParameters(key);
         boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
         try {
-            context.send(key.caller(), Wire.SYSTEM_ENDPOINT, REPLY, answer);
+            node.send(key.caller(), Wire.SYSTEM_ENDPOINT, REPLY, answer);
         } catch (PeerFailedException e) {
             // nobody is there to be answered
         } catch (MadeleineException e) {
-            context.failures().sendFailed(key.caller(), e);
+            node.failures().sendFailed(key.caller(), e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -73,13 +73,13 @@ public final class Startpoint {
     /** As {@link #rsr(String, Arguments)}, by the number of the handler's name, {@link String#hashCode}. */
     public void rsr(int handler, Arguments arguments) {
         if (ranks.length == 1) {
-            context.send(ranks[0], endpoints[0], handler, arguments, methods);
+            context.node().send(ranks[0], endpoints[0], handler, arguments, methods);
             return;
         }
         RuntimeException failure = null;
         for (int i = 0; i < ranks.length; i++) {
             try {
-                context.send(ranks[i], endpoints[i], handler, arguments, methods);
+                context.node().send(ranks[i], endpoints[i], handler, arguments, methods);
             } catch (RuntimeException e) {
                 failure = failure == null ? e : failure;
             }
@@ -119,7 +119,7 @@ public final class Startpoint {
      * @param type an interface with {@link RemoteService}
      */
     public <S> S service(Class<S> type) {
-        return context.proxy(this, type);
+        return Proxies.proxy(context.node(), this, type);
     }
 
     Calls.Target[] targets() {
@@ -141,7 +141,9 @@ public final class Startpoint {
 
     /** The endpoint itself, if it is one and in this process; empty also if it has been closed. */
     public Optional<Endpoint> toLocal() {
-        return ranks.length == 1 && isLocal() ? Optional.ofNullable(context.find(endpoints[0])) : Optional.empty();
+        return ranks.length == 1 && isLocal()
+                ? Optional.ofNullable(context.node().find(endpoints[0]))
+                : Optional.empty();
     }
 
     /**
@@ -186,11 +188,12 @@ public final class Startpoint {
     }
 
     void write(Arguments arguments) {
-        boolean light = lightweight && IntStream.of(ranks).allMatch(context.nodes()::isMember);
+        boolean light =
+                lightweight && IntStream.of(ranks).allMatch(context.node().nodes()::isMember);
         arguments.putInt(ranks.length | (light ? LIGHTWEIGHT : 0));
         for (int i = 0; i < ranks.length; i++) {
-            Peer node = context.nodes().get(ranks[i]);
-            boolean member = context.nodes().isMember(ranks[i]);
+            Peer node = context.node().nodes().get(ranks[i]);
+            boolean member = context.node().nodes().isMember(ranks[i]);
             if (!light) {
                 arguments.putByte(member ? OF_SENDERS_SESSION : ELSEWHERE);
             }
@@ -213,7 +216,7 @@ public final class Startpoint {
         if (count < 1 || count > MAX_LINKS || count > request.remaining() / (2 * Integer.BYTES)) {
             throw notNext(request);
         }
-        Nodes nodes = request.context().nodes();
+        Nodes nodes = request.context().node().nodes();
         NodeId sender = nodes.get(request.remote()).id();
         int[] ranks = new int[count];
         int[] endpoints = new int[count];
@@ -240,7 +243,7 @@ public final class Startpoint {
     }
 
     private NodeId idOf(int link) {
-        return context.nodes().get(ranks[link]).id();
+        return context.node().nodes().get(ranks[link]).id();
     }
 
     @Override

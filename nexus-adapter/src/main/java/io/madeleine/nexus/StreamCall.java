@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
 final class StreamCall extends PendingCall implements ItemQueue.Source {
     private static final int CREDIT = Wire.id("credit");
 
-    private final Context context;
+    private final Node node;
     private final Calls calls;
     private final ItemQueue items;
 
     StreamCall(
-            Context context,
+            Node node,
             Calls calls,
             int rank,
             ServiceMethod method,
             long deadlineNs,
             Flow.Subscriber<Object> subscriber) {
         super(calls.nextId(), rank, method, deadlineNs);
-        this.context = context;
+        this.node = node;
         this.calls = calls;
         this.items = new ItemQueue(this, subscriber);
     }
@@ -40,7 +40,7 @@ final class StreamCall extends PendingCall implements ItemQueue.Source {
     @Override
     public void credit(long count) {
         try {
-            context.send(
+            node.send(
                     rank(),
                     Wire.SYSTEM_ENDPOINT,
                     CREDIT,
@@ -59,7 +59,7 @@ final class StreamCall extends PendingCall implements ItemQueue.Source {
 
     @Override
     public void subscriberFailed(RuntimeException cause) {
-        context.failures().notReceived(rank(), cause);
+        node.failures().notReceived(rank(), cause);
     }
 
     /** An item has come; from the receiving thread. */

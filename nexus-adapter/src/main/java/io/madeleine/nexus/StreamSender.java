@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * {@code request}.
  */
 final class StreamSender implements Flow.Subscriber<Object> {
-    private final Context context;
+    private final Node node;
     private final Route route;
     private final BiConsumer<Arguments, Object> codec;
     private final Runnable whenOver;
@@ -36,8 +36,8 @@ final class StreamSender implements Flow.Subscriber<Object> {
      */
     record Route(int node, int item, int end, Supplier<Arguments> head) {}
 
-    StreamSender(Context context, Route route, BiConsumer<Arguments, Object> codec, Runnable whenOver) {
-        this.context = context;
+    StreamSender(Node node, Route route, BiConsumer<Arguments, Object> codec, Runnable whenOver) {
+        this.node = node;
         this.route = route;
         this.codec = codec;
         this.whenOver = whenOver;
@@ -101,7 +101,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
             return;
         }
         try {
-            context.send(route.node(), Wire.SYSTEM_ENDPOINT, route.item(), arguments);
+            node.send(route.node(), Wire.SYSTEM_ENDPOINT, route.item(), arguments);
         } catch (MadeleineException e) {
             cancel();
         }
@@ -128,7 +128,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         }
         try {
             if (!cancelled) {
-                context.send(route.node(), Wire.SYSTEM_ENDPOINT, route.end(), arguments);
+                node.send(route.node(), Wire.SYSTEM_ENDPOINT, route.end(), arguments);
             }
         } catch (MadeleineException e) {
             // the subscriber is gone

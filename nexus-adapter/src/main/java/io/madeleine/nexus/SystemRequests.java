@@ -16,16 +16,16 @@ final class SystemRequests {
 
     private static final String[] ANY = {};
 
-    private final Context context;
+    private final Node node;
 
-    SystemRequests(Context context, Endpoint system) {
-        this.context = context;
+    SystemRequests(Node node, Endpoint system) {
+        this.node = node;
         system.nonThreaded("refused", (_, request) -> refused(request));
         system.nonThreaded(
-                "goodbye", (_, request) -> context.nodes().get(request.remote()).leave("its context has been closed"));
+                "goodbye", (_, request) -> node.nodes().get(request.remote()).leave("its context has been closed"));
         system.nonThreaded(
                 "addresses",
-                (_, request) -> context.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));
+                (_, request) -> node.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));
     }
 
     private void refused(Request request) {
@@ -36,16 +36,16 @@ final class SystemRequests {
         if (reason < 0 || reason >= REASONS.length) {
             throw new NexusException("a refusal for reason " + reason + ": expected 0 to " + (REASONS.length - 1));
         }
-        context.failures().refused(new Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
+        node.failures().refused(new Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
     }
 
     /** Counts a refusal, and tells the peer of all there have been as soon as nothing else waits to be sent to it. */
-    void refuse(int node, Refusals.Kind kind) {
-        if (node == context.rank()) {
-            context.failures().refused(new Refusal(node, kind.endpoint(), kind.handler(), kind.reason(), 1));
+    void refuse(int sender, Refusals.Kind kind) {
+        if (sender == node.rank()) {
+            node.failures().refused(new Refusal(sender, kind.endpoint(), kind.handler(), kind.reason(), 1));
             return;
         }
-        Peer peer = context.nodes().get(node);
+        Peer peer = node.nodes().get(sender);
         peer.refusals().add(kind);
         if (peer.isDrained()) {
             tellRefusals(peer);
@@ -74,9 +74,8 @@ final class SystemRequests {
     /** Tells all nodes where this context listens. */
     void tellAddresses() {
         Arguments arguments = new Arguments();
-        WanAddress.writeAll(
-                arguments, context.nodes().get(context.rank()).routes().addresses());
-        context.nodes().forEachOther(peer -> {
+        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
+        node.nodes().forEachOther(peer -> {
             if (peer.isAtWork()) {
                 tell(peer, ADDRESSES, arguments);
             }
@@ -87,12 +86,12 @@ final class SystemRequests {
         try {
             peer.sendNow(arguments, Wire.SYSTEM_ENDPOINT, what, ANY);
         } catch (MadeleineException e) {
-            context.failures().sendFailed(peer.number(), e);
+            node.failures().sendFailed(peer.number(), e);
         }
     }
 
     void goodbye() {
-        context.nodes().forEachOther(peer -> {
+        node.nodes().forEachOther(peer -> {
             if (peer.isAtWork()) {
                 try {
                     peer.sendNow(new Arguments(), Wire.SYSTEM_ENDPOINT, GOODBYE, ANY);

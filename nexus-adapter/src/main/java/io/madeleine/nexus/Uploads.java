@@ -14,14 +14,14 @@ final class Uploads {
     private static final int ITEM = Wire.id("parameter item");
     private static final int END = Wire.id("parameter end");
 
-    private final Context context;
+    private final Node node;
     private final Map<Key, StreamSender> running = new ConcurrentHashMap<>();
 
     /** Which parameter of which call. */
     private record Key(int node, long call, int parameter) {}
 
-    Uploads(Context context, Endpoint system) {
-        this.context = context;
+    Uploads(Node node, Endpoint system) {
+        this.node = node;
         system.nonThreaded("parameter credit", (_, request) -> {
             StreamSender upload = running.get(keyIn(request));
             if (upload != null) {
@@ -55,7 +55,7 @@ final class Uploads {
                     END,
                     () -> new Arguments().putLong(key.call()).putInt(key.parameter()));
             StreamSender upload = new StreamSender(
-                    context,
+                    node,
                     route,
                     (arguments, item) -> call.method().writeItem(index, arguments, item),
                     () -> running.remove(key));

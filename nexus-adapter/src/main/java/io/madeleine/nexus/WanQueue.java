@@ -14,17 +14,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class WanQueue {
+    /**
+     * A request or a part of one.
+     *
+     * @param reported whether somebody is to be told if it is lost
+     */
+    @SuppressWarnings("ArrayRecordComponent") // not compared
+    private record Piece(byte[] bytes, boolean reported) {}
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Deque<byte[]> pieces = new ArrayDeque<>();
+    private final Deque<Piece> pieces = new ArrayDeque<>();
 
     /** Requests that came while another one was being put piece by piece. */
-    private final Deque<byte[]> behind = new ArrayDeque<>();
+    private final Deque<Piece> behind = new ArrayDeque<>();
 
     private final long window;
     private final long maxBytes;
     private long bytes;
     private boolean turnTaken;
+    private boolean turnReported;
     private boolean closed;
 
     /**
@@ -42,8 +51,9 @@ final class WanQueue {
      * Waits for room, puts a request or its beginning; false if the queue is closed.
      *
      * @param more whether pieces follow, with {@link #putPiece}, and then {@link #giveTurn}
+     * @param reported whether somebody is to be told if it is lost
      */
-    boolean put(byte[] request, boolean more) {
+    boolean put(byte[] request, boolean more, boolean reported) {
         lock.lock();
         try {
             while (!closed && (turnTaken || (bytes > 0 && bytes + request.length > window))) {
@@ -53,7 +63,8 @@ final class WanQueue {
                 return false;
             }
             turnTaken = more;
-            add(request);
+            turnReported = reported;
+            add(new Piece(request, reported));
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -71,7 +82,7 @@ final class WanQueue {
                 changed.awaitUninterruptibly();
             }
             if (!closed) {
-                add(piece);
+                add(new Piece(piece, turnReported));
             }
             return !closed;
         } finally {
@@ -100,7 +111,7 @@ final class WanQueue {
     }
 
     /** Puts a whole request without waiting. */
-    Outcome tryPut(byte[] request) {
+    Outcome tryPut(byte[] request, boolean reported) {
         lock.lock();
         try {
             if (closed) {
@@ -110,10 +121,10 @@ final class WanQueue {
                 return Outcome.FULL;
             }
             if (turnTaken) {
-                behind.add(request);
+                behind.add(new Piece(request, reported));
                 bytes += request.length;
             } else {
-                add(request);
+                add(new Piece(request, reported));
             }
             return Outcome.PUT;
         } finally {
@@ -121,9 +132,9 @@ final class WanQueue {
         }
     }
 
-    private void add(byte[] piece) {
+    private void add(Piece piece) {
         pieces.add(piece);
-        bytes += piece.length;
+        bytes += piece.bytes().length;
         changed.signalAll();
     }
 
@@ -134,10 +145,14 @@ final class WanQueue {
             for (long leftNs = timeoutNs; pieces.isEmpty() && !closed && leftNs > 0; ) {
                 leftNs = changed.awaitNanos(leftNs);
             }
-            return pieces.peek();
+            return bytesOf(pieces.peek());
         } finally {
             lock.unlock();
         }
+    }
+
+    private static byte @Nullable [] bytesOf(@Nullable Piece piece) {
+        return piece == null ? null : piece.bytes();
     }
 
     /** The first piece has been taken up; the next one, if it is there and no longer than that. */
@@ -145,7 +160,7 @@ final class WanQueue {
         lock.lock();
         try {
             pieces.poll();
-            byte[] following = pieces.peek();
+            byte[] following = bytesOf(pieces.peek());
             return following != null && following.length <= maxLength ? following : null;
         } finally {
             lock.unlock();
@@ -198,12 +213,13 @@ final class WanQueue {
         }
     }
 
-    /** Nothing can be written any more; how many pieces are lost. */
-    int close() {
+    /** Nothing can be written any more; whether something is lost of which somebody is to be told. */
+    boolean close() {
         lock.lock();
         try {
             closed = true;
-            int lost = pieces.size() + behind.size();
+            boolean lost =
+                    pieces.stream().anyMatch(Piece::reported) || behind.stream().anyMatch(Piece::reported);
             pieces.clear();
             behind.clear();
             changed.signalAll();

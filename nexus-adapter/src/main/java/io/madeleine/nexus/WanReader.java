@@ -20,7 +20,7 @@ final class WanReader implements Runnable {
 
     private static final int KEPT_BYTES = 1 << 20;
 
-    private final Context context;
+    private final Node node;
     private final WanWay way;
     private final SealedConnection connection;
     private final Request request;
@@ -28,11 +28,11 @@ final class WanReader implements Runnable {
     private final MemorySegment fields = MemorySegment.ofArray(header);
     private byte[] memory = new byte[1024];
 
-    WanReader(Context context, WanWay way, SealedConnection connection) {
-        this.context = context;
+    WanReader(Node node, WanWay way, SealedConnection connection) {
+        this.node = node;
         this.way = way;
         this.connection = connection;
-        this.request = new Request(context);
+        this.request = new Request(node);
     }
 
     @Override
@@ -46,7 +46,7 @@ final class WanReader implements Runnable {
         } catch (EOFException e) {
             why = "it has closed its connection, or died";
         } catch (SocketTimeoutException e) {
-            why = "no sign of it for " + context.options().silenceTimeout().toMillis()
+            why = "no sign of it for " + node.options().silenceTimeout().toMillis()
                     + " ms (ContextOptions.silenceTimeout)";
         } catch (IOException | RuntimeException e) {
             why = "its connection is lost: " + text(e);
@@ -65,7 +65,7 @@ final class WanReader implements Runnable {
             return;
         }
         int inline = fields.get(Wire.INT, Wire.INLINE_OFFSET);
-        int maxBytes = context.options().maxRequestBytes();
+        int maxBytes = node.options().maxRequestBytes();
         if (bulks < 0 || bulks > Wire.MAX_BULKS || inline < 0 || inline > maxBytes) {
             throw new NexusException("a request with " + Integer.toUnsignedString(inline)
                     + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
@@ -116,7 +116,7 @@ final class WanReader implements Runnable {
             bulks = stream;
         }
         request.begin(small, 0, inline, way.peer.number(), lengths.length, bulks);
-        context.inbound()
+        node.inbound()
                 .receive(
                         request, fields.get(Wire.INT, Wire.ENDPOINT_OFFSET), fields.get(Wire.INT, Wire.HANDLER_OFFSET));
         if (stream != null) {

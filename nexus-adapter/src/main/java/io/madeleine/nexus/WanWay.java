@@ -40,20 +40,20 @@ final class WanWay extends Way {
      * @param target where this process has connected to, if that is an address that the node has told
      * @param accepted whether the node has connected to this process
      */
-    WanWay(Context context, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
-        super(context, peer);
+    WanWay(Node node, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
+        super(node, peer);
         this.accepted = accepted;
         this.connection = connection;
         this.target = target;
-        long max = context.options().maxQueuedBytes();
+        long max = node.options().maxQueuedBytes();
         this.queue = new WanQueue(Math.min(max, WINDOW_BYTES), max);
     }
 
     /** Begins to write and read. */
     void start() throws IOException {
-        connection.silenceTimeoutMs(context.options().silenceTimeoutMs());
+        connection.silenceTimeoutMs(node.options().silenceTimeoutMs());
         writer.start();
-        Thread.ofVirtual().name("nexus-wan-reader").start(new WanReader(context, this, connection));
+        Thread.ofVirtual().name("nexus-wan-reader").start(new WanReader(node, this, connection));
     }
 
     @Override
@@ -85,7 +85,7 @@ final class WanWay extends Way {
     @Override
     boolean send(Arguments arguments, int endpoint, int handler) {
         boolean hasBulks = arguments.hasBulks();
-        if (!queue.put(WanLayout.head(arguments, endpoint, handler), hasBulks)) {
+        if (!queue.put(WanLayout.head(arguments, endpoint, handler), hasBulks, isReported(endpoint))) {
             return false;
         }
         if (hasBulks) {
@@ -101,6 +101,11 @@ final class WanWay extends Way {
             }
         }
         return true;
+    }
+
+    /** Calls fail by themselves, and who has not got the rest of the adapter's own requests does not miss them. */
+    private static boolean isReported(int endpoint) {
+        return endpoint != Wire.SYSTEM_ENDPOINT;
     }
 
     private void putBulks(Arguments arguments) {
@@ -123,13 +128,13 @@ final class WanWay extends Way {
 
     @Override
     boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
-        WanQueue.Outcome outcome = arguments.byteSize() > context.options().maxQueuedBytes()
+        WanQueue.Outcome outcome = arguments.byteSize() > node.options().maxQueuedBytes()
                 ? WanQueue.Outcome.FULL
-                : queue.tryPut(WanLayout.whole(arguments, endpoint, handler));
+                : queue.tryPut(WanLayout.whole(arguments, endpoint, handler), isReported(endpoint));
         if (outcome == WanQueue.Outcome.FULL) {
             throw new OverloadedException(peer + " does not take what is sent to it: a request of "
                     + arguments.byteSize() + " bytes finds no room beside those that wait; more than"
-                    + " ContextOptions.maxQueuedBytes, " + context.options().maxQueuedBytes() + ", are not kept");
+                    + " ContextOptions.maxQueuedBytes, " + node.options().maxQueuedBytes() + ", are not kept");
         }
         return outcome == WanQueue.Outcome.PUT;
     }
@@ -138,14 +143,14 @@ final class WanWay extends Way {
         byte[] batch = new byte[SealedConnection.RECORD_BYTES];
         byte[] sign = new byte[Wire.HEADER_BYTES];
         MemorySegment.ofArray(sign).set(Wire.INT, Wire.BULK_COUNT_OFFSET, SIGN);
-        long pauseNs = TimeUnit.MILLISECONDS.toNanos(context.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
+        long pauseNs = TimeUnit.MILLISECONDS.toNanos(node.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
         try {
             while (lost() == null) {
                 byte[] first = queue.first(pauseNs);
                 if (first != null) {
                     writeSome(first, batch);
                     if (queue.isEmpty()) {
-                        context.wayIsFree(peer);
+                        node.wayIsFree(peer);
                     }
                 } else if (lost() == null && queue.isBetweenRequests()) {
                     connection.write(sign, 0, sign.length);
@@ -192,11 +197,17 @@ final class WanWay extends Way {
 
     @Override
     void afterLoss(String why) {
-        int pieces = queue.close();
+        boolean reported = queue.close();
         connection.close();
         writer.interrupt();
-        if (pieces > 0) {
-            context.failures().sendFailed(peer.number(), new PeerFailedException(peer.number(), why));
+        if (reported) {
+            node.failures()
+                    .sendFailed(
+                            peer.number(),
+                            new PeerFailedException(
+                                    peer.number(),
+                                    "what waited to be sent to " + peer + " by " + name() + " (" + address() + "): "
+                                            + why));
         }
     }
 }

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 abstract class Way {
-    final Context context;
+    final Node node;
     final Peer peer;
 
     /** Why nothing can be sent any more, if that is so. */
     private volatile @Nullable String lost;
 
-    Way(Context context, Peer peer) {
-        this.context = context;
+    Way(Node node, Peer peer) {
+        this.node = node;
         this.peer = peer;
     }
 

@@ -47,8 +47,8 @@ final class Wire {
 
     private Wire() {}
 
-    /** The number of a name on the wire: {@link String#hashCode}, which the language specifies and strings cache. */
+    /** The number of a name on the wire. */
     static int id(String name) {
-        return name.hashCode();
+        return Names.number(name);
     }
 }

@@ -309,7 +309,7 @@ class AttachTest {
             World.await(() -> sink.methods().size() == 2);
             sink.rsr("add", new Arguments().putInt(1));
             World.await(() -> sum.get() == 1);
-            world.of(0).nodes().get(1).lostBySession("its network is cut"); // as a session says
+            world.of(0).node().nodes().get(1).lostBySession("its network is cut"); // as a session says
             assertEquals(MethodStatus.State.FAILED, sink.methods().getFirst().state());
             sink.rsr("add", new Arguments().putInt(2));
             World.await(() -> sum.get() == 3);

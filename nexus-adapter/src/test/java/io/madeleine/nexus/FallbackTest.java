@@ -69,7 +69,7 @@ class FallbackTest {
     private static void holdAndFlood(World world) {
         world.of(0).startpoint(1, "e").rsr("hold", new Arguments());
         flood(world, 0, COUNT);
-        World.await(() -> !world.of(0).nodes().get(1).isDrained());
+        World.await(() -> !world.of(0).node().nodes().get(1).isDrained());
     }
 
     private int arrivedOnce() {
@@ -86,7 +86,7 @@ class FallbackTest {
         try (World world = worldThatIsHeldUp()) {
             listen(world);
             holdAndFlood(world);
-            world.of(0).nodes().get(1).lostBySession("its network is cut");
+            world.of(0).node().nodes().get(1).lostBySession("its network is cut");
             go.countDown();
             World.await(() -> arrivedOnce() == COUNT);
             assertEquals(List.of(), List.copyOf(told));
@@ -100,7 +100,7 @@ class FallbackTest {
         try (World world = worldThatIsHeldUp("mad")) {
             listen(world);
             holdAndFlood(world);
-            world.of(0).nodes().get(1).lostBySession("its network is cut");
+            world.of(0).node().nodes().get(1).lostBySession("its network is cut");
             go.countDown();
             World.await(() -> arrivedOnce() + told.size() == COUNT);
             assertFalse(told.isEmpty());
@@ -127,7 +127,7 @@ class FallbackTest {
             World.await(() -> Stream.of(large.getStackTrace())
                     .anyMatch(frame -> frame.getMethodName().equals("endPacking")));
             flood(world, 0, 10);
-            assertFalse(world.of(0).nodes().get(1).isDrained());
+            assertFalse(world.of(0).node().nodes().get(1).isDrained());
             large.interrupt();
             large.join();
             assertTrue(ended.get() instanceof WaitInterruptedException);

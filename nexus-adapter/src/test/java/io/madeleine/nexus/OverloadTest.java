@@ -257,7 +257,7 @@ class OverloadTest {
             assertTrue(world.of(0).drain(Duration.ofSeconds(10)));
             assertEquals(1, done.get());
             world.of(0).close();
-            await(world.of(1), () -> world.of(1).nodes().get(0).isGone());
+            await(world.of(1), () -> world.of(1).node().nodes().get(0).isGone());
             assertThrows(io.madeleine.api.PeerFailedException.class, () -> remote.rsr("t", new Arguments()));
         }
     }

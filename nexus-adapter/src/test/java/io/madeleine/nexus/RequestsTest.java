@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.Session;
 import io.madeleine.nexus.Refusal.Reason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -302,7 +303,8 @@ class RequestsTest {
                             (_, request) -> request.context()
                                     .startpoint(1 - request.context().rank(), "ping")
                                     .rsr("pong", scratch.reset().putBytes(ballast)));
-            context.find(context.startpoint(0, "ping").endpointId())
+            context.node()
+                    .find(context.startpoint(0, "ping").endpointId())
                     .nonThreaded(
                             "pong", (endpoint, _) -> pongs[endpoint.context().rank()].incrementAndGet());
         })) {
@@ -336,10 +338,26 @@ class RequestsTest {
             assertEquals(
                     List.of(Reason.NO_SUCH_ENDPOINT, Reason.NO_SUCH_HANDLER),
                     told.stream().map(Refusal::reason).toList());
-            Endpoint known = world.of(0).find(world.of(0).startpoint(0, "known").endpointId());
+            assertEquals(
+                    "rank 0 refused 1 requests to endpoint known, handler no: NO_SUCH_HANDLER",
+                    told.getLast().toString());
+            Endpoint known =
+                    world.of(0).node().find(world.of(0).startpoint(0, "known").endpointId());
             known.close();
             world.of(1).startpoint(0, "known").rsr("yes", new Arguments());
             await(world.of(1), () -> world.of(1).refusedCount() == 3);
+        }
+    }
+
+    @Test
+    void shouldNotTakeTheMessagesOfAnotherContext() {
+        try (World world = new World(network, 2, _ -> {})) {
+            Session session = world.of(0).node().session();
+            String why = assertThrows(IllegalStateException.class, () -> Context.open(session))
+                    .getMessage();
+            assertTrue(why.contains("default of rank 0 has a context already"), why);
+            world.contexts.forEach(Context::close);
+            Context.open(session).close();
         }
     }
 

@@ -300,7 +300,8 @@ class ServicesTest {
         try (World world = world(2)) {
             Everything remote = world.of(1).service(0, Everything.class);
             long startNs = System.nanoTime();
-            assertThrows(DeadlineExceededException.class, () -> remote.slow(10_000));
+            DeadlineExceededException late = assertThrows(DeadlineExceededException.class, () -> remote.slow(10_000));
+            assertTrue(String.valueOf(late.getMessage()).contains("within 200 ms"), late::toString);
             long tookMs = (System.nanoTime() - startNs) / 1_000_000;
             assertTrue(tookMs >= 200 && tookMs < 3_000, tookMs + " ms");
             await(world.of(0), () -> implementations[0].interrupted.get() == 1);
@@ -382,6 +383,34 @@ class ServicesTest {
             assertEquals(1_500, good.get(20, TimeUnit.SECONDS));
             assertEquals(3, other.add(1, 2));
         }
+    }
+
+    @RemoteService
+    interface Absent {
+        int number();
+    }
+
+    @Test
+    void shouldSayWhichServiceIsNotThere() {
+        try (World world = world(2)) {
+            NexusException none = assertThrows(
+                    NexusException.class,
+                    () -> world.of(1).service(0, Absent.class).number());
+            assertEquals(
+                    "the call of Absent.number: rank 0 has no service there: export it in the setup of its context",
+                    none.getMessage());
+            world.of(0).endpoint(Absent.class.getName()).serve(Doubled.class, number -> 2 * number);
+            NexusException other = assertThrows(
+                    NexusException.class,
+                    () -> world.of(1).service(0, Absent.class).number());
+            assertTrue(
+                    String.valueOf(other.getMessage()).contains("both sides need the same interface"), other::toString);
+        }
+    }
+
+    @RemoteService
+    interface Doubled {
+        int twice(int number);
     }
 
     @Test

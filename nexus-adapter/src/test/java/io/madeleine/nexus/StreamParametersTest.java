@@ -272,7 +272,7 @@ class StreamParametersTest {
             numbers.submit(1);
             World.await(() -> taken.get() == 1);
             world.die(1);
-            world.of(0).nodes().get(1).lostBySession("it is dead"); // as a session says
+            world.of(0).node().nodes().get(1).lostBySession("it is dead"); // as a session says
             World.await(() -> world.of(0).runningCount() == 0);
             assertThrows(ExecutionException.class, () -> call.get(10, TimeUnit.SECONDS));
         }

@@ -74,11 +74,11 @@ final class World implements AutoCloseable {
     @Override
     public void close() {
         for (Context context : contexts) {
-            context.attaching().close();
-            context.nodes().foreign().forEach(peer -> peer.leave("the test is over"));
+            context.node().attaching().close();
+            context.node().nodes().foreign().forEach(peer -> peer.leave("the test is over"));
         }
         sessions.close();
-        contexts.forEach(context -> context.inbound().close());
+        contexts.forEach(context -> context.node().inbound().close());
         try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());

@@ -1,0 +1,253 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.Session;
+import io.madeleine.api.Signal;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A context behind its door: its parts, which find each other here, and what passes between them.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Node {
+    private static final String[] ANY_METHOD = {};
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration GOODBYE_TIMEOUT = Duration.ofSeconds(1);
+
+    /** Channels whose messages a context takes. */
+    private static final Set<Channel> IN_USE =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+    private final Context context;
+    private final List<Channel> channels;
+    private final Session session;
+    private final ContextOptions options;
+    private final Signal signal;
+    private final Codecs codecs = new Codecs();
+    private final Failures failures;
+    private final Workers workers;
+    private final Nodes nodes;
+    private final Attaching attaching;
+    private final Endpoints endpoints;
+    private final Inbound inbound;
+    private final SystemRequests systemRequests;
+    private final Barrier barrier;
+    private final Calls calls;
+    private final ServedCalls servedCalls;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean refuses;
+
+    Node(Context context, List<Channel> channels, ContextOptions options) {
+        this.context = context;
+        this.channels = List.copyOf(channels);
+        this.session = channels.getFirst().session();
+        this.options = options;
+        this.signal = session.newSignal();
+        this.failures = new Failures(session.rank());
+        this.workers = new Workers(options, session.rank());
+        this.nodes = new Nodes(this, channels);
+        this.attaching = new Attaching(this);
+        this.endpoints = new Endpoints(context);
+        this.inbound = new Inbound(this);
+        Endpoint system = endpoints.system();
+        this.systemRequests = new SystemRequests(this, system);
+        this.barrier = new Barrier(this, system);
+        this.calls = new Calls(this, system);
+        this.servedCalls = new ServedCalls(this, system);
+    }
+
+    /** Takes the channels for a context; nobody else gets them before {@link #close} or {@link #giveUp}. */
+    static void claim(List<Channel> channels) {
+        for (int i = 0; i < channels.size(); i++) {
+            Channel channel = channels.get(i);
+            if (!IN_USE.add(channel)) {
+                channels.subList(0, i).forEach(IN_USE::remove);
+                throw new IllegalStateException("channel " + channel.name() + " of rank "
+                        + channel.session().rank()
+                        + " has a context already: use that one, close it first, or open this one on a channel of its"
+                        + " own (madeleine.channels.NAME)");
+            }
+        }
+    }
+
+    /** Receives requests from now on. */
+    void start() {
+        channels.forEach(channel -> channel.onMessage(inbound));
+        session.onPeerFailure((rank, cause) -> nodes.get(rank).lostBySession(String.valueOf(cause.getMessage())));
+    }
+
+    /** It has never been started. */
+    void giveUp() {
+        inbound.close();
+        attaching.close();
+        channels.forEach(IN_USE::remove);
+    }
+
+    // ---- its parts
+
+    Context context() {
+        return context;
+    }
+
+    Session session() {
+        return session;
+    }
+
+    int rank() {
+        return session.rank();
+    }
+
+    int size() {
+        return session.size();
+    }
+
+    ContextOptions options() {
+        return options;
+    }
+
+    Signal signal() {
+        return signal;
+    }
+
+    Codecs codecs() {
+        return codecs;
+    }
+
+    Failures failures() {
+        return failures;
+    }
+
+    Workers workers() {
+        return workers;
+    }
+
+    Nodes nodes() {
+        return nodes;
+    }
+
+    Attaching attaching() {
+        return attaching;
+    }
+
+    Endpoints endpoints() {
+        return endpoints;
+    }
+
+    @Nullable
+    Endpoint find(int endpoint) {
+        return endpoints.find(endpoint);
+    }
+
+    Inbound inbound() {
+        return inbound;
+    }
+
+    SystemRequests systemRequests() {
+        return systemRequests;
+    }
+
+    Barrier barrier() {
+        return barrier;
+    }
+
+    Calls calls() {
+        return calls;
+    }
+
+    // ---- requests
+
+    @Nullable
+    Way send(int node, int endpoint, int handler, Arguments arguments) {
+        return send(node, endpoint, handler, arguments, ANY_METHOD);
+    }
+
+    /** Sends a request; the way it went, if it is known yet and there was one. */
+    @Nullable
+    Way send(int node, int endpoint, int handler, Arguments arguments, String[] methods) {
+        if (node == session.rank()) {
+            inbound.sendToSelf(endpoint, handler, arguments);
+            return null;
+        }
+        Peer peer = nodes.get(node);
+        if (inbound.isRunByCaller()) {
+            return peer.sendNow(arguments, endpoint, handler, methods);
+        }
+        return methods.length == 0
+                ? peer.send(arguments, endpoint, handler)
+                : peer.send(arguments, endpoint, handler, methods);
+    }
+
+    /** Nothing waits to be sent that way any more. */
+    void wayIsFree(Peer peer) {
+        systemRequests.tellRefusals(peer);
+    }
+
+    /** What went that way and has no answer yet will not get one. */
+    void wayLost(Peer peer, Way way, String why) {
+        calls.wayLost(way, why);
+        if (way instanceof WanWay wan && wan.isAccepted()) {
+            attaching.left();
+        }
+        if (!peer.isAtWork()) {
+            servedCalls.peerGone(peer.number());
+        }
+        signal.signal();
+    }
+
+    boolean mayWait() {
+        return !inbound.isRunByCaller();
+    }
+
+    void checkMayWait() {
+        if (inbound.isRunByCaller()) {
+            throw new IllegalStateException("a non-threaded handler must not wait: nothing would be received meanwhile;"
+                    + " make it a threaded one");
+        }
+    }
+
+    boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
+        checkMayWait();
+        return signal.await(condition, timeout, unit);
+    }
+
+    /** Waits for so long, receiving meanwhile. */
+    void awaitNs(long pauseNs) {
+        boolean _ = await(() -> false, pauseNs, TimeUnit.NANOSECONDS);
+    }
+
+    // ---- the end
+
+    boolean refusesRequests() {
+        return refuses;
+    }
+
+    boolean drain(Duration timeout) {
+        checkMayWait();
+        refuses = true;
+        long deadlineNs = System.nanoTime() + timeout.toNanos();
+        boolean drained = signal.await(() -> workers.runningCount() == 0, timeout.toNanos(), TimeUnit.NANOSECONDS);
+        return nodes.awaitDrained(deadlineNs) && drained;
+    }
+
+    void close() {
+        if (closed.compareAndSet(false, true)) {
+            drain(CLOSE_TIMEOUT);
+            attaching.close();
+            systemRequests.goodbye();
+            nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos());
+            calls.close("the context of this process has been closed");
+            nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed"));
+            inbound.close();
+            channels.forEach(IN_USE::remove);
+        }
+    }
+}
