@@ -138,11 +138,12 @@ final class Coalescing {
             LockSupport.parkNanos(this, coalesceNs << doublings);
             boolean found = false;
             boolean full = false;
+            long nowNs = System.nanoTime();
             for (int i = 0; i < count; i++) {
                 TcpConnection connection = stream(i);
                 if (connection != null && connection.output().hasKept()) {
                     found = true;
-                    full |= !connection.output().flushKept();
+                    full |= !connection.output().flushIdle(nowNs);
                 }
             }
             doublings = full ? Math.min(doublings + 1, MAX_DOUBLINGS) : 0;

@@ -59,8 +59,11 @@ final class StreamOutput {
             int status = stream.send(header, group, trailer, mayKeep);
             if (mayKeep && status == LinkStatus.COMPLETE && stream.hasStaged()) {
                 keep();
-            } else if (kept) {
-                kept = false; // it has left, or the message that is under way takes it along
+            } else {
+                density.written();
+                if (kept) {
+                    kept = false; // it has left, or the message that is under way takes it along
+                }
             }
             queued = status == LinkStatus.PENDING;
             return status;
@@ -114,6 +117,11 @@ final class StreamOutput {
         } else if (nowNs - keptSinceNs >= ageNs) {
             flushKept();
         }
+    }
+
+    /** A timer looks: what is kept leaves, unless its sender has just begun to keep, and will look at the clock itself. */
+    boolean flushIdle(long nowNs) {
+        return !kept || nowNs - keptSinceNs < coalescing.coalesceNs() / 2 || flushKept();
     }
 
     /** Writes what is kept unless its sender is at it; returns whether the socket has taken all. */
