@@ -6,7 +6,7 @@ module io.madeleine.tm.tcp {
     requires transitive typesafe.config;
     requires jdk.net;
     requires io.netty.transport;
-    requires io.netty.handler;
+    requires transitive io.netty.handler;
     requires io.netty.codec;
     requires io.netty.buffer;
     requires io.netty.common;
@@ -15,4 +15,7 @@ module io.madeleine.tm.tcp {
     requires io.netty.transport.unix.common;
 
     exports io.madeleine.tm.tcp;
+    exports io.madeleine.tm.tcp.spi;
+
+    uses io.madeleine.tm.tcp.spi.TlsEngine;
 }

@@ -2,7 +2,7 @@ package io.madeleine.tm.tcp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.handler.ssl.SslHandler;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +17,7 @@ final class AnsweringHandshake extends HandshakeHandler {
     private @Nullable Handshake handshake;
     private Handshake.@Nullable Join join;
 
-    AnsweringHandshake(byte[] secret, long timeoutNs, @Nullable SslHandler tls, Lobby lobby) {
+    AnsweringHandshake(byte[] secret, long timeoutNs, @Nullable TlsSide tls, Lobby lobby) {
         super(timeoutNs, tls);
         this.secret = secret;
         this.lobby = lobby;
@@ -45,7 +45,7 @@ final class AnsweringHandshake extends HandshakeHandler {
 
     @Override
     void onSecured() {
-        send(Handshake.ready());
+        send(Handshake.ready(Objects.requireNonNull(binding()).kind()));
     }
 
     @Override
@@ -56,11 +56,14 @@ final class AnsweringHandshake extends HandshakeHandler {
     @Override
     void onFrame(byte type, ByteBuf frame) throws Handshake.MalformedFrameException {
         if (type == Handshake.HELLO && handshake == null) {
-            Handshake.need(frame, Handshake.NONCE_BYTES, "HELLO");
+            TlsBinding bound = binding();
+            Handshake.need(frame, Handshake.NONCE_BYTES + (bound == null ? 0 : 1), "HELLO");
             byte[] nonce = new byte[Handshake.NONCE_BYTES];
             frame.readBytes(nonce);
             Handshake begun = Handshake.acceptor(secret, nonce);
-            begun.bind(binding());
+            if (bound != null) {
+                begun.bind(bound.with(frame.readByte(), false));
+            }
             handshake = begun;
             send(begun.challenge());
         } else if (type == Handshake.JOIN && handshake != null && join == null) {

@@ -1,7 +1,6 @@
 package io.madeleine.tm.tcp;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.handler.ssl.SslHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,7 @@ final class CallingHandshake extends HandshakeHandler {
     private boolean greeted;
     private boolean challenged;
 
-    CallingHandshake(byte[] secret, Handshake.Join join, long timeoutNs, @Nullable SslHandler tls, Caller caller) {
+    CallingHandshake(byte[] secret, Handshake.Join join, long timeoutNs, @Nullable TlsSide tls, Caller caller) {
         super(timeoutNs, tls);
         this.handshake = Handshake.initiator(secret);
         this.join = join;
@@ -44,13 +43,13 @@ final class CallingHandshake extends HandshakeHandler {
 
     /** The peer's READY comes next. */
     @Override
-    void onSecured() {
-        handshake.bind(binding());
-    }
+    void onSecured() {}
 
     private void greet() {
         greeted = true;
-        send(handshake.hello());
+        ByteBuf hello = handshake.hello();
+        TlsBinding bound = binding();
+        send(bound == null ? hello : hello.writeByte(bound.kind()));
     }
 
     /** After the challenge, the peer may take its time until it wants the connection, too. */
@@ -61,8 +60,10 @@ final class CallingHandshake extends HandshakeHandler {
 
     @Override
     void onFrame(byte type, ByteBuf frame) throws Handshake.MalformedFrameException {
-        if (type == Handshake.READY && !greeted) {
-            Handshake.need(frame, 0, "READY");
+        TlsBinding bound = binding();
+        if (type == Handshake.READY && !greeted && bound != null) {
+            Handshake.need(frame, 1, "READY");
+            handshake.bind(bound.with(frame.readByte(), true));
             greet();
         } else if (type == Handshake.CHALLENGE && greeted && !challenged) {
             challenged = true;

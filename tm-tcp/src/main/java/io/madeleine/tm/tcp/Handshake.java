@@ -27,8 +27,9 @@ import javax.crypto.spec.SecretKeySpec;
  * is one, and the frame's body: it is checked before the body is read. Packets follow the verdict, from both sides.
  *
  * <p>With TLS, all of this is inside it, and the acceptor begins, with READY: by then it has accepted the initiator's
- * certificate, which TLS 1.3 does not tell an initiator otherwise. The keying material of the TLS session (RFC 5705, RFC 9266)
- * is part of every proof, so that nobody can stand between and pass proofs on, not even with a certificate that both ends
+ * certificate, which TLS 1.3 does not tell an initiator otherwise. READY and HELLO say in one more byte which implementation of
+ * TLS their sender has. These bytes, both certificates and a secret of the TLS session (RFC 5705, RFC 9266) are part of every
+ * proof ({@link TlsBinding}), so that nobody can stand between and pass proofs on, not even with a certificate that both ends
  * trust.
  *
  * <p>Threading: confined to the event loop; the static parts are stateless.
@@ -87,8 +88,8 @@ final class Handshake {
     }
 
     /** Binds the proofs to a TLS session; before the first one. */
-    void bind(byte[] keyingMaterial) {
-        binding = keyingMaterial.clone();
+    void bind(byte[] names) {
+        binding = names.clone();
     }
 
     /**
@@ -128,8 +129,8 @@ final class Handshake {
         return beginPlain(CHALLENGE).writeBytes(ownNonce).writeBytes(proof(CHALLENGE, new byte[0]));
     }
 
-    static ByteBuf ready() {
-        return beginPlain(READY);
+    static ByteBuf ready(byte kindOfTls) {
+        return beginPlain(READY).writeByte(kindOfTls);
     }
 
     static ByteBuf reject(byte code) {

@@ -14,6 +14,7 @@ import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.handler.codec.LengthFieldPrepender;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
@@ -38,8 +39,8 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
     private static final int TLS_READ_BYTES = 16 * 1024;
 
     private final long timeoutNs;
-    private final @Nullable SslHandler tls;
-    private byte[] binding = {};
+    private final @Nullable TlsSide tls;
+    private @Nullable TlsBinding binding;
     private @Nullable ChannelHandlerContext context;
     private boolean over;
     private byte[] leftover = {};
@@ -70,7 +71,7 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    HandshakeHandler(long timeoutNs, @Nullable SslHandler tls) {
+    HandshakeHandler(long timeoutNs, @Nullable TlsSide tls) {
         this.timeoutNs = timeoutNs;
         this.tls = tls;
     }
@@ -100,7 +101,7 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
                 .addFirst(DECODER, new FrameDecoder())
                 .addFirst(PREPENDER, new LengthFieldPrepender(Handshake.LENGTH_BYTES));
         if (tls != null) {
-            added.pipeline().addFirst(TLS, tls);
+            added.pipeline().addFirst(TLS, tls.handler());
         }
         added.executor().schedule(this::timedOut, timeoutNs, TimeUnit.NANOSECONDS);
     }
@@ -158,20 +159,21 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         return tls != null;
     }
 
-    /** What names the TLS session; empty without TLS. */
-    final byte[] binding() {
+    /** What names the TLS session; null without TLS, and until it is agreed on. */
+    final @Nullable TlsBinding binding() {
         return binding;
     }
 
     /** Takes TLS out of the pipeline; what it has not decrypted is {@link #undecrypted}. After {@link #end}. */
     final @Nullable SSLEngine takeEngine() {
-        SslHandler handler = tls;
-        if (handler == null) {
+        TlsSide side = tls;
+        if (side == null) {
             return null;
         }
         unwrapped = true;
-        SSLEngine engine = handler.engine();
-        context().pipeline().remove(handler);
+        SSLEngine engine = side.handler().engine();
+        ReferenceCountUtil.retain(engine); // the handler lets go of it
+        context().pipeline().remove(side.handler());
         return engine;
     }
 
@@ -259,10 +261,10 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
                 if (!completion.isSuccess()) {
                     throw completion.cause();
                 }
-                binding = TlsFailures.checkedBinding(tls.engine());
+                binding = TlsBinding.checked(tls.implementation(), tls.handler().engine());
                 onSecured();
             } catch (Throwable cause) {
-                tlsFailed(tls, cause);
+                tlsFailed(tls.handler(), cause);
             }
         }
     }
@@ -291,7 +293,7 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
             case Handshake.MalformedFrameException e ->
                 reject(Handshake.MALFORMED, "the peer sent something else than the handshake: " + e.getMessage());
             case DecoderException e
-            when tls != null && e.getCause() instanceof SSLException refusal -> tlsFailed(tls, refusal);
+            when tls != null && e.getCause() instanceof SSLException refusal -> tlsFailed(tls.handler(), refusal);
             case TlsRecordException _ ->
                 reject(
                         Handshake.TLS_NOT_SPOKEN,

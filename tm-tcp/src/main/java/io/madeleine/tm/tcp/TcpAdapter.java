@@ -14,7 +14,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -41,7 +40,7 @@ final class TcpAdapter implements Adapter {
     private final String name;
     private final TcpConfig config;
     private final StreamBuffers buffers;
-    private final TlsBuffers tlsBuffers = new TlsBuffers();
+    private final TlsBuffers tlsBuffers;
     private final @Nullable TlsIdentity tls;
     private final ProcessContext context;
     private final NettyReactor reactor;
@@ -61,6 +60,7 @@ final class TcpAdapter implements Adapter {
         this.tls = config.tls().enabled()
                 ? TlsIdentity.load(config.tls(), config.handshake().timeoutNs())
                 : null;
+        this.tlsBuffers = new TlsBuffers(tls != null && tls.prefersDirect());
         this.context = context;
         this.reactor = reactor;
         this.lingering = new Lingering(reactor, config.closeLingerNs());
@@ -136,7 +136,7 @@ final class TcpAdapter implements Adapter {
 
     /** The handler of TLS for a call, or null without TLS. */
     @Nullable
-    SslHandler tlsForCall() {
+    TlsSide tlsForCall() {
         return tls == null ? null : tls.forCalled(UnpooledByteBufAllocator.DEFAULT);
     }
 

@@ -43,6 +43,7 @@ public record TcpConfig(
     static final String PATH = "madeleine.tm.tcp";
     static final String AUTO = "auto";
     private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
+    private static final List<String> TLS = List.of("jdk", "boringssl", AUTO);
     private static final List<String> IO = List.of("nio", "epoll", "io_uring", AUTO);
     private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int KIB = 1024;
@@ -85,11 +86,12 @@ public record TcpConfig(
      * TLS, with certificates at both ends.
      *
      * @param enabled whether connections are encrypted
+     * @param engine by what: jdk, boringssl or auto
      * @param certificate the PEM file of this process's certificate, those that lead to a trusted one behind it
      * @param privateKey the PEM file of its key
      * @param trusted the PEM file of the certificates that sign those of peers
      */
-    public record TlsConfig(boolean enabled, String certificate, String privateKey, String trusted) {}
+    public record TlsConfig(boolean enabled, String engine, String certificate, String privateKey, String trusted) {}
 
     /**
      * Limits of the handshake.
@@ -124,7 +126,7 @@ public record TcpConfig(
         Reader stream = tcp.at("stream");
         stream.onlyKeys("buffer", "in-place-from");
         Reader tls = tcp.at("tls");
-        tls.onlyKeys("enabled", "certificate", "private-key", "trusted");
+        tls.onlyKeys("enabled", "engine", "certificate", "private-key", "trusted");
         Reader handshake = tcp.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         return new TcpConfig(
@@ -139,7 +141,11 @@ public record TcpConfig(
                         tcp.bytesOrSystem("receive-buffer"),
                         tcp.integer("backlog", 1, 65_535)),
                 new TlsConfig(
-                        tls.bool("enabled"), tls.file("certificate"), tls.file("private-key"), tls.file("trusted")),
+                        tls.bool("enabled"),
+                        tls.oneOf("engine", TLS),
+                        tls.file("certificate"),
+                        tls.file("private-key"),
+                        tls.file("trusted")),
                 new HandshakeConfig(
                         handshake.duration("timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),

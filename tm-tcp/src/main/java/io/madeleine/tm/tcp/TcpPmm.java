@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -38,11 +39,18 @@ public final class TcpPmm implements ProtocolModule {
             return Availability.off("switched off by " + TcpConfig.PATH + ".enabled");
         }
         TcpIo io = chosen();
+        Optional<String> noTls =
+                config.tls().enabled() ? TlsEngines.unavailable(config.tls().engine()) : Optional.empty();
         return io.unavailable()
-                .map(reason -> Availability.off(whyNot(io, reason)))
+                .map(reason -> whyNot(io, reason))
+                .or(() -> noTls)
+                .map(Availability::off)
                 .orElseGet(() -> Availability.on("sockets through " + io.title()
                         + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")
-                        + (config.tls().enabled() ? ", TLS 1.3 with certificates at both ends" : "")));
+                        + (config.tls().enabled()
+                                ? ", TLS 1.3 with certificates at both ends, "
+                                        + TlsEngines.describe(config.tls().engine())
+                                : "")));
     }
 
     private TcpIo chosen() {
@@ -62,7 +70,11 @@ public final class TcpPmm implements ProtocolModule {
 
     @Override
     public List<String> nativeModules() {
-        return chosen().nativeModules();
+        List<String> modules = new ArrayList<>(chosen().nativeModules());
+        if (config.tls().enabled()) {
+            modules.addAll(TlsEngines.nativeModules(config.tls().engine()));
+        }
+        return modules.stream().distinct().toList();
     }
 
     @Override

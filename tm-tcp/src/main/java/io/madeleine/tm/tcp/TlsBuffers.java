@@ -17,7 +17,19 @@ final class TlsBuffers {
     private static final int BUFFER_BYTES = 256 * 1024;
 
     private final StreamBuffers records = new StreamBuffers(BUFFER_BYTES);
-    private final Pool<Scratch> scratches = new Pool<>(Scratch::create);
+    private final boolean direct;
+    private final Pool<Scratch> scratches;
+
+    /** With scratches outside the heap or in arrays. */
+    TlsBuffers(boolean direct) {
+        this.direct = direct;
+        this.scratches = new Pool<>(direct ? Scratch::direct : Scratch::create);
+    }
+
+    /** Whether the engine reads and writes buffers outside the heap where they are. */
+    boolean direct() {
+        return direct;
+    }
 
     /**
      * Room for one record.
@@ -28,6 +40,11 @@ final class TlsBuffers {
     record Scratch(ByteBuffer record, ByteBuffer plain) {
         private static Scratch create() {
             return new Scratch(ByteBuffer.allocate(RECORD_BYTES), ByteBuffer.allocate(RECORD_BYTES));
+        }
+
+        /** Records go from and to the buffers of the kernel's side: only what is in them passes through here. */
+        private static Scratch direct() {
+            return new Scratch(ByteBuffer.allocateDirect(0), ByteBuffer.allocateDirect(RECORD_BYTES));
         }
     }
 

@@ -4,14 +4,11 @@ import io.netty.handler.ssl.NotSslRecordException;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;
-import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
-import java.security.cert.X509Certificate;
 import java.util.Locale;
-import javax.net.ssl.ExtendedSSLSession;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
@@ -22,20 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsFailures {
     private static final String KEY = TcpConfig.PATH + ".tls.";
-    private static final int BINDING_BYTES = 32;
-    private static final String ALERT = "Received fatal alert: ";
+
+    /** An alert of the peer, as the JDK and as BoringSSL puts it. */
+    private static final Pattern ALERT = Pattern.compile("(?:Received fatal alert: |(?:SSLV3|TLSV1)_ALERT_)(\\w+)");
+
+    /** A caller without a certificate, as the JDK and as BoringSSL puts it. */
+    private static final Pattern NO_CERTIFICATE =
+            Pattern.compile("Empty client certificate chain|PEER_DID_NOT_RETURN_A_CERTIFICATE");
 
     private TlsFailures() {}
-
-    /**
-     * What names this TLS session and no other (RFC 5705), once its peer's certificate has been looked at: the JDK does not
-     * look at the dates of one that is trusted by itself.
-     */
-    static byte[] checkedBinding(SSLEngine engine) throws SSLException, CertificateException {
-        ExtendedSSLSession session = (ExtendedSSLSession) engine.getSession();
-        ((X509Certificate) session.getPeerCertificates()[0]).checkValidity();
-        return session.exportKeyingMaterialData("EXPORTER-madeleine-1", new byte[0], BINDING_BYTES);
-    }
 
     /** Whether the peer sent something else than TLS. */
     static boolean isNoTls(Throwable cause) {
@@ -53,8 +45,9 @@ final class TlsFailures {
             return "the peer does not speak TLS; set " + KEY + "enabled alike in all processes";
         }
         String said = String.valueOf(cause.getMessage());
-        if (said.contains(ALERT)) {
-            return alert(said.substring(said.indexOf(ALERT) + ALERT.length()).toLowerCase(Locale.ROOT));
+        Matcher alert = ALERT.matcher(said);
+        if (alert.find()) {
+            return alert(alert.group(1).toLowerCase(Locale.ROOT));
         }
         Throwable expired = find(cause, CertificateExpiredException.class);
         if (expired != null) {
@@ -71,7 +64,8 @@ final class TlsFailures {
             return "the peer's certificate is unknown: nobody in " + KEY + "trusted of this process has signed it ("
                     + root(cause).getMessage() + ")";
         }
-        if (cause instanceof SSLHandshakeException && said.contains("Empty client certificate chain")) {
+        if (cause instanceof SSLHandshakeException
+                && NO_CERTIFICATE.matcher(said).find()) {
             return "the peer shows no certificate that anybody in " + KEY + "trusted of this process has signed; see "
                     + KEY + "certificate there";
         }
@@ -86,6 +80,10 @@ final class TlsFailures {
                 "the peer says that this process's certificate has expired; renew " + KEY + "certificate";
             case "certificate_unknown", "unknown_ca", "bad_certificate" ->
                 "the peer does not trust this process's certificate (" + name + "); its " + KEY
+                        + "trusted has to name who signed " + KEY + "certificate of this process";
+            // BoringSSL says so of a certificate that it cannot trace to one it trusts
+            case "internal_error" ->
+                "the peer failed, or does not trust this process's certificate (internal_error); its " + KEY
                         + "trusted has to name who signed " + KEY + "certificate of this process";
             case "certificate_required" ->
                 "the peer trusts nobody who signed this process's certificate; its " + KEY

@@ -1,11 +1,12 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.tm.tcp.spi.TlsEngine;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.handler.ssl.SslProvider;
+import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -20,7 +21,6 @@ import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -37,7 +37,7 @@ import javax.net.ssl.SSLParameters;
  * one that is meant, and that nobody sits between, is proved by the session's secret, which is bound to the TLS session
  * ({@link Handshake}).
  *
- * <p>TLS 1.3 through the JDK, so that nothing native is needed. Threading: thread-safe.
+ * <p>TLS 1.3 through the implementation that {@link TlsEngines} chooses. Threading: thread-safe.
  */
 final class TlsIdentity implements AutoCloseable {
     private static final String KEY = TcpConfig.PATH + ".tls.";
@@ -45,16 +45,14 @@ final class TlsIdentity implements AutoCloseable {
             Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
     private static final int MAX_FILE_BYTES = 1 << 20;
 
-    /** The first is the fastest where the processor has instructions for AES. */
-    private static final List<String> SUITES =
-            List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
-
+    private final TlsEngine implementation;
     private final SslContext server;
     private final SslContext client;
     private final long timeoutMs;
     private final ThreadPoolExecutor tasks;
 
-    private TlsIdentity(SslContext server, SslContext client, long timeoutMs) {
+    private TlsIdentity(TlsEngine implementation, SslContext server, SslContext client, long timeoutMs) {
+        this.implementation = implementation;
         this.server = server;
         this.client = client;
         this.timeoutMs = timeoutMs;
@@ -80,10 +78,16 @@ final class TlsIdentity implements AutoCloseable {
         PrivateKey key = privateKey(config.privateKey(), chain[0]);
         checkPair(config, chain[0], key);
         checkDates(config.certificate(), chain[0]);
+        TlsEngine implementation = TlsEngines.chosen(config.engine());
         try {
             return new TlsIdentity(
-                    build(SslContextBuilder.forServer(key, chain).clientAuth(ClientAuth.REQUIRE), trusted),
+                    implementation,
                     build(
+                            implementation,
+                            SslContextBuilder.forServer(key, chain).clientAuth(ClientAuth.REQUIRE),
+                            trusted),
+                    build(
+                            implementation,
                             SslContextBuilder.forClient().keyManager(key, chain).endpointIdentificationAlgorithm(null),
                             trusted),
                     TimeUnit.NANOSECONDS.toMillis(timeoutNs));
@@ -94,12 +98,9 @@ final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    private static SslContext build(SslContextBuilder builder, X509Certificate[] trusted) throws SSLException {
-        return builder.trustManager(trusted)
-                .sslProvider(SslProvider.JDK)
-                .protocols("TLSv1.3")
-                .ciphers(SUITES)
-                .build();
+    private static SslContext build(TlsEngine implementation, SslContextBuilder builder, X509Certificate[] trusted)
+            throws SSLException {
+        return implementation.build(builder.trustManager(trusted).protocols("TLSv1.3"));
     }
 
     private static byte[] read(String key, String file) {
@@ -199,13 +200,18 @@ final class TlsIdentity implements AutoCloseable {
         }
     }
 
+    /** Whether records are made and opened in buffers outside the heap. */
+    boolean prefersDirect() {
+        return implementation.prefersDirect();
+    }
+
     /** The handler for a connection that was accepted. */
-    SslHandler forAccepted(io.netty.buffer.ByteBufAllocator allocator) {
+    TlsSide forAccepted(io.netty.buffer.ByteBufAllocator allocator) {
         return limited(server.newHandler(allocator, executor()));
     }
 
     /** The handler for a connection that is being made. */
-    SslHandler forCalled(io.netty.buffer.ByteBufAllocator allocator) {
+    TlsSide forCalled(io.netty.buffer.ByteBufAllocator allocator) {
         SslHandler handler = client.newHandler(allocator, executor());
         SSLEngine engine = handler.engine();
         SSLParameters parameters = engine.getSSLParameters();
@@ -218,14 +224,16 @@ final class TlsIdentity implements AutoCloseable {
         return tasks;
     }
 
-    private SslHandler limited(SslHandler handler) {
+    private TlsSide limited(SslHandler handler) {
         handler.setHandshakeTimeoutMillis(timeoutMs);
         handler.setCloseNotifyFlushTimeoutMillis(0);
-        return handler;
+        return new TlsSide(handler, implementation);
     }
 
     @Override
     public void close() {
         tasks.shutdown();
+        ReferenceCountUtil.release(server); // its engines hold it as long as they live
+        ReferenceCountUtil.release(client);
     }
 }

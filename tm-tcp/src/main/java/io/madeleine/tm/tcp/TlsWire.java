@@ -3,6 +3,8 @@ package io.madeleine.tm.tcp;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import io.madeleine.tm.tcp.TlsBuffers.Scratch;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ReferenceCounted;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLEngine;
@@ -15,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * encrypted and written, or read and decrypted, by the thread that sends or waits.
  *
  * <p>The JDK encrypts between arrays three times as fast as between buffers outside the heap; each record passes through a
- * pair of arrays ({@link TlsBuffers.Scratch}) that stay in the processor's cache. Records leave several at a time, with one write; a
+ * pair of arrays ({@link TlsBuffers.Scratch}) that stay in the processor's cache. Other implementations take the records where
+ * they are, and only what is in them is copied: they do not keep memory segments alive. Records leave several at a time, with one write; a
  * packet is complete when the kernel has taken the last ({@link #flush}).
  *
  * <p>Threading: one thread writes, one reads, as {@link Wire} says. A key update that the peer asks for goes with the next
@@ -38,6 +41,7 @@ final class TlsWire implements Wire {
     private int outTail;
 
     private boolean closing;
+    private boolean released;
 
     // the reader's
     private @Nullable StreamBuffer in;
@@ -138,9 +142,11 @@ final class TlsWire implements Wire {
     /** Appends records with all that is left of {@code plain}, and with what the engine has to say itself. */
     private void wrap(ByteBuffer plain, ByteBuffer record, ByteBuffer records) throws SSLException {
         do {
-            SSLEngineResult result = engine.wrap(plain, record.clear());
+            SSLEngineResult result = engine.wrap(plain, buffers.direct() ? records : record.clear());
             runTasks(result);
-            records.put(record.flip());
+            if (!buffers.direct()) {
+                records.put(record.flip());
+            }
             if (result.bytesConsumed() == 0 && result.bytesProduced() == 0 && plain.hasRemaining()) {
                 throw new SSLException("TLS does not encrypt any more: " + result);
             }
@@ -245,8 +251,13 @@ final class TlsWire implements Wire {
     }
 
     private void open(Scratch scratch, int recordBytes) throws SSLException {
-        ByteBuffer record = scratch.record().clear().limit(recordBytes);
-        record.put(0, incoming().bytes(), inHead, recordBytes);
+        ByteBuffer record;
+        if (buffers.direct()) {
+            record = incoming().bytes().limit(inHead + recordBytes).position(inHead);
+        } else {
+            record = scratch.record().clear().limit(recordBytes);
+            record.put(0, incoming().bytes(), inHead, recordBytes);
+        }
         inHead += recordBytes;
         ByteBuffer plain = scratch.plain().clear();
         while (record.hasRemaining()) {
@@ -257,12 +268,20 @@ final class TlsWire implements Wire {
                 break;
             }
             if (result.getStatus() != SSLEngineResult.Status.OK
+                    || isFailureKeptBack(result)
                     || result.bytesConsumed() == 0
                             && result.getHandshakeStatus() != SSLEngineResult.HandshakeStatus.NEED_TASK) {
                 throw new SSLException("a record that cannot be decrypted: " + result);
             }
         }
         plain.flip();
+        incoming().bytes().clear();
+    }
+
+    /** Netty's engines tell of a failure once their alert has been taken; nothing else makes them ask for that by now. */
+    private boolean isFailureKeptBack(SSLEngineResult result) {
+        return engine instanceof ReferenceCounted
+                && result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_WRAP;
     }
 
     private StreamBuffer incoming() {
@@ -338,5 +357,12 @@ final class TlsWire implements Wire {
     @Override
     public void close() {
         socket.close();
+        synchronized (this) {
+            if (released) {
+                return;
+            }
+            released = true;
+        }
+        ReferenceCountUtil.release(engine); // with what it has outside the heap; whoever still uses it is told
     }
 }

@@ -30,7 +30,7 @@ class TcpConfigTest {
                 Map.of("default", new TcpConfig.AdapterConfig("127.0.0.1", 0, "auto")),
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
                 new TcpConfig.SocketConfig(true, 0, 0, 1024),
-                new TcpConfig.TlsConfig(false, "", "", ""),
+                new TcpConfig.TlsConfig(false, "auto", "", "", ""),
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
                 20_000,
                 TimeUnit.SECONDS.toNanos(1),
@@ -69,7 +69,7 @@ class TcpConfigTest {
                 config.adapters().get("back"));
         assertEquals(new TcpConfig.StreamConfig(16_384, 4096), config.stream());
         assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());
-        assertEquals(new TcpConfig.TlsConfig(true, "c.pem", "k.pem", "t.pem"), config.tls());
+        assertEquals(new TcpConfig.TlsConfig(true, "auto", "c.pem", "k.pem", "t.pem"), config.tls());
         assertEquals(
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5)),
                 config.handshake());
@@ -93,7 +93,7 @@ class TcpConfigTest {
                 "no-dely = true | unknown key madeleine.tm.tcp.no-dely | known are enabled",
                 "adapters.a.bnd = x | unknown key madeleine.tm.tcp.adapters.a.bnd | known are bind",
                 "handshake.time = 1s | unknown key madeleine.tm.tcp.handshake.time | known are timeout",
-                "tls.cert = x | unknown key madeleine.tm.tcp.tls.cert | known are enabled, certificate",
+                "tls.cert = x | unknown key madeleine.tm.tcp.tls.cert | known are enabled, engine, certificate",
                 "tls.enabled = 3 | madeleine.tm.tcp.tls.enabled is 3 | true or false",
                 "adapters = 5 | madeleine.tm.tcp.adapters has to be an object | object",
             })

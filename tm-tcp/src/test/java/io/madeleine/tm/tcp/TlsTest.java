@@ -35,11 +35,11 @@ class TlsTest {
     @TempDir
     static Path folder;
 
-    private static Certificates authority;
+    static Certificates authority;
     private static Certificates stranger;
-    private static Certificates.Signed first;
-    private static Certificates.Signed second;
-    private Pair pair;
+    static Certificates.Signed first;
+    static Certificates.Signed second;
+    Pair pair;
 
     @BeforeAll
     static void make() {
@@ -61,7 +61,7 @@ class TlsTest {
         return new Pair.Side(id, Pair.SESSION, Pair.SECRET, settings);
     }
 
-    private static Pair pair(String left, String right) {
+    static Pair pair(String left, String right) {
         return new Pair(side(1, left), side(2, right));
     }
 
@@ -85,7 +85,7 @@ class TlsTest {
         assertTrue(text.contains(part), () -> "\"" + part + "\" is missing in: " + text);
     }
 
-    private static byte[] pattern(int bytes) {
+    static byte[] pattern(int bytes) {
         byte[] pattern = new byte[bytes];
         for (int i = 0; i < bytes; i++) {
             pattern[i] = (byte) (i * 31 + (i >> 8));
@@ -93,7 +93,7 @@ class TlsTest {
         return pattern;
     }
 
-    private static void send(Pair pair, Pair.End from, byte[] payload, int sequence) {
+    static void send(Pair pair, Pair.End from, byte[] payload, int sequence) {
         BufferGroup group = new BufferGroup();
         if (payload.length > 0) {
             MemorySegment memory = Arena.ofAuto().allocate(payload.length);
@@ -113,7 +113,7 @@ class TlsTest {
 
     private static Runnable pending = () -> {};
 
-    private static byte[] receive(Pair pair, Pair.End to) {
+    static byte[] receive(Pair pair, Pair.End to) {
         AtomicLong header = new AtomicLong();
         pair.driveUntil(() -> {
             pending.run();
@@ -338,6 +338,19 @@ class TlsTest {
         SSLContext spy = authority.sign("spy").context(authority);
         try (Relay relay =
                 new Relay(TcpAddress.parse(pair.right.adapter.address()).port(), spy)) {
+            var calling = callThrough(relay);
+            pair.driveUntil(calling::isDone);
+            assertTrue(relay.seen().length > 0, "it did not stand between");
+            assertContains("madeleine.session.secret", Pair.failureOf(calling));
+        }
+    }
+
+    /** Certificates do not tell it from the ends it stands between: only the TLS sessions are two. */
+    @Test
+    void shouldNotLetAnybodyStandBetweenWhoHasStolenTheCertificate() throws Exception {
+        pair = pair(first.settings(authority), first.settings(authority));
+        try (Relay relay =
+                new Relay(TcpAddress.parse(pair.right.adapter.address()).port(), first.context(authority))) {
             var calling = callThrough(relay);
             pair.driveUntil(calling::isDone);
             assertTrue(relay.seen().length > 0, "it did not stand between");

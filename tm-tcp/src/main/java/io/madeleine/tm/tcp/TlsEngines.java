@@ -1,0 +1,77 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.tm.tcp.spi.TlsEngine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/**
+ * The implementations of TLS that are there, and the one that {@code tls.engine} chooses.
+ *
+ * <p>Threading: stateless.
+ */
+final class TlsEngines {
+    private static final String KEY = TcpConfig.PATH + ".tls.engine";
+
+    private TlsEngines() {}
+
+    /** Those that others bring, in no order. */
+    private static List<TlsEngine> brought() {
+        List<TlsEngine> found = new ArrayList<>();
+        ServiceLoader.load(TlsEngine.class, TlsEngines.class.getClassLoader()).forEach(found::add);
+        return found;
+    }
+
+    /** The one to use: named, or the first that can be used, the JDK's last. It may turn out to be {@link #unavailable}. */
+    static TlsEngine chosen(String key) {
+        if (key.equals(JdkTls.INSTANCE.key())) {
+            return JdkTls.INSTANCE;
+        }
+        for (TlsEngine engine : brought()) {
+            if (key.equals(TcpConfig.AUTO) ? engine.unavailable().isEmpty() : key.equals(engine.key())) {
+                return engine;
+            }
+        }
+        return JdkTls.INSTANCE;
+    }
+
+    /** Why the one that is named cannot be used, or empty if it can. */
+    static Optional<String> unavailable(String key) {
+        if (key.equals(TcpConfig.AUTO)) {
+            return Optional.empty();
+        }
+        TlsEngine chosen = chosen(key);
+        if (!chosen.key().equals(key)) {
+            return Optional.of(KEY + " is " + key + ", and nothing brings that: expected madeleine-tm-tcp-" + key
+                    + " on the module path or the class path, or " + KEY + " = jdk");
+        }
+        return chosen.unavailable()
+                .map(reason ->
+                        KEY + " is " + key + ", which cannot be used here: " + reason + ", or set " + KEY + " = jdk");
+    }
+
+    /** By what connections are encrypted, and what others there are and why they are not used. */
+    static String describe(String key) {
+        StringBuilder words = new StringBuilder("by ").append(chosen(key).title());
+        if (key.equals(TcpConfig.AUTO)) {
+            for (TlsEngine engine : brought()) {
+                engine.unavailable()
+                        .ifPresent(reason -> words.append(" (not by ")
+                                .append(engine.title())
+                                .append(", which is faster: ")
+                                .append(reason)
+                                .append(')'));
+            }
+        }
+        return words.toString();
+    }
+
+    /** The modules that need native access: also of one that cannot be used before it is granted. */
+    static List<String> nativeModules(String key) {
+        return brought().stream()
+                .filter(engine -> key.equals(TcpConfig.AUTO) || key.equals(engine.key()))
+                .flatMap(engine -> engine.nativeModules().stream())
+                .toList();
+    }
+}
