@@ -50,8 +50,10 @@ final class Following {
                 if (mayLead && !lead.isHeld()) {
                     return Outcome.LEAD_IS_FREE;
                 }
-                if (self.chosen) { // not left to the park: the permit may have ended a pause in a spin lock
+                if (self.chosen) {
                     waitList.registerAgain(on, self);
+                } else if (self.signalled) {
+                    continue; // not left to the park: the permit may have ended a pause in a spin lock
                 } else if (deadlineNs == ProgressEngine.NO_DEADLINE) {
                     LockSupport.park(this);
                 } else {

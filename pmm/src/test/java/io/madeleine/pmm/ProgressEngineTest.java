@@ -434,6 +434,27 @@ class ProgressEngineTest {
     }
 
     @Test
+    void shouldLookAgainAfterASignalThatCameWhileItLooked() throws Exception {
+        AtomicBoolean change = new AtomicBoolean();
+        AtomicInteger looks = new AtomicInteger();
+        var waiting = async(
+                true,
+                () -> engine.await(
+                        news,
+                        () -> {
+                            boolean seen = change.get();
+                            if (looks.incrementAndGet() == 2) { // registered by now
+                                change.set(true);
+                                engine.signal(news);
+                                LockSupport.parkNanos(1); // as a spin lock does that is held: the permit is gone
+                            }
+                            return seen;
+                        },
+                        in(20_000)));
+        assertTrue(waiting.get(5, TimeUnit.SECONDS), "the signal counts");
+    }
+
+    @Test
     void shouldTellTheNextWhenTheOneThatWasToldGivesUp() throws Exception {
         for (boolean interrupted : new boolean[] {false, true}) {
             AtomicBoolean stop = new AtomicBoolean();
