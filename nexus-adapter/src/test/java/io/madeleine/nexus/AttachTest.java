@@ -64,7 +64,11 @@ class AttachTest {
     }
 
     private static World world(int size) {
-        return new World("sci", size, HASTY, context -> context.export(Doubler.class, new Implementation()));
+        return world(size, HASTY);
+    }
+
+    private static World world(int size, ContextOptions options) {
+        return new World("sci", size, options, context -> context.export(Doubler.class, new Implementation()));
     }
 
     private static AttachPoint open(Context context) {
@@ -319,8 +323,9 @@ class AttachTest {
 
     @Test
     void shouldNoticeSilenceAndFailWhatIsUnanswered() throws Exception {
-        try (World server = world(2);
-                World clients = world(2)) {
+        ContextOptions silenceAlone = HASTY.withConnectTimeout(Duration.ofSeconds(30));
+        try (World server = world(2, silenceAlone);
+                World clients = world(2, silenceAlone)) {
             AttachPoint point = open(server.of(0));
             try (Forwarder gateway = new Forwarder(point.port())) {
                 Startpoint there = clients.of(0).attach("nexus://127.0.0.1:" + gateway.port());

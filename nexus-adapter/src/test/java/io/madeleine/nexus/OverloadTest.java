@@ -128,9 +128,12 @@ class OverloadTest {
     @Test
     void shouldMakeCallersWaitForTheirTurnBeyondOutstandingCalls() {
         CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger begun = new AtomicInteger();
+        AtomicInteger begunBefore = new AtomicInteger();
         Slow implementation = new Slow() {
             @Override
             public CompletableFuture<Integer> once(int number) {
+                begun.incrementAndGet();
                 return CompletableFuture.supplyAsync(
                         () -> number,
                         task -> Thread.startVirtualThread(() -> {
@@ -156,16 +159,19 @@ class OverloadTest {
                 open.add(slow.once(i));
             }
             assertEquals(3, world.of(1).outstandingCount());
+            World.await(() -> begun.get() == 3);
             Thread.ofVirtual().start(() -> {
                 try {
                     Thread.sleep(100);
                 } catch (InterruptedException e) {
                     throw new IllegalStateException(e);
                 }
+                begunBefore.set(begun.get());
                 go.countDown();
             });
             assertEquals(7, slow.once(7).join()); // when one of the others is answered
             open.forEach(CompletableFuture::join);
+            assertEquals(3, begunBefore.get());
             await(world.of(1), () -> world.of(1).outstandingCount() == 0);
         }
     }

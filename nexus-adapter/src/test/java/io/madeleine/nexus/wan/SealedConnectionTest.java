@@ -158,7 +158,9 @@ class SealedConnectionTest {
                 client.write(block, 0, block.length);
                 client.write(block, 0, block.length);
                 client.write(block, 0, block.length);
-                assertThrows(IOException.class, () -> server.readFully(new byte[300], 0, 300), kind.name());
+                IOException e =
+                        assertThrows(IOException.class, () -> server.readFully(new byte[300], 0, 300), kind.name());
+                assertTrue(String.valueOf(e.getMessage()).contains("somebody has changed it"), () -> kind + ": " + e);
             }
         }
     }
