@@ -19,6 +19,7 @@ public final class Staging {
     private long used;
     private MemorySegment lastSegment = kept;
     private long lastOffset;
+    private boolean holdsMore;
 
     /** Takes the kept memory. */
     public Staging() {}
@@ -32,6 +33,7 @@ public final class Staging {
         } else {
             lastSegment = Arena.ofAuto().allocate(bytes, Long.BYTES);
             lastOffset = 0;
+            holdsMore = true;
         }
         Blocks.copy(block, offset, lastSegment, lastOffset, bytes);
     }
@@ -48,9 +50,10 @@ public final class Staging {
 
     /** Forgets all copies. */
     public void reset() {
-        if (lastSegment != kept) {
-            lastSegment = kept; // lets what was taken beyond it go
-        }
         used = 0;
+        if (holdsMore) {
+            holdsMore = false;
+            lastSegment = kept; // and the garbage collector has the rest
+        }
     }
 }

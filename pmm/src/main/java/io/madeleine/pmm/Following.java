@@ -50,18 +50,10 @@ final class Following {
                 if (mayLead && !lead.isHeld()) {
                     return Outcome.LEAD_IS_FREE;
                 }
-                if (self.chosen) {
+                if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock
                     waitList.registerAgain(on, self);
-                } else if (self.signalled) {
-                    continue; // not left to the park: the permit may have ended a pause in a spin lock
-                } else if (deadlineNs == ProgressEngine.NO_DEADLINE) {
-                    LockSupport.park(this);
-                } else {
-                    long leftNs = deadlineNs - System.nanoTime();
-                    if (leftNs <= 0) {
-                        return Outcome.EXPIRED;
-                    }
-                    LockSupport.parkNanos(this, leftNs);
+                } else if (!self.signalled && !park(deadlineNs)) {
+                    return Outcome.EXPIRED;
                 }
             }
             met = true;
@@ -76,6 +68,19 @@ final class Following {
                 engine.passLeadOn(); // the offer may have come to this thread as it left
             }
         }
+    }
+
+    /** Parks until told or, perhaps, for no reason; false if the deadline has come. */
+    private boolean park(long deadlineNs) {
+        if (deadlineNs == ProgressEngine.NO_DEADLINE) {
+            LockSupport.park(this);
+            return true;
+        }
+        long leftNs = deadlineNs - System.nanoTime();
+        if (leftNs > 0) {
+            LockSupport.parkNanos(this, leftNs);
+        }
+        return leftNs > 0;
     }
 
     /** What is signalled from now on calls for one more look. */
