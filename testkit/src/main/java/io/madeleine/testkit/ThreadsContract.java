@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -157,8 +158,19 @@ abstract class ThreadsContract extends EndingContract {
                 MemorySegment block = block(2 << 20);
                 in.unpack(block);
                 Completion completion = in.endUnpackingAsync();
-                completion.onDone(() -> channel(1).beginUnpacking(1, TimeUnit.MILLISECONDS));
+                CompletableFuture<Void> waited = new CompletableFuture<>();
+                completion.onDone(() -> {
+                    try {
+                        channel(1).beginUnpacking(1, TimeUnit.MILLISECONDS).close();
+                        waited.complete(null);
+                    } catch (RuntimeException e) {
+                        waited.completeExceptionally(e);
+                        throw e;
+                    }
+                });
                 completion.await();
+                // before the next message, which the action would take
+                assertThrows(ExecutionException.class, () -> waited.get(10, TimeUnit.SECONDS));
                 Pattern.check(1, block);
             }
         }

@@ -194,8 +194,8 @@ class ExperimentTest {
                 .toList();
         assertEquals(2, options.size());
         String ring = flag("io.madeleine.tm.sci.RingLayout", "CACHES_POSITIONS", options);
-        String copy = flag("io.madeleine.pmm.spi.Blocks", "BY_HAND_BYTES", options);
-        assertEquals(List.of("false", "0"), List.of(ring, copy));
+        String copy = flag("io.madeleine.pmm.spi.Blocks", "BY_WORD", options);
+        assertEquals(List.of("false", "false"), List.of(ring, copy));
     }
 
     /** The value of a static field in a JVM with these options. */
