@@ -11,17 +11,21 @@ import io.madeleine.pmm.spi.ProtocolModule;
  * <p>Threading: confined to the injector's creation.
  */
 public final class SciGuiceModule extends AbstractModule {
-    private final Config root;
+    private final SciConfig config;
 
-    /** The module for a configuration, of which it reads {@code madeleine.tm.sci}. */
+    /**
+     * The module for a configuration, of which it reads {@code madeleine.tm.sci}.
+     *
+     * @throws io.madeleine.api.ConfigurationException if that part is wrong; here, since Guice logs what {@code configure} throws
+     */
     public SciGuiceModule(Config root) {
-        this.root = root;
+        this.config = SciConfig.from(root);
     }
 
     @Override
     protected void configure() {
         MapBinder.newMapBinder(binder(), String.class, ProtocolModule.class)
                 .addBinding(SciPmm.NAME)
-                .toInstance(new SciPmm(SciConfig.from(root)));
+                .toInstance(new SciPmm(config));
     }
 }

@@ -20,12 +20,12 @@ final class Coalescing {
     /** A socket that is full is tried again after twice the time, and so on, so many times. */
     private static final int MAX_DOUBLINGS = 6;
 
+    private static final int FIRST_CAPACITY = 8;
+
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.tcp");
 
     private final String name;
     private final long coalesceNs;
-    private static final int FIRST_CAPACITY = 8;
-
     /**
      * The connections with a dense stream: so many of the first ones. They change in place, so that a stream that begins costs
      * no memory; who looks without the lock may miss one that moves just now, and the thread looks again.
