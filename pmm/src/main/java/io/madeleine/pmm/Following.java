@@ -34,9 +34,7 @@ final class Following {
 
     /** Parks until the condition is met, the deadline has come or the lead can be taken. */
     Outcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
-        Waiter self = Waiter.follower(Thread.currentThread(), mayLead);
-        waitList.register(on, self);
-        waitList.enlist(on, self);
+        Waiter self = waitList.enlist(on, Thread.currentThread(), mayLead);
         if (on.hint == WaitHint.LATENCY) {
             leading.hurry();
         }
@@ -51,7 +49,7 @@ final class Following {
                     return Outcome.LEAD_IS_FREE;
                 }
                 if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock
-                    waitList.registerAgain(on, self);
+                    waitList.enlistAgain(on, self);
                 } else if (!self.signalled && !park(deadlineNs)) {
                     return Outcome.EXPIRED;
                 }
@@ -59,8 +57,7 @@ final class Following {
             met = true;
             return Outcome.MET;
         } finally {
-            waitList.delist(on, self);
-            boolean wasChosen = waitList.unregister(on, self);
+            boolean wasChosen = waitList.delist(on, self);
             if (wasChosen && !met) {
                 engine.signalOne(on); // the change is for another
             }

@@ -12,11 +12,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe. The lock is taken only where somebody waits, or begins or ceases to.
  */
 final class WaitList {
+    /** More than these are for a crowd, most likely of virtual threads, whose parking allocates more than a waiter. */
+    private static final int MOST_KEPT = 64;
+
     private final Reactor reactor;
     private final Impatience impatience;
     private final SpinLock lock = new SpinLock();
     private final WaiterQueue seekers = new WaiterQueue();
     private final WaiterQueue others = new WaiterQueue();
+    private @Nullable Waiter kept;
+    private int keptCount;
 
     WaitList(Reactor reactor, Impatience impatience) {
         this.reactor = reactor;
@@ -28,58 +33,93 @@ final class WaitList {
         return !seekers.isEmpty();
     }
 
-    /** The waiter is to be told of changes. It looks once more after this. */
-    void register(Waitable on, Waiter waiter) {
+    /** The leader is to be told of changes. It looks once more after this. */
+    void register(Waitable on, Waiter leader) {
         lock.lock();
         try {
-            on.waiters.addLast(waiter.atWaitable);
+            on.waiters.addLast(leader.atWaitable);
         } finally {
             lock.unlock();
         }
     }
 
-    /** The waiter was chosen, but found nothing: it waits on, before all others. It looks once more after this. */
-    void registerAgain(Waitable on, Waiter waiter) {
+    /** The follower was chosen, but found nothing: it waits on, before all others. It looks once more after this. */
+    void enlistAgain(Waitable on, Waiter follower) {
         lock.lock();
         try {
-            waiter.chosen = false;
-            on.waiters.addFirst(waiter.atWaitable);
+            follower.chosen = false;
+            on.waiters.addFirst(follower.atWaitable);
         } finally {
             lock.unlock();
         }
     }
 
-    /** The waiter waits no more; returns whether it had been chosen. */
-    boolean unregister(Waitable on, Waiter waiter) {
+    /** The leader waits no more; returns whether it had been chosen. */
+    boolean unregister(Waitable on, Waiter leader) {
         lock.lock();
         try {
-            on.waiters.remove(waiter.atWaitable);
-            boolean wasChosen = waiter.chosen;
-            waiter.chosen = false;
+            on.waiters.remove(leader.atWaitable);
+            boolean wasChosen = leader.chosen;
+            leader.chosen = false;
             return wasChosen;
         } finally {
             lock.unlock();
         }
     }
 
-    /** The follower is about to park; what it waits on says what counts for it. */
-    void enlist(Waitable on, Waiter follower) {
+    /**
+     * The thread is about to park, and is to be told of changes to {@code on}, which says what counts for it. It looks once
+     * more after this.
+     */
+    Waiter enlist(Waitable on, Thread thread, boolean mayLead) {
         impatience.add(on.hint);
         lock.lock();
         try {
+            Waiter follower = takeKept();
+            follower.thread = thread;
+            follower.mayLead = mayLead;
+            on.waiters.addLast(follower.atWaitable);
             listOf(follower).addLast(follower.amongFollowers);
+            return follower;
         } finally {
             lock.unlock();
         }
     }
 
-    void delist(Waitable on, Waiter follower) {
+    /** The thread waits no more, and lets the waiter go; returns whether it had been chosen. */
+    boolean delist(Waitable on, Waiter follower) {
         impatience.remove(on.hint);
         lock.lock();
         try {
+            on.waiters.remove(follower.atWaitable);
             listOf(follower).remove(follower.amongFollowers);
+            boolean wasChosen = follower.chosen;
+            keep(follower);
+            return wasChosen;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private Waiter takeKept() {
+        Waiter waiter = kept;
+        if (waiter == null) {
+            return Waiter.follower();
+        }
+        kept = waiter.nextKept;
+        waiter.nextKept = null;
+        keptCount--;
+        return waiter;
+    }
+
+    private void keep(Waiter follower) {
+        follower.thread = null;
+        follower.chosen = false;
+        follower.signalled = false;
+        if (keptCount < MOST_KEPT) {
+            follower.nextKept = kept;
+            kept = follower;
+            keptCount++;
         }
     }
 

@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -98,6 +100,44 @@ class ProgressEngineTest {
     }
 
     // ---- ends of waits
+
+    @Test
+    void shouldNotAllocateForAWaitAsAFollower() throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int warm = 500;
+        int count = 500;
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger wanted = new AtomicInteger();
+        AtomicInteger given = new AtomicInteger();
+        Waitable other = new Waitable();
+        var leader = async(false, () -> engine.await(other, stop::get, in(20_000)));
+        var giver = async(false, () -> {
+            while (!stop.get()) {
+                if (given.get() < wanted.get() && engine.isAwaited(news)) {
+                    given.incrementAndGet();
+                    engine.signalOne(news);
+                }
+                Thread.yield();
+            }
+            return true;
+        });
+        pause(5);
+        Condition isGiven = () -> given.get() == wanted.get();
+        long beforeBytes = 0;
+        for (int i = 0; i < warm + count; i++) {
+            if (i == warm) {
+                beforeBytes = threads.getCurrentThreadAllocatedBytes();
+            }
+            wanted.incrementAndGet();
+            assertTrue(engine.await(news, isGiven, ProgressEngine.NO_DEADLINE));
+        }
+        long bytes = threads.getCurrentThreadAllocatedBytes() - beforeBytes;
+        stop.set(true);
+        engine.signal(other);
+        assertTrue(leader.get());
+        assertTrue(giver.get());
+        assertTrue(bytes < count, () -> bytes + " bytes for " + count + " waits");
+    }
 
     @Test
     void shouldLetNobodySpinWhoMustNot() throws Exception {

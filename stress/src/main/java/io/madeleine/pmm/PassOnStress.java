@@ -16,13 +16,8 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 public class PassOnStress {
     private final WaitList list = new WaitList(WakeUpStress.REACTOR, new Impatience());
     private final Waitable waitable = new Waitable();
-    private final Waiter leaving = Waiter.follower(Thread.currentThread(), true);
-    private final Waiter staying = Waiter.follower(Thread.currentThread(), false);
-
-    public PassOnStress() {
-        list.register(waitable, leaving);
-        list.register(waitable, staying);
-    }
+    private final Waiter leaving = list.enlist(waitable, Thread.currentThread(), true);
+    private final Waiter staying = list.enlist(waitable, Thread.currentThread(), false);
 
     @Actor
     public void changer() {
@@ -31,7 +26,7 @@ public class PassOnStress {
 
     @Actor
     public void leaver() {
-        if (list.unregister(waitable, leaving)) {
+        if (list.delist(waitable, leaving)) {
             list.signalOne(waitable);
         }
     }

@@ -22,12 +22,12 @@ public class WakeUpStress {
 
     private final WaitList list = new WaitList(REACTOR, new Impatience());
     private final Waitable waitable = new Waitable();
-    private final Waiter waiter = Waiter.follower(Thread.currentThread(), true);
+    private Waiter waiter;
     private volatile boolean changed;
 
     @Actor
     public void waiter(ZZ_Result result) {
-        list.register(waitable, waiter);
+        waiter = list.enlist(waitable, Thread.currentThread(), true);
         result.r1 = changed;
     }
 
