@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Channel;
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
@@ -14,6 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two network namespaces stand for two hosts, and the link between them is cut. Skipped where that is not allowed. */
 class NetworkCutIT {
@@ -88,6 +92,134 @@ class NetworkCutIT {
             assertTrue(toldMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + toldMs + " ms\n" + processes);
             assertTrue(told.contains("it has lost its connection with this process"), told);
             processes.awaitAll();
+        }
+    }
+
+    /**
+     * Both still reach the server where they met. Where both have bytes under way their kernels ask for no sign of life, and would
+     * repeat them for minutes; where neither has, they ask.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "nio, send, answered nothing for madeleine.peer-timeout (3000 ms)",
+        "epoll, send, answered nothing for madeleine.peer-timeout (3000 ms)",
+        "nio, listen, gave no sign for madeleine.peer-timeout"
+    })
+    void shouldReportAtBothEndsThatOnlyTheirLinkIsCut(String io, String what, String reason) throws Exception {
+        List<String> ends = hosts.addLink();
+        try (Processes processes = Ranks.of(2, Pair.class)
+                .arguments(what, ends.get(0), ends.get(1))
+                .hosts(hosts.addresses(7313))
+                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms", "tm.tcp.io=" + io)
+                .java("--enable-native-access=ALL-UNNAMED")
+                .over("tcp")
+                .prefixed(hosts::prefix)
+                .start()) {
+            processes.awaitLine(0, "flowing");
+            processes.awaitLine(1, "flowing");
+            long cutMs = System.currentTimeMillis();
+            assertTrue(hosts.cutSecond());
+            for (int rank = 0; rank < 2; rank++) {
+                String line = processes.awaitLine(rank, "failed " + what + " ");
+                long afterMs = Long.parseLong(line.split(" ")[0]) - cutMs;
+                assertTrue(afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + afterMs + " ms\n" + processes);
+                assertTrue(afterMs >= PEER_TIMEOUT_MS / 2, () -> "too soon, after " + afterMs + " ms\n" + processes);
+                assertTrue(line.contains(reason), line);
+            }
+            processes.awaitAll();
+        }
+    }
+
+    /** Its kernel answers that there is no room; only its own host could know that it is stopped, and waits. */
+    @Test
+    void shouldWaitForAStoppedProcessOfAnotherHostWhoseHostAnswers() throws Exception {
+        List<List<String>> places = List.of(hosts.prefix(0), hosts.prefix(0), hosts.prefix(1));
+        List<String> addresses = hosts.addresses(7314);
+        try (Processes processes = Ranks.of(3, Flood.class)
+                .hosts(List.of(addresses.get(0), addresses.get(0).split(":")[0], addresses.get(1)))
+                .with("session.secret=known to all", "peer-timeout=1s", "tm.tcp.adapters.default.bind=0.0.0.0")
+                .over("tcp")
+                .prefixed(places::get)
+                .start()) {
+            processes.awaitLine(1, "flowing");
+            processes.signal(1, "STOP");
+            processes.awaitLine(2, "full");
+            Thread.sleep(3_000); // three times the timeout
+            processes.signal(1, "CONT");
+            processes.assertSuccess();
+            for (int rank = 0; rank < 3; rank++) {
+                assertEquals(List.of(), processes.out(rank).linesAfter("told of "), processes::toString);
+            }
+        }
+    }
+
+    /** Rank 2 sends to rank 1 more than all buffers hold. */
+    static final class Flood {
+        private static final int MESSAGES = 64;
+
+        public static void main(String[] args) {
+            try (Session session = Session.open()) {
+                session.onPeerFailure((rank, cause) -> Program.say("told of " + rank + ": " + cause));
+                Channel channel = session.channel();
+                MemorySegment block = session.allocate(1 << 20);
+                for (int number = 0; session.rank() == 2 && number < MESSAGES; number++) {
+                    OutgoingMessage out =
+                            channel.beginPacking(1).packInt(number).pack(block);
+                    try {
+                        out.endPacking(1, SECONDS);
+                    } catch (DeadlineExceededException e) {
+                        Program.say("full");
+                        out.endPacking(20, SECONDS);
+                    }
+                }
+                for (int number = 0; session.rank() == 1 && number < MESSAGES; number++) {
+                    IncomingMessage in = channel.beginUnpacking(20, SECONDS).within(20, SECONDS);
+                    if (in.unpackInt() != number) {
+                        throw new AssertionError("message " + number + " is missing");
+                    }
+                    in.unpack(block);
+                    in.endUnpacking();
+                    if (number == 0) {
+                        Program.say("flowing");
+                        LockSupport.parkNanos(200_000_000); // until it is stopped
+                    }
+                }
+                if (session.rank() < 2) { // the last to have sent is the last to leave
+                    channel.beginUnpacking(20, SECONDS).endUnpacking();
+                } else {
+                    channel.beginPacking(0).endPacking();
+                    channel.beginPacking(1).endPacking();
+                }
+            }
+        }
+    }
+
+    /** Both send now and then, or wait for what never comes. */
+    static final class Pair {
+        public static void main(String[] args) {
+            int self = Integer.parseInt(System.getProperty("madeleine.session.rank"));
+            try (Session session = Session.open("tm.tcp.adapters.default.bind=" + args[1 + self])) {
+                Channel channel = session.channel();
+                channel.beginPacking(1 - self).packInt(1).endPacking(20, SECONDS);
+                Program.untilFailure(args[0], () -> {
+                    receive(channel);
+                    Program.say("flowing");
+                    if (args[0].equals("listen")) {
+                        receive(channel);
+                    }
+                    while (true) {
+                        channel.beginPacking(1 - self, 20, SECONDS).packInt(1).endPacking(20, SECONDS);
+                        LockSupport.parkNanos(50_000_000);
+                    }
+                });
+                LockSupport.parkNanos(1_000_000_000); // a connection is only suspected at first: its peer may have left
+            }
+        }
+
+        private static void receive(Channel channel) {
+            IncomingMessage in = channel.beginUnpacking(20, SECONDS);
+            in.unpackInt();
+            in.endUnpacking();
         }
     }
 

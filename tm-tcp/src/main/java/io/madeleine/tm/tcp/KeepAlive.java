@@ -11,7 +11,7 @@ import jdk.net.ExtendedSocketOptions;
 /**
  * How the kernel asks the peer's for a sign of life over a connection that is idle, so that a link that is cut in silence is found
  * after {@code madeleine.peer-timeout}. It is the kernels that ask and answer, whatever their processes do, and on a connection
- * where bytes are under way they ask nothing. (TCP_USER_TIMEOUT would be no help: it ends connections whose receiver does
+ * where bytes are under way they ask nothing: see {@link PathWatch}. (TCP_USER_TIMEOUT would be no help: it ends connections whose receiver does
  * not take what is sent for so long, though it answers.)
  *
  * <p>Threading: immutable.

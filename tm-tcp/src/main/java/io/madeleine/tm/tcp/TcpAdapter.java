@@ -47,6 +47,7 @@ final class TcpAdapter implements Adapter {
     private final TcpProgress progress;
     private final Lingering lingering;
     private final Coalescing coalescing;
+    private final PathWatch paths;
     private final Lobby lobby;
     private final Channel server;
     private final TcpAddress address;
@@ -65,6 +66,7 @@ final class TcpAdapter implements Adapter {
         this.reactor = reactor;
         this.lingering = new Lingering(reactor, config.closeLingerNs());
         this.coalescing = new Coalescing(name, config.coalesceNs());
+        this.paths = new PathWatch(name, config.peerTimeoutNs(), new SocketTable(), context.logger());
         this.progress = new TcpProgress(reactor, lingering, coalescing);
         this.lobby = new Lobby(context, config.handshake(), loop(), this::establish);
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
@@ -168,7 +170,7 @@ final class TcpAdapter implements Adapter {
                 if (!taken.isSuccess()) {
                     throw new IOException(taken.cause());
                 }
-                connect((Wire) taken.getNow(), wish, handshake.leftover());
+                connect((Wire) taken.getNow(), wish, handshake);
             } catch (IOException e) {
                 handshake.channel().close();
                 wish.future()
@@ -182,14 +184,19 @@ final class TcpAdapter implements Adapter {
         });
     }
 
-    private void connect(Wire wire, Lobby.Wish wish, ByteBuffer leftover) throws IOException {
+    private void connect(Wire wire, Lobby.Wish wish, HandshakeHandler handshake) throws IOException {
         TcpConnection connection = new TcpConnection(
                 wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream(), buffers);
+        ByteBuffer leftover = handshake.leftover();
         if (leftover.hasRemaining()) {
             connection.prepend(leftover);
         }
         wire.register(connection::onReady);
         progress.add(connection);
+        if (handshake.channel().localAddress() instanceof InetSocketAddress local
+                && handshake.channel().remoteAddress() instanceof InetSocketAddress remote) {
+            paths.watch(connection, local, remote).ifPresent(connection::watched);
+        }
         if (!wish.owner().made(connection) || !wish.future().complete(connection)) {
             connection.close();
         }
@@ -275,6 +282,7 @@ final class TcpAdapter implements Adapter {
         closed = true;
         Set.copyOf(channels).forEach(TcpChannel::close);
         coalescing.close();
+        paths.close();
         if (loop().isShutdown()) {
             return;
         }

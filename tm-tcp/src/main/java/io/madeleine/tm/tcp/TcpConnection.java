@@ -42,6 +42,7 @@ final class TcpConnection implements ProtocolConnection {
     private final StreamReceiver receiver;
     private final TcpStreamLink link;
     private final Object interestLock = new Object();
+    private volatile @Nullable PathState path;
 
     private volatile @Nullable ConnectionListener listener;
     private volatile @Nullable Loss loss;
@@ -50,6 +51,7 @@ final class TcpConnection implements ProtocolConnection {
     private volatile boolean sendPending;
     private volatile boolean sendClosed;
     private volatile boolean receiveClosed;
+    private volatile boolean unreachable;
     private volatile boolean closed;
     private volatile boolean hot;
     private volatile boolean watched;
@@ -134,6 +136,7 @@ final class TcpConnection implements ProtocolConnection {
         if (sendPending != pending) {
             sendPending = pending;
         }
+        tellPath();
         if (!hot && !look && !progress.isArmed()) {
             requestLook(); // an answer is likely
         }
@@ -144,9 +147,38 @@ final class TcpConnection implements ProtocolConnection {
         if (sendPending != pending) {
             sendPending = pending;
         }
+        tellPath();
         if (pending && progress.isArmed()) {
             requestLook(); // and room is watched for then
         }
+    }
+
+    private void tellPath() {
+        PathState leaving = path;
+        if (leaving != null) {
+            leaving.sent();
+        }
+    }
+
+    /** Has the way to the peer watched; before {@link #start}. */
+    void watched(PathState leavingHost) {
+        path = leavingHost;
+    }
+
+    /** How many packets have come from the peer, in any terms; not always the newest for other threads than the leader. */
+    int heardPackets() {
+        return receiver.packets();
+    }
+
+    /** The way to the peer's host is cut; any thread. Who only sends does not poll, and is told from here. */
+    void pathLost(String reason) {
+        unreachable = true;
+        lose(false, reason);
+        ConnectionListener upper = listener;
+        if (upper != null) {
+            upper.onLost(false, reason);
+        }
+        sendClosed = true; // from now on it is known why
     }
 
     void sendFailed(IOException e) {
@@ -389,7 +421,11 @@ final class TcpConnection implements ProtocolConnection {
         receiveClosed = true;
         receiver.drop();
         progress.remove(this);
-        boolean peerMayRead = endOutput();
+        PathState leaving = path;
+        if (leaving != null) {
+            leaving.end();
+        }
+        boolean peerMayRead = endOutput() && !unreachable;
         if ((peerIsGone && !wire.hasUnsent()) || !peerMayRead) {
             wire.close();
         } else {

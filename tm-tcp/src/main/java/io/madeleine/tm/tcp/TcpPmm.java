@@ -50,7 +50,12 @@ public final class TcpPmm implements ProtocolModule {
                         + (config.tls().enabled()
                                 ? ", TLS 1.3 with certificates at both ends, "
                                         + TlsEngines.describe(config.tls().engine())
-                                : "")));
+                                : "")
+                        + new SocketTable()
+                                .unavailable()
+                                .map(reason -> "; links cut while bytes are under way are found by the kernel alone: "
+                                        + reason)
+                                .orElse("")));
     }
 
     private TcpIo chosen() {
