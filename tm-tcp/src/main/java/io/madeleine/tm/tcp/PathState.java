@@ -9,6 +9,9 @@ import java.util.function.IntSupplier;
  * <p>Threading: {@link #sent} and {@link #end} are thread-safe; the rest belongs to the thread that looks.
  */
 final class PathState {
+    /** Of a connection that is not watched. */
+    static final PathState UNWATCHED = new PathState("", () -> 0);
+
     /** One probe of a full receiver may be on its way. */
     private static final int PROBES_UNDER_WAY = 1;
 

@@ -191,7 +191,7 @@ final class TcpAdapter implements Adapter {
         if (leftover.hasRemaining()) {
             connection.prepend(leftover);
         }
-        wire.register(connection::onReady);
+        wire.register(connection.attention()::onReady);
         progress.add(connection);
         if (handshake.channel().localAddress() instanceof InetSocketAddress local
                 && handshake.channel().remoteAddress() instanceof InetSocketAddress remote) {

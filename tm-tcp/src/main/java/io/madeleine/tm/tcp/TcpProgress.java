@@ -75,8 +75,8 @@ final class TcpProgress implements ProgressSource {
 
     /** Has a connection read in each round. */
     void heat(TcpConnection connection) {
-        boolean was = connection.isHot();
-        connection.heat();
+        boolean was = connection.attention().isHot();
+        connection.attention().heat();
         if (!was) {
             if (hotCount == hot.length) {
                 hot = Arrays.copyOf(hot, 2 * hotCount);
@@ -91,8 +91,8 @@ final class TcpProgress implements ProgressSource {
         int work = look ? lookAround() : 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             TcpConnection connection = hot[i];
-            work += connection.pollHot();
-            if (!connection.isHot()) {
+            work += connection.attention().pollHot();
+            if (!connection.attention().isHot()) {
                 hot[i] = hot[--hotCount];
                 hot[hotCount] = null;
             }
@@ -108,7 +108,7 @@ final class TcpProgress implements ProgressSource {
         look = false;
         int work = 0;
         for (TcpConnection connection : connections) {
-            work += connection.attend();
+            work += connection.attention().attend();
         }
         return work;
     }
@@ -119,7 +119,7 @@ final class TcpProgress implements ProgressSource {
         coalescing.flushAll();
         boolean news = look;
         for (TcpConnection connection : connections) {
-            news |= connection.arm();
+            news |= connection.attention().arm();
         }
         return !news;
     }
@@ -128,7 +128,7 @@ final class TcpProgress implements ProgressSource {
     public void disarm() {
         armed = false;
         for (TcpConnection connection : connections) {
-            connection.disarm();
+            connection.attention().disarm();
         }
     }
 }

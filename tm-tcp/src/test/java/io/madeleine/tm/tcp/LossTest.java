@@ -113,10 +113,12 @@ class LossTest {
     @Test
     void shouldTellOfALossWhenOnlyTheReactorWatches() {
         pair.right.poll();
-        for (int i = 0; i < 200_000 && ((TcpConnection) right.connection).isHot(); i++) {
+        for (int i = 0;
+                i < 200_000 && ((TcpConnection) right.connection).attention().isHot();
+                i++) {
             pair.right.progress.poll(System.nanoTime());
         }
-        assertFalse(((TcpConnection) right.connection).isHot(), "an idle connection cools down");
+        assertFalse(((TcpConnection) right.connection).attention().isHot(), "an idle connection cools down");
         Thread.ofPlatform().start(() -> {
             try {
                 Thread.sleep(50);

@@ -1,0 +1,47 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.spi.ConnectionListener;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * That a connection brings no more, and why: noted by whoever finds out, reported once, by the leader.
+ *
+ * <p>Threading: thread-safe, but {@link #report} belongs to the leader.
+ */
+final class PeerLoss {
+    private record Reason(boolean orderly, String text) {}
+
+    private volatile @Nullable Reason reason;
+    private boolean reported;
+
+    /** Returns whether that is news: a failing send may find out first, but a farewell in the stream counts more. */
+    synchronized boolean note(boolean orderly, String text) {
+        if (reason != null && !orderly) {
+            return false;
+        }
+        reason = new Reason(orderly, text);
+        return true;
+    }
+
+    /** Has what came before read, and then tells of the loss if there is one; returns how many events that was. */
+    int report(ConnectionListener upper) {
+        if (reason == null || reported) {
+            return 0;
+        }
+        reported = true;
+        upper.onReadable();
+        Reason last = reason; // reading may have found the farewell
+        if (last != null) {
+            upper.onLost(last.orderly, last.text);
+        }
+        return 1;
+    }
+
+    /** What it means that reading failed so. */
+    static String reasonOf(IOException e) {
+        return String.valueOf(e.getMessage()).contains("timed out")
+                ? "its host gave no sign for madeleine.peer-timeout"
+                : "the connection was reset (" + e.getMessage() + ")";
+    }
+}
