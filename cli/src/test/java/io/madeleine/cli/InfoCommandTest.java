@@ -7,6 +7,8 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class InfoCommandTest {
     private static Config json(String... options) {
@@ -62,6 +64,24 @@ class InfoCommandTest {
         List<String> lines = run.out().lines().toList();
         assertTrue(indexOf(lines, "  tcp +off .*madeleine\\.tm\\.tcp\\.enabled.*") >= 0, run.out());
         assertTrue(indexOf(lines, "  x +tcp, which is off.*") >= 0, run.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    network=quantum | madeleine.channels.x.network = "quantum" | expected auto or a network of madeleine.tm
+                    network=tcpp    | madeleine.channels.x.network = "tcpp"    | did you mean tcp?
+                    adapter=eth7    | madeleine.channels.x.adapter = "eth7"    | expected auto or an adapter of tcp
+                    """)
+    void shouldRefuseAChannelOverANetworkOrAdapterThatThereIsNot(String setting, String what, String expected) {
+        CommandLineRun run =
+                CommandLineRun.of("info", "--set", "channels.x.network=tcp", "--set", "channels.x." + setting);
+        assertEquals(1, run.code(), run.out());
+        assertTrue(
+                run.err().contains(what)
+                        && run.err().contains("argument channels.x.")
+                        && run.err().contains(expected),
+                run.err());
+        assertEquals("", run.out());
     }
 
     @Test

@@ -62,7 +62,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     /**
      * Describes a session opened with these arguments; see {@link io.madeleine.api.Session#open(String...)}.
      *
-     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong, or a channel names a network or adapter
+     *     that there is not
      */
     public static SessionInfo of(List<String> arguments) {
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
@@ -77,6 +78,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         List<Protocol> preferred = new ArrayList<>();
         List<Protocol> others = new ArrayList<>();
         Families families = Families.wire(config);
+        NamedNetworks.checkKnown(config, families);
         config.networks()
                 .forEach(network -> families.family(network)
                         .map(family -> describe(family, config.root()))

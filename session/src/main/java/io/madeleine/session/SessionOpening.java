@@ -1,6 +1,5 @@
 package io.madeleine.session;
 
-import com.typesafe.config.ConfigUtil;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
@@ -54,7 +53,7 @@ final class SessionOpening {
         try {
             Families families = Families.wire(config);
             LOGGER.log(Level.DEBUG, () -> membership + "; networks: " + families.summary());
-            checkNamedNetworks(families);
+            NamedNetworks.checkUsable(config, families);
             bootstrap = Optional.of(Meeting.join(config, deadlineNs));
             return open(families, bootstrap.get());
         } catch (RuntimeException | Error e) {
@@ -64,32 +63,6 @@ final class SessionOpening {
                 throw new SessionException(membership + ": opening failed: " + e, unexpected);
             }
             throw e;
-        }
-    }
-
-    /** A network that a channel names has to be there; one that "auto" may prefer need not. */
-    private void checkNamedNetworks(Families families) {
-        ConfigReader reader = new ConfigReader(config.root());
-        for (ChannelConfig channel : config.channels()) {
-            if (channel.automatic()) {
-                continue;
-            }
-            String path = ConfigUtil.joinPath("madeleine", "channels", channel.name()) + ".";
-            Optional<ProtocolModule> module = families.module(channel.network());
-            if (module.isEmpty()) {
-                throw reader.wrong(
-                        path + "network",
-                        "auto or a network that is on; this one is off: "
-                                + families.availability(channel.network()).reason() + "; networks: "
-                                + families.summary());
-            }
-            List<String> names = module.get().adapterNames();
-            if (!channel.adapter().equals(ConfigReader.AUTO) && !names.contains(channel.adapter())) {
-                throw reader.wrong(
-                        path + "adapter",
-                        "auto or an adapter of " + channel.network() + ", " + Suggestions.anyOf(names)
-                                + Suggestions.didYouMean(channel.adapter(), names));
-            }
         }
     }
 

@@ -1,0 +1,69 @@
+package io.madeleine.session;
+
+import com.typesafe.config.ConfigUtil;
+import io.madeleine.pmm.spi.ProtocolModule;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Checks the networks and adapters that channels name: they have to be there, whereas one that "auto" may prefer need not.
+ *
+ * <p>Threading: stateless.
+ */
+final class NamedNetworks {
+    private NamedNetworks() {}
+
+    /**
+     * Checks that the names mean something, though perhaps nothing that can be used here.
+     *
+     * @throws io.madeleine.api.ConfigurationException if one does not
+     */
+    static void checkKnown(SessionConfig config, Families families) {
+        ConfigReader reader = new ConfigReader(config.root());
+        List<String> known = families.all().stream().map(Family::name).toList();
+        for (ChannelConfig channel : config.channels()) {
+            if (channel.automatic()) {
+                continue;
+            }
+            if (!known.contains(channel.network())) {
+                throw reader.wrong(
+                        key(channel, "network"),
+                        "auto or a network of madeleine.tm, " + Suggestions.anyOf(known)
+                                + Suggestions.didYouMean(channel.network(), known));
+            }
+            Optional<ProtocolModule> module = families.module(channel.network());
+            List<String> adapters = module.map(ProtocolModule::adapterNames).orElse(List.of());
+            if (module.isPresent()
+                    && !channel.adapter().equals(ConfigReader.AUTO)
+                    && !adapters.contains(channel.adapter())) {
+                throw reader.wrong(
+                        key(channel, "adapter"),
+                        "auto or an adapter of " + channel.network() + ", " + Suggestions.anyOf(adapters)
+                                + Suggestions.didYouMean(channel.adapter(), adapters));
+            }
+        }
+    }
+
+    /**
+     * Checks that they are there and on, too.
+     *
+     * @throws io.madeleine.api.ConfigurationException if one is not
+     */
+    static void checkUsable(SessionConfig config, Families families) {
+        checkKnown(config, families);
+        for (ChannelConfig channel : config.channels()) {
+            if (!channel.automatic() && families.module(channel.network()).isEmpty()) {
+                throw new ConfigReader(config.root())
+                        .wrong(
+                                key(channel, "network"),
+                                "auto or a network that is on; this one is off: "
+                                        + families.availability(channel.network())
+                                                .reason() + "; networks: " + families.summary());
+            }
+        }
+    }
+
+    private static String key(ChannelConfig channel, String last) {
+        return ConfigUtil.joinPath("madeleine", "channels", channel.name(), last);
+    }
+}
