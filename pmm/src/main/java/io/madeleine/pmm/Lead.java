@@ -3,6 +3,7 @@ package io.madeleine.pmm;
 import io.madeleine.pmm.spi.Reactor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,9 @@ final class Lead {
     private volatile @Nullable Thread holder;
     private volatile boolean closed;
     private volatile boolean over;
+
+    /** How often it has been taken; written by the holder. */
+    private final AtomicInteger takes = new AtomicInteger();
 
     private static VarHandle holderHandle() {
         try {
@@ -48,7 +52,13 @@ final class Lead {
             holder = null;
             return false;
         }
+        takes.setOpaque(takes.getPlain() + 1);
         return true;
+    }
+
+    /** How often it has been taken, roughly: who sees the same number twice knows that nobody has held it in between. */
+    int takeCount() {
+        return takes.getOpaque();
     }
 
     /** Lets the lead go. */

@@ -128,6 +128,11 @@ public final class ProgressEngine implements AutoCloseable {
         return lead.isHeld();
     }
 
+    /** How often the lead has been taken. */
+    int leadCount() {
+        return lead.takeCount();
+    }
+
     /** Whether a thread that would rather lead itself is parked. */
     boolean hasLeadSeekers() {
         return waitList.hasLeadSeekers();

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The session's own thread: leads while there is demand (virtual threads that wait, handlers, asynchronous operations)
  * and no thread of the user leads; sleeps otherwise. It hands the lead over as soon as somebody else wants it, and takes
- * a lead that was left only if it is still free a moment later: a thread that sends and waits in turns keeps it so.
+ * a lead that was left only if nobody has taken it for a moment: a thread that sends and waits in turns keeps it so.
  *
  * <p>Threading: one per engine; {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
  */
@@ -55,16 +55,23 @@ final class ProgressThread extends Thread {
     @Override
     public void run() {
         int busyRounds = 0;
+        int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
-            if (!engine.hasDemand() || busyRounds > GRACE_ROUNDS) {
-                parkDeeply(busyRounds > GRACE_ROUNDS);
+            if (!engine.hasDemand()) {
+                parkDeeply(false);
                 busyRounds = 0;
-            } else if (engine.isLed() || engine.hasLeadSeekers()) {
+                leadsSeen = engine.leadCount(); // new demand: who led before may have left long ago
+            } else if (busyRounds > GRACE_ROUNDS) {
+                parkDeeply(true);
+                busyRounds = 0;
+            } else if (engine.isLed() || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
+                leadsSeen = engine.leadCount();
                 busyRounds++;
                 LockSupport.parkNanos(this, GRACE_NS);
             } else {
                 busyRounds = 0;
                 lead();
+                leadsSeen = engine.leadCount();
             }
         }
     }

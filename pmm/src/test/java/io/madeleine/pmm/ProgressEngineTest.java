@@ -99,6 +99,35 @@ class ProgressEngineTest {
         }
     }
 
+    // ---- who leads
+
+    @Test
+    void shouldNotTakeTheLeadFromAThreadThatTakesItAgainAndAgain() {
+        AtomicInteger rounds = new AtomicInteger();
+        AtomicInteger others = new AtomicInteger();
+        Runnable dispatcher =
+                () -> (Thread.currentThread() == engine.foreignThread() ? others : rounds).incrementAndGet();
+        engine.addDispatcher(dispatcher, WaitHint.AUTO); // for which the session's thread leads
+        int takenOver = 0;
+        long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < 100_000_000) {
+            int before = rounds.get();
+            assertTrue(engine.await(news, () -> rounds.get() > before, in(5_000)));
+            int othersBefore = others.get();
+            long leftNs = System.nanoTime();
+            while (System.nanoTime() - leftNs < 20_000) {
+                Thread.onSpinWait();
+            }
+            takenOver += others.get() == othersBefore ? 0 : 1;
+        }
+        assertTrue(takenOver < 50, takenOver + " times in 100 ms"); // when this thread had lost its processor, perhaps
+        int othersBefore = others.get();
+        while (others.get() == othersBefore) { // now that it is left, the lead is taken
+            LockSupport.parkNanos(100_000);
+        }
+        engine.lowerDemand();
+    }
+
     // ---- ends of waits
 
     @Test
