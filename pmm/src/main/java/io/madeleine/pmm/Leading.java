@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: the leader's, but for {@link #isAsleep}.
  */
 final class Leading {
-    /** Reading the clock costs as much as a round of an idle network. */
+    /** Reading the clock costs as much as a round of an idle network: it is read every so many rounds, whoever leads. */
     private static final int CLOCK_ROUNDS = 16;
 
     /**
@@ -34,6 +34,11 @@ final class Leading {
     private @Nullable Waitable own;
 
     private boolean owing;
+
+    /** The leader's: what the clock said when it was read last, and for how many rounds more that is good enough. */
+    private long clockNs = System.nanoTime();
+
+    private int roundsBeforeClock;
 
     Leading(
             ProgressEngine engine,
@@ -113,11 +118,10 @@ final class Leading {
 
     private boolean rounds(Waitable on, Condition condition, long deadlineNs) {
         long idleSinceNs = 0;
-        long nowNs = System.nanoTime();
-        long yieldAtNs = nowNs;
+        long yieldAtNs = 0;
         int yields = 0;
         for (int count = 1, idleRounds = 0; ; count++) {
-            int work = engine.round(nowNs);
+            int work = engine.round(recentNs());
             if (condition.isMet()) {
                 return true;
             }
@@ -132,7 +136,7 @@ final class Leading {
                 }
                 continue;
             }
-            nowNs = System.nanoTime();
+            long nowNs = System.nanoTime();
             engine.checkWait(deadlineNs);
             if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
                 return false;
@@ -160,6 +164,15 @@ final class Leading {
                 return true;
             }
         }
+    }
+
+    /** The time, which may be some rounds ago: a wait that ends in its first rounds does not read the clock. */
+    private long recentNs() {
+        if (--roundsBeforeClock < 0) {
+            roundsBeforeClock = CLOCK_ROUNDS - 1;
+            clockNs = System.nanoTime();
+        }
+        return clockNs;
     }
 
     /** Whether the policy spends a thread that has been idle for so long on spinning. */
