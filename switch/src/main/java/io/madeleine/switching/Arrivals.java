@@ -27,6 +27,14 @@ final class Arrivals {
      */
     private static final int LOOKS = 128;
 
+    /**
+     * How often the leader looks at the sender of the handler's last message in each round: as long as a round of polls
+     * takes, or some times that. It does so for a while only, for the sake of others who wait.
+     */
+    private static final int HANDLER_LOOKS = 64;
+
+    private static final int ROUNDS_WITH_LOOKS = 64;
+
     /** Every so many messages found by such a look, all networks are driven once, for the other senders' sake. */
     private static final int LOOKS_IN_A_ROW = 64;
 
@@ -42,6 +50,9 @@ final class Arrivals {
     private volatile @Nullable SwitchedConnection expected;
 
     private int foundByLook; // lost counts do no harm
+
+    /** How many rounds more the handler's expected sender is looked at directly; the leader's. */
+    private int roundsWithLooks;
 
     Arrivals(SwitchedChannel channel) {
         this.channel = channel;
@@ -196,15 +207,50 @@ final class Arrivals {
     /** Hands arrived messages that nobody waits for to the handler, outside all polls; the leader calls. */
     private void dispatch() {
         MessageHandler current = handler;
-        for (int i = 0; i < HANDLED_PER_ROUND && current != null && waitingForAnyone.get() == 0; i++) {
+        if (current == null) {
+            return;
+        }
+        for (int i = 0; i < HANDLED_PER_ROUND && waitingForAnyone.get() == 0; i++) {
             SwitchedConnection first = queue.poll();
             if (first == null) {
-                return;
+                break;
             }
             first.leftQueue();
             IncomingHandle begun = first.hasClaims() ? null : first.receiving().tryBegin();
             if (begun != null) {
+                expectFrom(first);
                 handle(current, begun);
+            }
+        }
+        SwitchedConnection sender = expected;
+        if (roundsWithLooks > 0 && sender != null) {
+            roundsWithLooks--;
+            lookAndHandle(current, sender);
+        }
+    }
+
+    /** The next message for the handler may come from there, too, if the one before did. */
+    private void expectFrom(SwitchedConnection sender) {
+        if (expected != sender) {
+            expected = sender;
+            roundsWithLooks = 0;
+        } else if (sender.receiving().isWorthLooking()) {
+            roundsWithLooks = ROUNDS_WITH_LOOKS;
+        }
+    }
+
+    /**
+     * Looks at one sender for a moment; hands a message found there to the handler without the polls, the queue and the wake-ups
+     * through which other messages come.
+     */
+    private void lookAndHandle(MessageHandler current, SwitchedConnection sender) {
+        ReceiveHalf receiving = sender.receiving();
+        for (int looks = HANDLER_LOOKS; looks > 0 && waitingForAnyone.get() == 0 && !sender.hasClaims(); looks--) {
+            IncomingHandle begun = receiving.tryBegin();
+            if (begun != null) {
+                roundsWithLooks = ROUNDS_WITH_LOOKS;
+                handle(current, begun);
+                return; // whoever leads may have waited for what the handler did
             }
         }
     }
