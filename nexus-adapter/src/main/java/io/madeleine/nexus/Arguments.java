@@ -27,7 +27,7 @@ public final class Arguments {
     private static final int INITIAL_BYTES = 128;
     private static final int INITIAL_BULKS = 2;
 
-    private MemorySegment memory;
+    private Bytes memory;
     private int end = Wire.HEADER_BYTES;
     private MemorySegment[] bulks;
     private int bulkCount;
@@ -71,7 +71,7 @@ public final class Arguments {
 
     private int claim(int bytes) {
         int offset = end;
-        if (bytes > memory.byteSize() - offset) {
+        if (bytes > memory.size() - offset) {
             grow(bytes);
         }
         end = offset + bytes;
@@ -84,16 +84,16 @@ public final class Arguments {
             throw new IllegalArgumentException("the small arguments of a request take " + needed
                     + " bytes: expected less than 2 GiB; put large ones as arrays or segments");
         }
-        long size = Math.min(Math.max(needed, 2 * memory.byteSize()), Integer.MAX_VALUE - 64);
-        MemorySegment grown = MemorySegment.ofArray(new byte[(int) size]);
-        MemorySegment.copy(memory, 0, grown, 0, end);
+        long size = Math.min(Math.max(needed, 2L * memory.size()), Integer.MAX_VALUE - 64);
+        Bytes grown = Bytes.allocate((int) size);
+        MemorySegment.copy(memory.segment(), 0, grown.segment(), 0, end);
         memory = grown;
     }
 
     /** Puts a byte. */
     public Arguments putByte(byte value) {
         int offset = claim(Byte.BYTES);
-        memory.set(Wire.BYTE, offset, value);
+        memory.putByte(offset, value);
         return this;
     }
 
@@ -105,28 +105,28 @@ public final class Arguments {
     /** Puts two bytes. */
     public Arguments putShort(short value) {
         int offset = claim(Short.BYTES);
-        memory.set(Wire.SHORT, offset, value);
+        memory.putShort(offset, value);
         return this;
     }
 
     /** Puts a character as two bytes. */
     public Arguments putChar(char value) {
         int offset = claim(Character.BYTES);
-        memory.set(Wire.CHAR, offset, value);
+        memory.putChar(offset, value);
         return this;
     }
 
     /** Puts four bytes. */
     public Arguments putInt(int value) {
         int offset = claim(Integer.BYTES);
-        memory.set(Wire.INT, offset, value);
+        memory.putInt(offset, value);
         return this;
     }
 
     /** Puts eight bytes. */
     public Arguments putLong(long value) {
         int offset = claim(Long.BYTES);
-        memory.set(Wire.LONG, offset, value);
+        memory.putLong(offset, value);
         return this;
     }
 
@@ -188,16 +188,17 @@ public final class Arguments {
     public Arguments putSegment(MemorySegment segment) {
         long bytes = segment.byteSize();
         if (bytes < Wire.BULK_BYTES) {
-            int offset = claim(Long.BYTES + (int) bytes);
-            memory.set(Wire.LONG, offset, bytes);
-            MemorySegment.copy(segment, 0, memory, offset + Long.BYTES, bytes);
+            int offset = claim(Integer.BYTES + (int) bytes);
+            memory.putInt(offset, (int) bytes);
+            MemorySegment.copy(segment, 0, memory.segment(), offset + Integer.BYTES, bytes);
             return this;
         }
         if (bulkCount == Wire.MAX_BULKS) {
             throw new IllegalArgumentException("a request has " + Wire.MAX_BULKS
                     + " arguments of 1 KiB or more already: gather them in fewer arrays");
         }
-        putLong(bytes);
+        putInt(~(int) (bytes >>> Integer.SIZE));
+        putInt((int) bytes);
         if (bulkCount == bulks.length) {
             bulks = Arrays.copyOf(bulks, 2 * bulkCount);
         }
@@ -236,19 +237,33 @@ public final class Arguments {
     }
 
     void copyInline(MemorySegment target, long offset) {
-        MemorySegment.copy(memory, Wire.HEADER_BYTES, target, offset, inlineBytes());
+        MemorySegment.copy(memory.segment(), Wire.HEADER_BYTES, target, offset, inlineBytes());
     }
 
     /** Everything of a message, up to its end. */
     void pack(OutgoingMessage message, int endpoint, int handler) {
-        memory.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulkCount);
-        memory.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
-        memory.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
-        memory.set(Wire.INT, Wire.INLINE_OFFSET, end - Wire.HEADER_BYTES);
-        message.pack(memory, 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        if (end > Wire.FIRST_BYTES) {
-            message.pack(memory, Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        if (bulkCount == 0) {
+            packInline(message, endpoint, handler, 0);
+        } else {
+            packWithBulks(message, endpoint, handler);
         }
+    }
+
+    private void packInline(OutgoingMessage message, int endpoint, int handler, int hasBulks) {
+        memory.putInt(Wire.ENDPOINT_OFFSET, endpoint);
+        memory.putInt(Wire.HANDLER_OFFSET, handler);
+        memory.putInt(Wire.SIZES_OFFSET, inlineBytes() | hasBulks);
+        message.pack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        if (end > Wire.FIRST_BYTES) {
+            message.pack(memory.segment(), Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        }
+    }
+
+    private void packWithBulks(OutgoingMessage message, int endpoint, int handler) {
+        int offset = claim(Integer.BYTES);
+        memory.putInt(offset, bulkCount);
+        packInline(message, endpoint, handler, Wire.HAS_BULKS);
+        end = offset; // these arguments may be sent once more
         for (int i = 0; i < bulkCount; i++) {
             message.pack(bulks[i], 0, bulks[i].byteSize(), SendMode.CHEAPER, i == bulkCount - 1 ? CHEAPER : EXPRESS);
         }
@@ -272,7 +287,7 @@ public final class Arguments {
     Arguments copy() {
         Arguments copied = new Arguments(Arrays.copyOf(bulks, Math.max(1, bulkCount)), bulkCount);
         int offset = copied.claim(inlineBytes());
-        MemorySegment.copy(memory, Wire.HEADER_BYTES, copied.memory, offset, inlineBytes());
+        copyInline(copied.memory.segment(), offset);
         return copied;
     }
 
@@ -286,16 +301,16 @@ public final class Arguments {
     }
 
     private Arguments(MemorySegment[] bulks, int bulkCount) {
-        this.memory = MemorySegment.ofArray(new byte[INITIAL_BYTES]);
+        this.memory = Bytes.allocate(INITIAL_BYTES);
         this.bulks = bulks;
         this.bulkCount = bulkCount;
     }
 
     /** The small arguments as a request finds them, in memory of its own. */
-    MemorySegment inlineCopy() {
-        byte[] bytes = new byte[inlineBytes()];
-        MemorySegment.copy(memory, Wire.BYTE, Wire.HEADER_BYTES, bytes, 0, bytes.length);
-        return MemorySegment.ofArray(bytes);
+    Bytes inlineCopy() {
+        Bytes copy = Bytes.allocate(inlineBytes());
+        copyInline(copy.segment(), 0);
+        return copy;
     }
 
     /** Copies of the referenced arguments, for a request that stays in this process. */

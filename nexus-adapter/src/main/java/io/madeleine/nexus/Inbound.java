@@ -34,7 +34,7 @@ final class Inbound implements Channel.MessageHandler {
     private final @Nullable BlockingWatch watch;
     private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
-    private MemorySegment memory = MemorySegment.ofArray(new byte[Wire.FIRST_BYTES]);
+    private Bytes memory = Bytes.allocate(Wire.FIRST_BYTES);
 
     Inbound(Node node) {
         this.node = node;
@@ -141,43 +141,55 @@ final class Inbound implements Channel.MessageHandler {
     }
 
     private void take(IncomingMessage message) {
-        message.unpack(memory, 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        int bulks = memory.get(Wire.INT, Wire.BULK_COUNT_OFFSET);
-        int inline = memory.get(Wire.INT, Wire.INLINE_OFFSET);
-        if (bulks < 0
-                || bulks > Wire.MAX_BULKS
-                || inline < 0
-                || inline > node.options().maxRequestBytes()) {
-            throw new NexusException("a request with " + Integer.toUnsignedString(inline)
-                    + " bytes of small arguments and " + Integer.toUnsignedString(bulks)
-                    + " large ones was announced: expected at most "
-                    + node.options().maxRequestBytes() + " bytes (ContextOptions.maxRequestBytes) and "
-                    + Wire.MAX_BULKS);
+        message.unpack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        int sizes = memory.getInt(Wire.SIZES_OFFSET);
+        int inline = sizes & ~Wire.HAS_BULKS;
+        Bytes used = memory;
+        if (inline > Wire.FIRST_BYTES - Wire.HEADER_BYTES) {
+            used = takeMore(message, inline);
         }
         int end = Wire.HEADER_BYTES + inline;
-        MemorySegment used = memory;
-        if (end > Wire.FIRST_BYTES) {
-            used = withRoom(end);
-            message.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
-            message.unpack(used, Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        }
         int sender = message.remote();
-        if (bulks == 0) {
+        if (sizes >= 0) {
             message.endUnpacking();
             message.close();
+            request.begin(used, Wire.HEADER_BYTES, end, sender, 0, (IncomingMessage) null);
+        } else {
+            end -= Integer.BYTES;
+            request.begin(used, Wire.HEADER_BYTES, end, sender, bulks(used, end), message);
         }
-        request.begin(used, Wire.HEADER_BYTES, end, sender, bulks, bulks == 0 ? null : message);
-        dispatch(request, used.get(Wire.INT, Wire.ENDPOINT_OFFSET), used.get(Wire.INT, Wire.HANDLER_OFFSET));
+        dispatch(request, used.getInt(Wire.ENDPOINT_OFFSET), used.getInt(Wire.HANDLER_OFFSET));
+    }
+
+    private Bytes takeMore(IncomingMessage message, int inline) {
+        if (inline > node.options().maxRequestBytes()) {
+            throw new NexusException("a request with " + inline + " bytes of small arguments was announced: expected at"
+                    + " most " + node.options().maxRequestBytes() + " (ContextOptions.maxRequestBytes)");
+        }
+        int end = Wire.HEADER_BYTES + inline;
+        Bytes used = withRoom(end);
+        message.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
+        message.unpack(used.segment(), Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        return used;
+    }
+
+    private static int bulks(Bytes used, int offset) {
+        int bulks = offset < Wire.HEADER_BYTES ? 0 : used.getInt(offset);
+        if (bulks < 1 || bulks > Wire.MAX_BULKS) {
+            throw new NexusException("a request with " + Integer.toUnsignedString(bulks)
+                    + " large arguments was announced: expected 1 to " + Wire.MAX_BULKS);
+        }
+        return bulks;
     }
 
     /** Memory that begins with the first block; what is larger than usual is for this request only. */
-    private MemorySegment withRoom(int bytes) {
-        if (bytes <= memory.byteSize()) {
+    private Bytes withRoom(int bytes) {
+        if (bytes <= memory.size()) {
             return memory;
         }
-        MemorySegment larger = MemorySegment.ofArray(new byte[Math.max(bytes, 2 * (int) memory.byteSize())]);
-        MemorySegment.copy(memory, 0, larger, 0, Wire.FIRST_BYTES);
-        if (larger.byteSize() <= KEPT_BYTES) {
+        Bytes larger = Bytes.allocate(Math.max(bytes, 2 * memory.size()));
+        MemorySegment.copy(memory.segment(), 0, larger.segment(), 0, Wire.FIRST_BYTES);
+        if (larger.size() <= KEPT_BYTES) {
             memory = larger;
         }
         return larger;

@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the handler's thread.
  */
 public final class Request {
+    private static final Bytes NONE = Bytes.allocate(0);
+
     private final Node node;
-    private MemorySegment memory = MemorySegment.NULL;
+    private Bytes memory = NONE;
     private int position;
     private int end;
     private int start;
@@ -39,20 +41,26 @@ public final class Request {
     }
 
     /** Begins another request: small arguments from {@code start} to {@code end}, large ones from the message. */
-    void begin(MemorySegment inline, int from, int to, int sender, int bulks, @Nullable IncomingMessage open) {
-        memory = inline;
+    void begin(Bytes inline, int from, int to, int sender, int bulks, @Nullable IncomingMessage open) {
+        if (memory != inline) { // storing a reference costs a fence under some collectors
+            memory = inline;
+        }
         start = from;
         position = from;
         end = to;
         remote = sender;
         bulkCount = bulks;
         bulksTaken = 0;
-        message = open;
-        source = null;
+        if (message != open) {
+            message = open;
+        }
+        if (source != null) {
+            source = null;
+        }
     }
 
     /** As {@link #begin}, with large arguments that come from elsewhere than a channel. */
-    void begin(MemorySegment inline, int from, int to, int sender, int bulks, BulkSource others) {
+    void begin(Bytes inline, int from, int to, int sender, int bulks, BulkSource others) {
         begin(inline, from, to, sender, bulks, (IncomingMessage) null);
         source = others;
     }
@@ -60,18 +68,18 @@ public final class Request {
     /** A request of this process to itself. */
     static Request local(Node node, Arguments arguments) {
         Request request = new Request(node);
-        MemorySegment inline = arguments.inlineCopy();
+        Bytes inline = arguments.inlineCopy();
         MemorySegment[] bulks = arguments.bulkCopies();
-        request.begin(inline, 0, (int) inline.byteSize(), node.rank(), bulks.length, new BulkSource.Present(bulks));
+        request.begin(inline, 0, inline.size(), node.rank(), bulks.length, new BulkSource.Present(bulks));
         return request;
     }
 
     /** This request with memory of its own, for another thread; this object is free for the next one. */
     Request detach() {
         Request detached = new Request(node);
-        byte[] copy = new byte[end - position];
-        MemorySegment.copy(memory, Wire.BYTE, position, copy, 0, copy.length);
-        detached.begin(MemorySegment.ofArray(copy), 0, copy.length, remote, bulkCount, message);
+        Bytes copy = Bytes.allocate(end - position);
+        MemorySegment.copy(memory.segment(), position, copy.segment(), 0, copy.size());
+        detached.begin(copy, 0, copy.size(), remote, bulkCount, message);
         detached.source = source;
         detached.bulksTaken = bulksTaken;
         message = null;
@@ -124,7 +132,7 @@ public final class Request {
 
     /** Takes a byte. */
     public byte getByte() {
-        return memory.get(Wire.BYTE, take(Byte.BYTES));
+        return memory.getByte(take(Byte.BYTES));
     }
 
     /** Takes a boolean. */
@@ -134,22 +142,22 @@ public final class Request {
 
     /** Takes two bytes. */
     public short getShort() {
-        return memory.get(Wire.SHORT, take(Short.BYTES));
+        return memory.getShort(take(Short.BYTES));
     }
 
     /** Takes a character. */
     public char getChar() {
-        return memory.get(Wire.CHAR, take(Character.BYTES));
+        return memory.getChar(take(Character.BYTES));
     }
 
     /** Takes four bytes. */
     public int getInt() {
-        return memory.get(Wire.INT, take(Integer.BYTES));
+        return memory.getInt(take(Integer.BYTES));
     }
 
     /** Takes eight bytes. */
     public long getLong() {
-        return memory.get(Wire.LONG, take(Long.BYTES));
+        return memory.getLong(take(Long.BYTES));
     }
 
     /** Takes a float. */
@@ -225,14 +233,20 @@ public final class Request {
 
     /** How many bytes the array, string or segment has that is next. */
     public long nextBytes() {
-        int at = take(Long.BYTES);
+        int at = take(Integer.BYTES);
         position = at;
-        long bytes = memory.get(Wire.LONG, at);
-        if (bytes < 0 || (bytes < Wire.BULK_BYTES && bytes > end - at - Long.BYTES)) {
-            throw new NexusException("the request from rank " + remote + " has no array, string or segment at byte "
-                    + (at - start) + ": expected what the sender has put, in its order");
+        int first = memory.getInt(at);
+        if (first >= 0 && first < Wire.BULK_BYTES && first <= end - at - Integer.BYTES) {
+            return first;
         }
-        return bytes;
+        if (first < 0 && end - at >= Long.BYTES) {
+            long bytes = (long) ~first << Integer.SIZE | Integer.toUnsignedLong(memory.getInt(at + Integer.BYTES));
+            if (bytes >= Wire.BULK_BYTES) {
+                return bytes;
+            }
+        }
+        throw new NexusException("the request from rank " + remote + " has no array, string or segment at byte "
+                + (at - start) + ": expected what the sender has put, in its order");
     }
 
     private int nextLength(int elementBytes) {
@@ -270,9 +284,9 @@ public final class Request {
             throw new IllegalArgumentException("the request from rank " + remote + " has a block of " + found
                     + " bytes next, asked for are " + bytes + ": ask nextBytes()");
         }
-        position += Long.BYTES;
+        position += bytes < Wire.BULK_BYTES ? Integer.BYTES : Long.BYTES;
         if (bytes < Wire.BULK_BYTES) {
-            MemorySegment.copy(memory, take((int) bytes), target, offset, bytes);
+            MemorySegment.copy(memory.segment(), take((int) bytes), target, offset, bytes);
             return;
         }
         if (bulksTaken == bulkCount) {

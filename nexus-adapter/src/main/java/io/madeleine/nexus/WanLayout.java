@@ -3,11 +3,18 @@ package io.madeleine.nexus;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests as they are written to a connection; see {@link WanWay}.
+ * Requests as they are written to a connection; see {@link WanWay}: the numbers of large arguments, endpoint, handler and bytes of
+ * small arguments, in four bytes each, the lengths of the large ones in eight each, the small ones, the large ones.
  *
  * <p>Threading: stateless.
  */
 final class WanLayout {
+    static final int BULK_COUNT_OFFSET = 0;
+    static final int ENDPOINT_OFFSET = 4;
+    static final int HANDLER_OFFSET = 8;
+    static final int INLINE_OFFSET = 12;
+    static final int HEADER_BYTES = 16;
+
     private WanLayout() {}
 
     /** Everything but the large arguments. */
@@ -31,17 +38,17 @@ final class WanLayout {
         int bulks = arguments.bulkCount();
         int lengthBytes = bulks * Long.BYTES;
         int inline = arguments.inlineBytes();
-        byte[] bytes = new byte[Wire.HEADER_BYTES + lengthBytes + inline + moreBytes];
+        byte[] bytes = new byte[HEADER_BYTES + lengthBytes + inline + moreBytes];
         MemorySegment head = MemorySegment.ofArray(bytes);
-        head.set(Wire.INT, Wire.BULK_COUNT_OFFSET, bulks);
-        head.set(Wire.INT, Wire.ENDPOINT_OFFSET, endpoint);
-        head.set(Wire.INT, Wire.HANDLER_OFFSET, handler);
-        head.set(Wire.INT, Wire.INLINE_OFFSET, inline);
+        head.set(Wire.INT, BULK_COUNT_OFFSET, bulks);
+        head.set(Wire.INT, ENDPOINT_OFFSET, endpoint);
+        head.set(Wire.INT, HANDLER_OFFSET, handler);
+        head.set(Wire.INT, INLINE_OFFSET, inline);
         for (int i = 0; i < bulks; i++) {
             long bulkBytes = arguments.bulk(i).byteSize();
-            head.set(Wire.LONG, Wire.HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);
+            head.set(Wire.LONG, HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);
         }
-        arguments.copyInline(head, Wire.HEADER_BYTES + (long) lengthBytes);
+        arguments.copyInline(head, HEADER_BYTES + (long) lengthBytes);
         return bytes;
     }
 }

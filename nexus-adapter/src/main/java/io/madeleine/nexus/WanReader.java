@@ -24,7 +24,7 @@ final class WanReader implements Runnable {
     private final WanWay way;
     private final SealedConnection connection;
     private final Request request;
-    private final byte[] header = new byte[Wire.HEADER_BYTES];
+    private final byte[] header = new byte[WanLayout.HEADER_BYTES];
     private final MemorySegment fields = MemorySegment.ofArray(header);
     private byte[] memory = new byte[1024];
 
@@ -60,11 +60,11 @@ final class WanReader implements Runnable {
 
     private void receive() throws IOException {
         connection.readFully(header, 0, header.length);
-        int bulks = fields.get(Wire.INT, Wire.BULK_COUNT_OFFSET);
+        int bulks = fields.get(Wire.INT, WanLayout.BULK_COUNT_OFFSET);
         if (bulks == WanWay.SIGN) {
             return;
         }
-        int inline = fields.get(Wire.INT, Wire.INLINE_OFFSET);
+        int inline = fields.get(Wire.INT, WanLayout.INLINE_OFFSET);
         int maxBytes = node.options().maxRequestBytes();
         if (bulks < 0 || bulks > Wire.MAX_BULKS || inline < 0 || inline > maxBytes) {
             throw new NexusException("a request with " + Integer.toUnsignedString(inline)
@@ -75,7 +75,7 @@ final class WanReader implements Runnable {
         long[] lengths = bulks == 0 ? new long[0] : lengths(bulks);
         byte[] small = inline <= memory.length ? memory : room(inline);
         connection.readFully(small, 0, inline);
-        dispatch(MemorySegment.ofArray(small), inline, lengths);
+        dispatch(Bytes.of(small), inline, lengths);
     }
 
     private long[] lengths(int count) throws IOException {
@@ -100,7 +100,7 @@ final class WanReader implements Runnable {
         return larger;
     }
 
-    private void dispatch(MemorySegment small, int inline, long[] lengths) throws IOException {
+    private void dispatch(Bytes small, int inline, long[] lengths) throws IOException {
         BulkSource bulks;
         Stream stream = null;
         if (isSmall(lengths)) {
@@ -118,7 +118,9 @@ final class WanReader implements Runnable {
         request.begin(small, 0, inline, way.peer.number(), lengths.length, bulks);
         node.inbound()
                 .receive(
-                        request, fields.get(Wire.INT, Wire.ENDPOINT_OFFSET), fields.get(Wire.INT, Wire.HANDLER_OFFSET));
+                        request,
+                        fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET),
+                        fields.get(Wire.INT, WanLayout.HANDLER_OFFSET));
         if (stream != null) {
             stream.awaitEnd();
         }

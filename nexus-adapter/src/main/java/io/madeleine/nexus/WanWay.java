@@ -141,8 +141,8 @@ final class WanWay extends Way {
 
     private void write() {
         byte[] batch = new byte[SealedConnection.RECORD_BYTES];
-        byte[] sign = new byte[Wire.HEADER_BYTES];
-        MemorySegment.ofArray(sign).set(Wire.INT, Wire.BULK_COUNT_OFFSET, SIGN);
+        byte[] sign = new byte[WanLayout.HEADER_BYTES];
+        MemorySegment.ofArray(sign).set(Wire.INT, WanLayout.BULK_COUNT_OFFSET, SIGN);
         long pauseNs = TimeUnit.MILLISECONDS.toNanos(node.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
         try {
             while (lost() == null) {

@@ -381,7 +381,7 @@ class RequestsTest {
             Startpoint remote = world.of(1).startpoint(0, "e");
             remote.rsr("bad", new Arguments().putBytes(new byte[100_000])); // which nobody takes
             remote.rsr("badThread", new Arguments());
-            remote.rsr("tooMuch", new Arguments().putLong(1L << 50));
+            remote.rsr("tooMuch", new Arguments().putInt(~(1 << 18)).putInt(0)); // as if 2^50 bytes followed
             remote.rsr("good", new Arguments());
             await(world.of(0), () -> good.get() == 1 && world.of(0).handlerFailureCount() == 3);
             assertTrue(failed.contains("bad 1 IOException"), failed::toString);
