@@ -1,8 +1,5 @@
 package io.madeleine.tm.tcp;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +18,6 @@ final class Coalescing {
     private static final int MAX_DOUBLINGS = 6;
 
     private static final int FIRST_CAPACITY = 8;
-
-    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.tcp");
 
     private final String name;
     private final long coalesceNs;
@@ -127,27 +122,32 @@ final class Coalescing {
     }
 
     private void run() {
-        sharpenTimer();
+        FlushTimer.sharpen();
+        FlushTimer timer = new FlushTimer(coalesceNs);
         int vain = 0;
         int doublings = 0;
+        boolean alive = false;
         while (!closed) {
             if (count == 0) {
                 LockSupport.park(this);
                 continue;
             }
-            LockSupport.parkNanos(this, coalesceNs << doublings);
+            timer.sleep(alive && doublings == 0 ? timer.patienceNs() : coalesceNs << doublings);
             boolean found = false;
             boolean full = false;
+            alive = true;
             long nowNs = System.nanoTime();
             for (int i = 0; i < count; i++) {
                 TcpConnection connection = stream(i);
                 if (connection != null && connection.output().hasKept()) {
                     found = true;
+                    alive &= connection.output().goesOn();
                     full |= !connection.output().flushIdle(nowNs);
                 }
             }
             doublings = full ? Math.min(doublings + 1, MAX_DOUBLINGS) : 0;
             vain = found ? 0 : vain + 1;
+            alive &= found;
             if (vain > LOOKS_IN_VAIN) {
                 vain = 0;
                 for (int i = count - 1; i >= 0; i--) { // from behind: each may leave
@@ -157,16 +157,6 @@ final class Coalescing {
                     }
                 }
             }
-        }
-    }
-
-    /** Linux lets a sleep last 50 us longer than asked, to wake for several at once; a thread may ask it not to. */
-    private static void sharpenTimer() {
-        try {
-            Path self = Files.readSymbolicLink(Path.of("/proc/thread-self"));
-            Files.writeString(Path.of("/proc/" + self.getFileName() + "/timerslack_ns"), "1000");
-        } catch (IOException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "the timer of coalescing stays coarse: " + e);
         }
     }
 

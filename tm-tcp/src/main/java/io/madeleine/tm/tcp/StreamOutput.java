@@ -31,6 +31,7 @@ final class StreamOutput {
     private @Nullable Thread keeper;
     private long keptSinceNs;
     private int keptMessages;
+    private long seenSinceNs;
     private boolean listed;
     private boolean finishing;
     private boolean ended;
@@ -117,6 +118,14 @@ final class StreamOutput {
         } else if (nowNs - keptSinceNs >= ageNs) {
             flushKept();
         }
+    }
+
+    /** Whether the sender has begun to keep anew since the last time that the timer asked: it writes by itself. */
+    boolean goesOn() {
+        long sinceNs = keptSinceNs;
+        boolean goesOn = sinceNs != seenSinceNs;
+        seenSinceNs = sinceNs;
+        return goesOn;
     }
 
     /** A timer looks: what is kept leaves, unless its sender has just begun to keep, and will look at the clock itself. */
