@@ -2,7 +2,8 @@
  * The least that memory shared by two processes takes: what messages there are bounded by. Small messages go through short
  * cells, each with its state in front, in one cache line if they fit. Larger ones go by two copies, piece by piece through
  * large cells, so that the receiver copies while the sender does; or, if asked for, by a single copy: the sender says where
- * they lie, and the receiver reads them there with process_vm_readv.
+ * they lie, and the receiver reads them there with process_vm_readv. Of two copies, the receiver's may be one with streaming
+ * stores, which do not read what they overwrite into the caches, nor leave there what they write.
  */
 #define _GNU_SOURCE
 #include "wire.h"
@@ -17,6 +18,9 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define LINE_BYTES 64
 #define SHORT_BYTES 8192
@@ -43,7 +47,7 @@ struct direction {
 };
 
 static const struct task *task;
-static int single_copy;
+static int single_copy, streaming;
 static pid_t peer;
 static struct direction *out, *in;
 static unsigned cell_out, cell_in, piece_out, piece_in;
@@ -51,6 +55,11 @@ static unsigned cell_out, cell_in, piece_out, piece_in;
 int wire_rank(int *argc, char ***argv, int rank)
 {
     single_copy = *argc > 4 && strcmp((*argv)[4], "single-copy") == 0;
+    streaming = *argc > 4 && strcmp((*argv)[4], "streaming") == 0;
+#ifndef __SSE2__
+    if (streaming)
+        fail("streaming stores: written for processors with SSE2 only");
+#endif
     return rank;
 }
 
@@ -111,6 +120,29 @@ static void take_short(void *data, size_t bytes, void (*use)(void *data))
     if (use != NULL)
         use(data);
     atomic_store_explicit(&cell->full, 0, memory_order_release);
+}
+
+/* A piece begins at a whole line of a block that does. */
+static void copy_piece(char *to, const char *from, size_t bytes)
+{
+    size_t done = 0;
+
+#ifdef __SSE2__
+    if (streaming && (uintptr_t)to % sizeof(__m128i) == 0) {
+        for (; done + LINE_BYTES <= bytes; done += LINE_BYTES) {
+            const __m128i *source = (const __m128i *)(from + done);
+            __m128i *target = (__m128i *)(to + done);
+            __m128i first = _mm_loadu_si128(source), second = _mm_loadu_si128(source + 1);
+            __m128i third = _mm_loadu_si128(source + 2), fourth = _mm_loadu_si128(source + 3);
+            _mm_stream_si128(target, first);
+            _mm_stream_si128(target + 1, second);
+            _mm_stream_si128(target + 2, third);
+            _mm_stream_si128(target + 3, fourth);
+        }
+        _mm_sfence();
+    }
+#endif
+    memcpy(to + done, from + done, bytes - done);
 }
 
 static size_t piece_bytes(size_t bytes)
@@ -184,7 +216,7 @@ void wire_receive(void *block, size_t bytes)
         for (size_t at = 0, step = piece_bytes(bytes); at < bytes; at += step) {
             struct piece *piece = &in->pieces[piece_in++ % PIECES];
             await(&piece->full, 1);
-            memcpy((char *)block + at, piece->data, least(step, bytes - at));
+            copy_piece((char *)block + at, piece->data, least(step, bytes - at));
             atomic_store_explicit(&piece->full, 0, memory_order_release);
         }
     }

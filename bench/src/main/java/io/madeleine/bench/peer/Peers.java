@@ -40,8 +40,10 @@ public enum Peers {
     C_UDP("non-blocking UDP sockets in C, latency only"),
     /** Shared memory without a JVM, two copies. */
     C_SHM("two copies through shared memory in C, pipelined: the least that takes"),
+    /** Shared memory without a JVM, two copies, the second one past the caches. */
+    C_SHM_STREAMING("the same in C, the receiver's copy with streaming stores"),
     /** Shared memory without a JVM, a single copy. */
-    C_CMA("the same in C with a single copy, process_vm_readv, from 32 KiB on"),
+    C_CMA("in C with a single copy, process_vm_readv, from 32 KiB on"),
     /** MPICH. */
     MPICH("MPICH with its defaults"),
     /** MPICH over TCP. */
@@ -100,6 +102,8 @@ public enum Peers {
                 new NativePeer(word(), NativePeer.Kit.plain("tcp", "blocking"), conditions, variant, err);
             case C_UDP -> new NativePeer(word(), NativePeer.Kit.plain("udp"), conditions, variant, err);
             case C_SHM -> new NativePeer(word(), NativePeer.Kit.plain("shm"), conditions, variant, err);
+            case C_SHM_STREAMING ->
+                new NativePeer(word(), NativePeer.Kit.plain("shm", "streaming"), conditions, variant, err);
             case C_CMA -> new NativePeer(word(), NativePeer.Kit.plain("shm", "single-copy"), conditions, variant, err);
             case MPICH -> new NativePeer(word(), mpich(MpiLauncher.mpich()), conditions, variant, err);
             case MPICH_TCP -> new NativePeer(word(), mpich(MpiLauncher.mpichTcp()), conditions, variant, err);
