@@ -88,8 +88,9 @@ final class NettyReactor implements Reactor {
         loop.wakeUp();
     }
 
+    /** Its channels are closed: Netty need not be quiet first, for which it would sleep 100 ms at a time. */
     private static void shutDown(EventLoopGroup thread) {
-        thread.shutdownGracefully(20, 1000, TimeUnit.MILLISECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+        thread.shutdownGracefully(0, 1000, TimeUnit.MILLISECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 
     @Override

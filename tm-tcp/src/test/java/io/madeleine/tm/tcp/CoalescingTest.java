@@ -230,7 +230,7 @@ class CoalescingTest {
 
     @Test
     void shouldFailWhenThePeerGoesWhileSomethingIsKept() throws Exception {
-        connect(LONG);
+        connect(LONG, Pair.BRIEF_LINGER);
         sendStreamOfWhichSomeIsKept();
         ends.right().connection.close();
         pair.driveUntil(() -> send(ends.left()) == LinkStatus.CLOSED);

@@ -3,9 +3,13 @@ package io.madeleine.tm.tcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.spi.PacketHeader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +17,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,45 +32,84 @@ class FuzzTest {
     private static final int SECONDS = Boolean.getBoolean("thorough") ? 180 : 8;
     private static final Pattern COVERAGE = Pattern.compile("DONE +cov: (\\d+)");
 
-    @TempDir
-    Path folder;
+    /** One process that looks, and what it says. */
+    private record Fuzzing(Process process, Path output) {
+        static Fuzzing start(Class<?> target, byte[]... seeds) throws IOException {
+            Path own = Files.createDirectory(folder.resolve(target.getSimpleName()));
+            Path corpus = Files.createDirectory(own.resolve("corpus"));
+            for (int i = 0; i < seeds.length; i++) {
+                Files.write(corpus.resolve("seed" + i), seeds[i]);
+            }
+            Path output = own.resolve("output");
+            return new Fuzzing(
+                    new ProcessBuilder(List.of(
+                                    Path.of(System.getProperty("java.home"), "bin", "java")
+                                            .toString(),
+                                    "-Xmx512m",
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    "com.code_intelligence.jazzer.Jazzer",
+                                    "--target_class=" + target.getName(),
+                                    "--instrumentation_includes=io.madeleine.tm.tcp.**",
+                                    "--reproducer_path=" + own,
+                                    "-artifact_prefix=" + own + "/",
+                                    "-max_total_time=" + SECONDS,
+                                    "-max_len=4096",
+                                    "-rss_limit_mb=3000",
+                                    "-timeout=10",
+                                    corpus.toString()))
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
+                            .start(),
+                    output);
+        }
 
-    private void fuzz(Class<?> target, int leastCoverage, byte[]... seeds) throws Exception {
-        Path corpus = Files.createDirectory(folder.resolve("corpus"));
-        for (int i = 0; i < seeds.length; i++) {
-            Files.write(corpus.resolve("seed" + i), seeds[i]);
+        void assertNothingFound(int leastCoverage) throws InterruptedException {
+            assertTrue(process.waitFor(SECONDS + 120, TimeUnit.SECONDS), () -> "it does not end\n" + text(output));
+            String said = text(output);
+            assertEquals(0, process.exitValue(), said);
+            Matcher coverage = COVERAGE.matcher(said);
+            assertTrue(coverage.find(), said);
+            assertTrue(
+                    Integer.parseInt(coverage.group(1)) >= leastCoverage,
+                    () -> "it reached " + coverage.group(1) + " places only, " + leastCoverage + " expected\n" + said);
         }
-        Path output = folder.resolve("output");
-        Process jazzer = new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx512m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "com.code_intelligence.jazzer.Jazzer",
-                        "--target_class=" + target.getName(),
-                        "--instrumentation_includes=io.madeleine.tm.tcp.**",
-                        "--reproducer_path=" + folder,
-                        "-artifact_prefix=" + folder + "/",
-                        "-max_total_time=" + SECONDS,
-                        "-max_len=4096",
-                        "-rss_limit_mb=3000",
-                        "-timeout=10",
-                        corpus.toString()))
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertTrue(jazzer.waitFor(SECONDS + 120, TimeUnit.SECONDS), () -> "it does not end\n" + text(output));
-        } finally {
-            jazzer.destroyForcibly();
+    }
+
+    @TempDir
+    static Path folder;
+
+    private static Fuzzing handshakes;
+    private static Fuzzing packets;
+
+    /** Both look at the same time. */
+    @BeforeAll
+    static void start() throws IOException {
+        Handshake some = Handshake.initiator(Pair.SECRET);
+        handshakes = Fuzzing.start(
+                HandshakeFuzz.class,
+                seed(0, framed(some.hello())),
+                seed(1, framed(some.challenge())),
+                seed(1, framed(Handshake.reject((byte) 2))),
+                seed(2, HandshakeFuzz.bodyOfJoin()),
+                new byte[] {3, 1},
+                new byte[] {3, 0, 'n', 'o'});
+        byte[] packet = new byte[8 + 8 + 5 + 8];
+        packet[0] = 3;
+        packet[1] = 7;
+        ByteBuffer bytes = ByteBuffer.wrap(packet).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putLong(8, PacketHeader.of(5, 0, 0, PacketHeader.FIRST));
+        bytes.putLong(21, StreamReceiver.FAREWELL);
+        packets = Fuzzing.start(StreamFuzz.class, packet);
+    }
+
+    @AfterAll
+    static void end() {
+        for (Fuzzing fuzzing : new Fuzzing[] {handshakes, packets}) {
+            if (fuzzing != null) {
+                fuzzing.process.destroyForcibly();
+            }
         }
-        String said = text(output);
-        assertEquals(0, jazzer.exitValue(), said);
-        Matcher coverage = COVERAGE.matcher(said);
-        assertTrue(coverage.find(), said);
-        assertTrue(
-                Integer.parseInt(coverage.group(1)) >= leastCoverage,
-                () -> "it reached " + coverage.group(1) + " places only, " + leastCoverage + " expected\n" + said);
     }
 
     private static String text(Path file) {
@@ -83,34 +128,17 @@ class FuzzTest {
         return seed;
     }
 
-    @Test
-    void shouldReadHandshakesOfWhateverBytes() throws Exception {
-        Handshake some = Handshake.initiator(Pair.SECRET);
-        fuzz(
-                HandshakeFuzz.class,
-                100,
-                seed(0, framed(some.hello())),
-                seed(1, framed(some.challenge())),
-                seed(1, framed(Handshake.reject((byte) 2))),
-                seed(2, HandshakeFuzz.bodyOfJoin()),
-                new byte[] {3, 1},
-                new byte[] {3, 0, 'n', 'o'});
+    private static ByteBuf framed(ByteBuf frame) {
+        return Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame);
     }
 
-    private static ByteBuf framed(ByteBuf frame) {
-        return io.netty.buffer.Unpooled.buffer()
-                .writeShort(frame.readableBytes())
-                .writeBytes(frame);
+    @Test
+    void shouldReadHandshakesOfWhateverBytes() throws Exception {
+        handshakes.assertNothingFound(100);
     }
 
     @Test
     void shouldReadPacketsOfWhateverBytes() throws Exception {
-        byte[] packet = new byte[8 + 8 + 5 + 8];
-        packet[0] = 3;
-        packet[1] = 7;
-        java.nio.ByteBuffer bytes = java.nio.ByteBuffer.wrap(packet).order(java.nio.ByteOrder.LITTLE_ENDIAN);
-        bytes.putLong(8, io.madeleine.pmm.spi.PacketHeader.of(5, 0, 0, io.madeleine.pmm.spi.PacketHeader.FIRST));
-        bytes.putLong(21, StreamReceiver.FAREWELL);
-        fuzz(StreamFuzz.class, 60, packet);
+        packets.assertNothingFound(60);
     }
 }

@@ -31,6 +31,9 @@ final class Pair implements AutoCloseable {
     static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
     static final Duration PATIENCE = Duration.ofSeconds(10);
 
+    /** Whose peer does not close waits for less than usual when it closes: many tests close one end first. */
+    static final String BRIEF_LINGER = "madeleine.tm.tcp.close-linger = 300ms";
+
     final Side left;
     final Side right;
 
