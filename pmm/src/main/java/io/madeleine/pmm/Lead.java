@@ -1,10 +1,8 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Reactor;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The lead, which one thread at a time holds: it polls for everybody. Who closes the engine takes it for good.
@@ -13,29 +11,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lead {
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
-    private static final VarHandle HOLDER = holderHandle();
+    private static final long NOBODY = -1;
 
-    private volatile @Nullable Thread holder;
+    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
+    private final AtomicLong holder = new AtomicLong(NOBODY);
+
     private volatile boolean closed;
     private volatile boolean over;
 
     /** How often it has been taken; written by the holder. */
     private final AtomicInteger takes = new AtomicInteger();
 
-    private static VarHandle holderHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(Lead.class, "holder", Thread.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     boolean isHeld() {
-        return holder != null;
+        return holder.get() != NOBODY;
     }
 
     boolean isHeldBy(Thread thread) {
-        return holder == thread;
+        return holder.get() == thread.threadId();
     }
 
     /** Whether nobody may take it any more. */
@@ -45,11 +37,11 @@ final class Lead {
 
     /** Takes the lead if it is free; {@link #release} follows. */
     boolean tryTake(Thread self) {
-        if (closed || holder != null || !HOLDER.compareAndSet(this, null, self)) {
+        if (closed || holder.get() != NOBODY || !holder.compareAndSet(NOBODY, self.threadId())) {
             return false;
         }
         if (closed) { // who closes looks at the holder after saying so
-            holder = null;
+            holder.set(NOBODY);
             return false;
         }
         takes.setOpaque(takes.getPlain() + 1);
@@ -63,7 +55,7 @@ final class Lead {
 
     /** Lets the lead go. */
     void release() {
-        holder = null;
+        holder.set(NOBODY);
     }
 
     /** From now on nobody takes it. */
@@ -76,10 +68,10 @@ final class Lead {
      * The first caller has it for good.
      */
     void takeForGood(Reactor reactor) {
-        Thread self = Thread.currentThread();
+        long self = Thread.currentThread().threadId();
         long giveUpNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
-        while (!over && holder != self && giveUpNs - System.nanoTime() > 0) {
-            if (holder == null && HOLDER.compareAndSet(this, null, self)) {
+        while (!over && holder.get() != self && giveUpNs - System.nanoTime() > 0) {
+            if (holder.compareAndSet(NOBODY, self)) {
                 break;
             }
             reactor.wakeUp();

@@ -28,10 +28,10 @@ final class Arrivals {
     private static final int LOOKS = 128;
 
     /**
-     * How often the leader looks at the sender of the handler's last message in each round: as long as a round of polls
-     * takes, or some times that. It does so for a while only, for the sake of others who wait.
+     * How often the leader looks at the sender of the handler's last message in each round: about twice as long as its polls
+     * take. It does so for a while only, for the sake of others who wait.
      */
-    private static final int HANDLER_LOOKS = 64;
+    private static final int HANDLER_LOOKS = 24;
 
     private static final int ROUNDS_WITH_LOOKS = 64;
 
