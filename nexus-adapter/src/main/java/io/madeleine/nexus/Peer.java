@@ -4,11 +4,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +29,7 @@ final class Peer {
     /** Ways of the session that are lost. */
     private final List<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
 
-    /** Requests of handlers, which do not wait for a connection. */
-    private final Queue<Runnable> deferred = new ConcurrentLinkedQueue<>();
-
-    private final AtomicInteger deferredCount = new AtomicInteger();
-    private final AtomicLong deferredBytes = new AtomicLong();
+    private final Deferred deferred;
 
     private volatile @Nullable Way current;
 
@@ -49,6 +41,7 @@ final class Peer {
         this.number = number;
         this.id = id;
         this.routes = new Routes(node, this);
+        this.deferred = new Deferred(node, this);
     }
 
     int number() {
@@ -109,7 +102,7 @@ final class Peer {
     /** Sends without waiting; null if that is left to a thread that may wait for a connection. */
     @Nullable
     Way sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
-        while (deferredCount.get() == 0) {
+        while (deferred.isEmpty()) {
             Way used = current;
             Way way = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
             if (way == null) {
@@ -119,10 +112,10 @@ final class Peer {
                 return way;
             }
         }
-        if (left != null || (deferredCount.get() == 0 && !routes.mayConnect(methods))) {
+        if (left != null || (deferred.isEmpty() && !routes.mayConnect(methods))) {
             throw unreachable(methods);
         }
-        defer(arguments, endpoint, handler, methods);
+        deferred.add(arguments, endpoint, handler, methods);
         return null;
     }
 
@@ -138,39 +131,6 @@ final class Peer {
                 node.failures().sendFailed(number, e);
             }
         }
-    }
-
-    private void defer(Arguments arguments, int endpoint, int handler, String[] methods) {
-        long bytes = arguments.byteSize() + Wire.HEADER_BYTES;
-        long max = node.options().maxQueuedBytes();
-        if (deferredBytes.addAndGet(bytes) > max) {
-            deferredBytes.addAndGet(-bytes);
-            throw new OverloadedException(this + " is being connected to, and " + deferredBytes.get()
-                    + " bytes of requests wait for that already; more than ContextOptions.maxQueuedBytes, " + max
-                    + ", are not kept");
-        }
-        Arguments copy = arguments.deepCopy();
-        deferred.add(() -> {
-            try {
-                send(copy, endpoint, handler, methods);
-            } catch (MadeleineException e) {
-                node.failures().sendFailed(number, e);
-            } finally {
-                deferredBytes.addAndGet(-bytes);
-            }
-        });
-        if (deferredCount.getAndIncrement() == 0) {
-            Thread.ofVirtual().name("nexus-connect").start(this::sendDeferred);
-        }
-    }
-
-    private void sendDeferred() {
-        do {
-            Runnable next = deferred.poll();
-            if (next != null) {
-                next.run();
-            }
-        } while (deferredCount.decrementAndGet() > 0);
     }
 
     private @Nullable Way atWork(String[] methods) {

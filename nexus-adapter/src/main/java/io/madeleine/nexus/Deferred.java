@@ -1,0 +1,71 @@
+package io.madeleine.nexus;
+
+import io.madeleine.api.MadeleineException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Requests of handlers to a node to which there is no connection yet: handlers do not wait for one, so a thread of its own
+ * connects and sends them, in their order.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Deferred {
+    private final Node node;
+    private final Peer peer;
+    private final Queue<Runnable> requests = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger count = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+
+    Deferred(Node node, Peer peer) {
+        this.node = node;
+        this.peer = peer;
+    }
+
+    /** Whether all have been sent, or have failed. */
+    boolean isEmpty() {
+        return count.get() == 0;
+    }
+
+    /**
+     * Adds one.
+     *
+     * <p>Ownership: the arguments are copied.
+     *
+     * @throws OverloadedException if too much waits already
+     */
+    void add(Arguments arguments, int endpoint, int handler, String[] methods) {
+        long size = arguments.byteSize() + Wire.HEADER_BYTES;
+        long max = node.options().maxQueuedBytes();
+        if (bytes.addAndGet(size) > max) {
+            bytes.addAndGet(-size);
+            throw new OverloadedException(peer + " is being connected to, and " + bytes.get()
+                    + " bytes of requests wait for that already; more than ContextOptions.maxQueuedBytes, " + max
+                    + ", are not kept");
+        }
+        Arguments copy = arguments.deepCopy();
+        requests.add(() -> {
+            try {
+                peer.send(copy, endpoint, handler, methods);
+            } catch (MadeleineException e) {
+                node.failures().sendFailed(peer.number(), e);
+            } finally {
+                bytes.addAndGet(-size);
+            }
+        });
+        if (count.getAndIncrement() == 0) {
+            Thread.ofVirtual().name("nexus-connect").start(this::sendAll);
+        }
+    }
+
+    private void sendAll() {
+        do {
+            Runnable next = requests.poll();
+            if (next != null) {
+                next.run();
+            }
+        } while (count.decrementAndGet() > 0);
+    }
+}
