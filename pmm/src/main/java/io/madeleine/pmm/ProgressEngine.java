@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.Reactor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 
 /**
  * Drives every network of a session, and is where its threads wait.
@@ -83,11 +84,12 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Adds something to be run by the leader after each round, outside all polls, where handlers are called.
+     * Adds something to be run by the leader after each round, outside all polls, where handlers are called. It returns how much
+     * it has handled: while that is something, the leader has not been idle.
      *
      * @param hint what counts for those handlers
      */
-    public void addDispatcher(Runnable dispatcher, WaitHint hint) {
+    public void addDispatcher(IntSupplier dispatcher, WaitHint hint) {
         impatience.add(hint);
         rounds.addDispatcher(dispatcher);
         raiseDemand();

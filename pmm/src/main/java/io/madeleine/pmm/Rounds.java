@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
 import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
 
@@ -27,7 +28,7 @@ final class Rounds {
     private final Reactor reactor;
     private final CopyOnWriteArrayList<ProgressSource> sourceList = new CopyOnWriteArrayList<>();
     private volatile ProgressSource[] sources = {};
-    private volatile Runnable[] dispatchers = {};
+    private volatile IntSupplier[] dispatchers = {};
     private final MpscGrowableVarHandleArrayQueue<Step> newSteps =
             new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
     private final List<Step> steps = new ArrayList<>();
@@ -50,8 +51,8 @@ final class Rounds {
         sources = sourceList.toArray(ProgressSource[]::new);
     }
 
-    synchronized void addDispatcher(Runnable dispatcher) {
-        Runnable[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
+    synchronized void addDispatcher(IntSupplier dispatcher) {
+        IntSupplier[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
         grown[grown.length - 1] = dispatcher;
         dispatchers = grown;
     }
@@ -92,8 +93,8 @@ final class Rounds {
         } finally {
             polling = false;
         }
-        for (Runnable dispatcher : dispatchers) {
-            dispatcher.run();
+        for (IntSupplier dispatcher : dispatchers) {
+            work += dispatcher.getAsInt();
         }
         return work;
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,8 +106,10 @@ class ProgressEngineTest {
     void shouldNotTakeTheLeadFromAThreadThatTakesItAgainAndAgain() {
         AtomicInteger rounds = new AtomicInteger();
         AtomicInteger others = new AtomicInteger();
-        Runnable dispatcher =
-                () -> (Thread.currentThread() == engine.foreignThread() ? others : rounds).incrementAndGet();
+        IntSupplier dispatcher = () -> {
+            (Thread.currentThread() == engine.foreignThread() ? others : rounds).incrementAndGet();
+            return 0;
+        };
         engine.addDispatcher(dispatcher, WaitHint.AUTO); // for which the session's thread leads
         int takenOver = 0;
         long startNs = System.nanoTime();
@@ -226,6 +229,9 @@ class ProgressEngineTest {
                     stillInterrupted.set(Thread.currentThread().isInterrupted());
                 }
             });
+            while (waiter.get() == null) {
+                Thread.yield();
+            }
             pause(20);
             waiter.get().interrupt();
             assertInstanceOf(WaitInterruptedException.class, failureOf(wait));
@@ -245,6 +251,9 @@ class ProgressEngineTest {
                 waiter.set(Thread.currentThread());
                 return engine.await(news, () -> false, ProgressEngine.NO_DEADLINE);
             });
+            while (waiter.get() == null) {
+                Thread.yield();
+            }
             pause(20);
             waiter.get().interrupt();
             assertInstanceOf(WaitInterruptedException.class, failureOf(wait));
@@ -746,6 +755,7 @@ class ProgressEngineTest {
                         assertTrue(engine.await(news, () -> received.get() == 2, in(10_000)));
                         handled.incrementAndGet();
                     }
+                    return 0;
                 },
                 WaitHint.AUTO);
         network.send();
@@ -760,6 +770,15 @@ class ProgressEngineTest {
     }
 
     @Test
+    void shouldCountWhatHandlersDoAsWork() {
+        Rounds rounds = new Rounds(reactor); // whoever leads sleeps after rounds without work
+        AtomicInteger handled = new AtomicInteger(3);
+        rounds.addDispatcher(() -> handled.getAndSet(0));
+        assertEquals(3, rounds.run(System.nanoTime()));
+        assertEquals(0, rounds.run(System.nanoTime()));
+    }
+
+    @Test
     void shouldCallHandlersThoughNoThreadWaits() {
         AtomicReference<Thread> caller = new AtomicReference<>();
         engine.addDispatcher(
@@ -767,6 +786,7 @@ class ProgressEngineTest {
                     if (received.get() > 0) {
                         caller.set(Thread.currentThread());
                     }
+                    return 0;
                 },
                 WaitHint.AUTO);
         pause(20);

@@ -81,7 +81,7 @@ class WaitHintTest {
     @Test
     void shouldPollForTheSakeOfHandlers() throws InterruptedException {
         Waitable patient = new Waitable(WaitHint.CPU);
-        engine.addDispatcher(() -> {}, WaitHint.LATENCY);
+        engine.addDispatcher(() -> 0, WaitHint.LATENCY);
         Thread leader = waitOn(patient, false);
         Thread.sleep(WITHIN_SPIN_MS + AFTER_SPIN_MS);
         assertEquals(true, isPolled(), "beside an impatient handler");

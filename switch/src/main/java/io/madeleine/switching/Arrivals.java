@@ -205,12 +205,13 @@ final class Arrivals {
         }
     }
 
-    /** Hands arrived messages that nobody waits for to the handler, outside all polls; the leader calls. */
-    private void dispatch() {
+    /** Hands arrived messages that nobody waits for to the handler, outside all polls; returns how many. The leader calls. */
+    private int dispatch() {
         MessageHandler current = handler;
         if (current == null) {
-            return;
+            return 0;
         }
+        int handled = 0;
         for (int i = 0; i < HANDLED_PER_ROUND && waitingForAnyone.get() == 0; i++) {
             SwitchedConnection first = queue.poll();
             if (first == null) {
@@ -221,13 +222,15 @@ final class Arrivals {
             if (begun != null) {
                 expectFrom(first);
                 handle(current, begun);
+                handled++;
             }
         }
         SwitchedConnection sender = expected;
         if (roundsWithLooks > 0 && sender != null) {
             roundsWithLooks--;
-            lookAndHandle(current, sender);
+            handled += lookAndHandle(current, sender);
         }
+        return handled;
     }
 
     /** The next message for the handler may come from there, too, if the one before did. */
@@ -242,18 +245,19 @@ final class Arrivals {
 
     /**
      * Looks at one sender for a moment; hands a message found there to the handler without the polls, the queue and the wake-ups
-     * through which other messages come.
+     * through which other messages come; returns how many.
      */
-    private void lookAndHandle(MessageHandler current, SwitchedConnection sender) {
+    private int lookAndHandle(MessageHandler current, SwitchedConnection sender) {
         ReceiveHalf receiving = sender.receiving();
         for (int looks = HANDLER_LOOKS; looks > 0 && waitingForAnyone.get() == 0 && !sender.hasClaims(); looks--) {
             IncomingHandle begun = receiving.tryBegin();
             if (begun != null) {
                 roundsWithLooks = ROUNDS_WITH_LOOKS;
                 handle(current, begun);
-                return; // whoever leads may have waited for what the handler did
+                return 1; // whoever leads may have waited for what the handler did
             }
         }
+        return 0;
     }
 
     private static void handle(MessageHandler current, IncomingHandle begun) {
