@@ -1,6 +1,7 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Reactor;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -22,7 +23,7 @@ public class WakeUpStress {
 
     private final WaitList list = new WaitList(REACTOR, new Impatience());
     private final Waitable waitable = new Waitable();
-    private Waiter waiter;
+    private @Nullable Waiter waiter;
     private volatile boolean changed;
 
     @Actor
@@ -41,6 +42,6 @@ public class WakeUpStress {
 
     @Arbiter
     public void told(ZZ_Result result) {
-        result.r2 = waiter.signalled;
+        result.r2 = waiter != null && waiter.signalled;
     }
 }
