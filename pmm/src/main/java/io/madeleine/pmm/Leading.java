@@ -136,7 +136,7 @@ final class Leading {
                 }
                 continue;
             }
-            long nowNs = System.nanoTime();
+            long nowNs = readClock();
             engine.checkWait(deadlineNs);
             if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
                 return false;
@@ -168,10 +168,12 @@ final class Leading {
 
     /** The time, which may be some rounds ago: a wait that ends in its first rounds does not read the clock. */
     private long recentNs() {
-        if (--roundsBeforeClock < 0) {
-            roundsBeforeClock = CLOCK_ROUNDS - 1;
-            clockNs = System.nanoTime();
-        }
+        return --roundsBeforeClock < 0 ? readClock() : clockNs;
+    }
+
+    private long readClock() {
+        roundsBeforeClock = CLOCK_ROUNDS;
+        clockNs = System.nanoTime();
         return clockNs;
     }
 
@@ -204,6 +206,7 @@ final class Leading {
             return false;
         } finally {
             asleep = false;
+            roundsBeforeClock = 0; // the time has gone on
             rounds.disarm();
             owing |= waitList.unregister(on, sleeper);
         }

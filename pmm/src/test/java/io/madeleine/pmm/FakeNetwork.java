@@ -15,6 +15,7 @@ final class FakeNetwork implements ProgressSource {
     volatile Runnable listener = () -> {};
     volatile boolean busy;
     volatile boolean freed;
+    volatile long longestDelayNs;
     private volatile boolean armed;
 
     FakeNetwork(Reactor reactor) {
@@ -53,6 +54,7 @@ final class FakeNetwork implements ProgressSource {
         enter();
         try {
             pollCount.incrementAndGet();
+            longestDelayNs = Math.max(longestDelayNs, System.nanoTime() - nowNs);
             int count = arrived.getAndSet(0);
             for (int i = 0; i < count; i++) {
                 listener.run();

@@ -1,5 +1,6 @@
 package io.madeleine.pmm;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -129,6 +130,22 @@ class ProgressEngineTest {
             LockSupport.parkNanos(100_000);
         }
         engine.lowerDemand();
+    }
+
+    @Test
+    void shouldTellNetworksTheTimeAfterASleep() {
+        assertFalse(engine.await(news, () -> false, in(20)));
+        network.longestDelayNs = 0;
+        for (int i = 0; i < 3; i++) {
+            Thread sender = Thread.ofPlatform().start(() -> {
+                pause(300);
+                network.send();
+            });
+            int before = received.get();
+            assertTrue(awaitReceived(before + 1));
+            assertTrue(network.longestDelayNs < 250_000_000, () -> network.longestDelayNs + " ns");
+            assertDoesNotThrow(() -> sender.join());
+        }
     }
 
     // ---- ends of waits
