@@ -52,12 +52,7 @@ class NetworkCutIT {
             assertTrue(hosts.cut());
             for (int rank = 0; rank < 2; rank++) {
                 for (String wait : List.of("stream", "begin")) {
-                    String line = processes.awaitLine(rank, "failed " + wait + " ");
-                    long afterMs = Long.parseLong(line.split(" ")[0]) - cutMs;
-                    assertTrue(afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + afterMs + " ms\n" + processes);
-                    assertTrue(
-                            afterMs >= PEER_TIMEOUT_MS / 2, () -> "too soon, after " + afterMs + " ms\n" + processes);
-                    assertTrue(line.contains("madeleine.peer-timeout"), line);
+                    assertToldInTime(processes, rank, wait, cutMs, "madeleine.peer-timeout");
                 }
                 assertEquals(
                         List.of(Integer.toString(1 - rank)),
@@ -95,6 +90,15 @@ class NetworkCutIT {
         }
     }
 
+    private static void assertToldInTime(Processes processes, int rank, String what, long cutMs, String reason)
+            throws Exception {
+        String line = processes.awaitLine(rank, "failed " + what + " ");
+        long afterMs = Long.parseLong(line.split(" ")[0]) - cutMs;
+        assertTrue(afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + afterMs + " ms\n" + processes);
+        assertTrue(afterMs >= PEER_TIMEOUT_MS / 2, () -> "too soon, after " + afterMs + " ms\n" + processes);
+        assertTrue(line.contains(reason), line);
+    }
+
     /**
      * Both still reach the server where they met. Where both have bytes under way their kernels ask for no sign of life, and would
      * repeat them for minutes; where neither has, they ask.
@@ -120,11 +124,7 @@ class NetworkCutIT {
             long cutMs = System.currentTimeMillis();
             assertTrue(hosts.cutSecond());
             for (int rank = 0; rank < 2; rank++) {
-                String line = processes.awaitLine(rank, "failed " + what + " ");
-                long afterMs = Long.parseLong(line.split(" ")[0]) - cutMs;
-                assertTrue(afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> "after " + afterMs + " ms\n" + processes);
-                assertTrue(afterMs >= PEER_TIMEOUT_MS / 2, () -> "too soon, after " + afterMs + " ms\n" + processes);
-                assertTrue(line.contains(reason), line);
+                assertToldInTime(processes, rank, what, cutMs, reason);
             }
             processes.awaitAll();
         }

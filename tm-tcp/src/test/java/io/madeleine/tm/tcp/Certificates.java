@@ -191,7 +191,12 @@ final class Certificates {
             try {
                 Path folder = Files.createTempDirectory("madeleine-tls");
                 Certificates authority = new Certificates(folder, "authority");
-                return authority.sign("process").settings(authority);
+                String settings = authority.sign("process").settings(authority);
+                folder.toFile().deleteOnExit();
+                try (var files = Files.list(folder)) {
+                    files.forEach(file -> file.toFile().deleteOnExit()); // before the folder
+                }
+                return settings;
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
