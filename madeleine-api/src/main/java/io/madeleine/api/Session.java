@@ -118,7 +118,7 @@ public interface Session extends AutoCloseable {
      * Leaves the session: finishes what {@code endPackingAsync} promised (within
      * {@code madeleine.session.close-timeout}), takes in the rest of messages that were discarded (for at most a second, so
      * that their senders are not cut off), ends every wait with {@link SessionException}, then frees all resources.
-     * Idempotent.
+     * Listeners of failures hear of each death that a wait was told of before. Idempotent.
      */
     @Override
     void close();

@@ -164,6 +164,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
         List<Exception> problems = new ArrayList<>();
         try {
+            failures.awaitDecisions();
             leave();
             engine.close();
         } catch (IllegalStateException e) {

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,8 @@ final class PeerFailures implements AutoCloseable {
     private final Map<Integer, String> dead = new LinkedHashMap<>();
     private final List<PeerFailureListener> listeners = new ArrayList<>();
     private final Set<Integer> left = new HashSet<>();
+    private final Set<Integer> suspected = new HashSet<>();
+    private final Condition decided = lock.newCondition();
     private final ScheduledThreadPoolExecutor executor;
     private Sink sink = (_, _) -> {};
     private volatile @Nullable Thread teller;
@@ -66,6 +69,7 @@ final class PeerFailures implements AutoCloseable {
             if (dead.putIfAbsent(rank, reason) != null) {
                 return;
             }
+            decide(rank);
             receiver = sink;
             tell(List.copyOf(listeners), rank, reason);
         } finally {
@@ -79,10 +83,23 @@ final class PeerFailures implements AutoCloseable {
      * can break faster than news travel. Returns at once, whatever locks the caller holds.
      */
     void suspect(int rank, String reason) {
+        lock.lock();
         try {
+            if (dead.containsKey(rank) || left.contains(rank)) {
+                return;
+            }
             executor.schedule(() -> reportUnlessLeft(rank, reason), DOUBT_MS, TimeUnit.MILLISECONDS);
+            suspected.add(rank);
         } catch (RejectedExecutionException _) {
             // the session is closed, which is why connections end
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void decide(int rank) {
+        if (suspected.remove(rank)) {
+            decided.signalAll();
         }
     }
 
@@ -104,6 +121,7 @@ final class PeerFailures implements AutoCloseable {
         lock.lock();
         try {
             left.add(rank);
+            decide(rank);
         } finally {
             lock.unlock();
         }
@@ -166,6 +184,27 @@ final class PeerFailures implements AutoCloseable {
             executor.execute(news);
         } catch (RejectedExecutionException _) {
             // the session is closed: nobody is told any more
+        }
+    }
+
+    /**
+     * Waits until it is known of each suspected peer whether it died or left: who was told of a loss by a wait, and closes
+     * the session for it, hears of the death like everybody. Bounded by the doubt; does not wait in a listener.
+     */
+    void awaitDecisions() {
+        if (teller == Thread.currentThread()) {
+            return;
+        }
+        lock.lock();
+        try {
+            long leftNs = TimeUnit.MILLISECONDS.toNanos(2 * DOUBT_MS);
+            while (!suspected.isEmpty() && leftNs > 0) {
+                leftNs = decided.awaitNanos(leftNs);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -54,6 +54,17 @@ final class LoopProtocol implements ProtocolModule {
         this.config = config;
     }
 
+    /** Cuts the connections of a session; both ends see it. */
+    static void cut(String sessionId) {
+        PAIRS.forEach((key, pair) -> {
+            if (key.startsWith(sessionId + " ")) {
+                for (LoopConnection end : pair.ends) {
+                    end.listener.onLost(false, "the loop is cut");
+                }
+            }
+        });
+    }
+
     private boolean is(String key) {
         return config.hasPath(key) && config.getBoolean(key);
     }

@@ -67,6 +67,40 @@ class PeerFailuresTest {
     }
 
     @Test
+    void shouldWaitForWhatIsSuspectedUntilItIsKnown() {
+        hear("a");
+        failures.suspect(1, "the connection was reset");
+        failures.awaitDecisions();
+        failures.close();
+        assertEquals("a 1 1 rank 1 is gone: the connection was reset", heard.poll());
+    }
+
+    @Test
+    void shouldNotWaitForWhoIsKnownToHaveLeftOrDied() {
+        failures.suspect(1, "the connection was reset");
+        failures.suspect(2, "the connection was reset");
+        failures.left(1);
+        failures.report(2, "it fell");
+        failures.suspect(1, "another connection was reset");
+        failures.suspect(2, "another connection was reset");
+        long startNs = System.nanoTime();
+        failures.awaitDecisions();
+        assertTrue(System.nanoTime() - startNs < 200_000_000L, "it waited for what is known");
+    }
+
+    @Test
+    void shouldNotWaitInAListener() throws Exception {
+        failures.listen((_, _) -> {
+            failures.suspect(2, "the connection was reset");
+            long startNs = System.nanoTime();
+            failures.awaitDecisions();
+            heard.add(System.nanoTime() - startNs < 200_000_000L ? "went on" : "waited");
+        });
+        failures.report(1, "it fell");
+        assertEquals("went on", next());
+    }
+
+    @Test
     void shouldLetAListenerClose() {
         failures.listen((_, _) -> failures.close());
         hear("a");

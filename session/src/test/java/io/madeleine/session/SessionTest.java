@@ -14,6 +14,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -234,6 +236,17 @@ class SessionTest {
         session.close();
         ExecutionException ended = assertThrows(ExecutionException.class, () -> waiting.get(10, TimeUnit.SECONDS));
         assertEquals(SessionException.class, ended.getCause().getClass());
+    }
+
+    @Test
+    void shouldTellListenersOfALossAlsoWhenItClosesForIt() throws Exception {
+        List<Integer> heard = new CopyOnWriteArrayList<>();
+        Session session = open(2).getFirst();
+        session.onPeerFailure((rank, _) -> heard.add(rank));
+        LoopProtocol.cut(session.id());
+        assertThrows(PeerFailedException.class, () -> session.channel().beginUnpacking(1));
+        session.close();
+        assertEquals(List.of(1), heard);
     }
 
     @Test
