@@ -22,10 +22,12 @@ import java.security.MessageDigest;
  */
 public final class Handshake {
     private static final int MAGIC = 0x4E585731;
-    private static final int VERSION = 1;
+
+    /** Of these bytes and of all that follow, the layout of requests included: raised whenever one of them changes. */
+    static final int VERSION = 2;
+
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
-    private static final byte WRONG_VERSION = 3;
     private static final int BUFFER_BYTES = 1 << 16;
 
     private Handshake() {}
@@ -51,15 +53,16 @@ public final class Handshake {
     private static SealedConnection greetServer(Socket socket, byte[] key, int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
         DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
-        byte[] server = readGreeting(in);
+        int version = readVersion(in);
         byte[] client = Proofs.nonce();
+        if (version != VERSION) {
+            socket.getOutputStream().write(greeting(client, new byte[0])); // so that the other end can say so, too
+            throw wrongVersion(version);
+        }
+        byte[] server = read(in, Proofs.BYTES);
         socket.getOutputStream().write(greeting(client, Proofs.proof(key, "client", server, client)));
         byte verdict = in.readByte();
-        byte[] proof = new byte[Proofs.BYTES];
-        in.readFully(proof);
-        if (verdict == WRONG_VERSION) {
-            throw wrongVersion();
-        }
+        byte[] proof = read(in, Proofs.BYTES);
         if (verdict != ACCEPTED || !MessageDigest.isEqual(proof, Proofs.proof(key, "server", server, client))) {
             throw new HandshakeException(
                     "its secret is another one: expected the same madeleine.session.secret at both ends");
@@ -78,15 +81,12 @@ public final class Handshake {
         byte[] server = Proofs.nonce();
         socket.getOutputStream().write(greeting(server, new byte[0]));
         DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
-        byte[] client;
-        try {
-            client = readGreeting(in);
-        } catch (HandshakeException e) {
-            socket.getOutputStream().write(verdict(WRONG_VERSION, new byte[Proofs.BYTES]));
-            throw e;
+        int version = readVersion(in);
+        if (version != VERSION) {
+            throw wrongVersion(version); // the client has read ours
         }
-        byte[] proof = new byte[Proofs.BYTES];
-        in.readFully(proof);
+        byte[] client = read(in, Proofs.BYTES);
+        byte[] proof = read(in, Proofs.BYTES);
         if (!MessageDigest.isEqual(proof, Proofs.proof(key, "client", server, client))) {
             socket.getOutputStream().write(verdict(WRONG_SECRET, new byte[Proofs.BYTES]));
             throw new HandshakeException("it does not know the secret");
@@ -112,22 +112,23 @@ public final class Handshake {
         return ByteBuffer.allocate(1 + proof.length).put(verdict).put(proof).array();
     }
 
-    private static byte[] readGreeting(DataInputStream in) throws IOException {
+    private static int readVersion(DataInputStream in) throws IOException {
         int magic = in.readInt();
         if (magic != MAGIC) {
             throw new HandshakeException("what is there is no context that can be attached to: it begins with 0x"
                     + Integer.toHexString(magic));
         }
-        if (in.readInt() != VERSION) {
-            throw wrongVersion();
-        }
-        byte[] nonce = new byte[Proofs.BYTES];
-        in.readFully(nonce);
-        return nonce;
+        return in.readInt();
     }
 
-    private static HandshakeException wrongVersion() {
-        return new HandshakeException("it speaks another version of the protocol than " + VERSION
-                + ": the same release of Madeleine is needed everywhere");
+    private static byte[] read(DataInputStream in, int count) throws IOException {
+        byte[] bytes = new byte[count];
+        in.readFully(bytes);
+        return bytes;
+    }
+
+    private static HandshakeException wrongVersion(int found) {
+        return new HandshakeException("it speaks version " + found + " of the protocol: expected " + VERSION
+                + ", as this process does; the same release of Madeleine is needed at both ends");
     }
 }

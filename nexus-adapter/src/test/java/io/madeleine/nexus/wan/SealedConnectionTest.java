@@ -15,11 +15,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,9 @@ import org.junit.jupiter.api.Timeout;
 class SealedConnectionTest {
     private static final byte[] KEY = key(1);
     private static final int TIMEOUT_MS = 2_000;
+
+    /** What every greeting begins with, "NXW1", before the version. */
+    private static final int MAGIC = 0x4E585731;
 
     private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
 
@@ -104,6 +109,42 @@ class SealedConnectionTest {
             HandshakeException e = assertThrows(HandshakeException.class, () -> connect(other.getLocalPort(), KEY));
             assertTrue(String.valueOf(e.getMessage()).contains("no context"), e::toString);
         }
+    }
+
+    @Test
+    void shouldSayAtBothEndsThatTheOtherSpeaksAnotherVersion() throws Exception {
+        int other = Handshake.VERSION - 1; // requests had other bytes
+        byte[] greeting = new byte[2 * Integer.BYTES + Proofs.BYTES];
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            FutureTask<byte[]> told = new FutureTask<>(() -> {
+                try (Socket socket = server.accept()) {
+                    ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(other);
+                    socket.getOutputStream().write(greeting);
+                    return socket.getInputStream().readNBytes(2 * Integer.BYTES);
+                }
+            });
+            Thread.startVirtualThread(told);
+            assertSaysVersions(
+                    other, assertThrows(HandshakeException.class, () -> connect(server.getLocalPort(), KEY)));
+            ByteBuffer own = ByteBuffer.wrap(told.get(5, TimeUnit.SECONDS));
+            assertEquals(MAGIC, own.getInt());
+            assertEquals(Handshake.VERSION, own.getInt());
+        }
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort());
+                Socket accepted = server.accept()) {
+            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(other);
+            client.getOutputStream().write(greeting);
+            assertSaysVersions(
+                    other, assertThrows(HandshakeException.class, () -> Handshake.accept(accepted, KEY, TIMEOUT_MS)));
+        }
+        assertEquals(0, guests.size());
+    }
+
+    private static void assertSaysVersions(int found, HandshakeException e) {
+        String text = String.valueOf(e.getMessage());
+        assertTrue(text.contains("version " + found) && text.contains("expected " + Handshake.VERSION), text);
+        assertTrue(text.contains("same release"), text);
     }
 
     @Test
