@@ -5,7 +5,6 @@ import static io.madeleine.api.ReceiveMode.EXPRESS;
 
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -27,16 +26,14 @@ public final class Arguments {
     private static final int INITIAL_BYTES = 128;
     private static final int INITIAL_BULKS = 2;
 
-    private Bytes memory;
+    private Bytes memory = Bytes.allocate(INITIAL_BYTES);
     private int end = Wire.HEADER_BYTES;
-    private MemorySegment[] bulks;
+    private MemorySegment[] bulks = new MemorySegment[INITIAL_BULKS];
     private int bulkCount;
     private @Nullable AtomicInteger lent;
 
     /** Arguments without any. */
-    public Arguments() {
-        this(new MemorySegment[INITIAL_BULKS], 0);
-    }
+    public Arguments() {}
 
     /**
      * Forgets all arguments.
@@ -184,6 +181,8 @@ public final class Arguments {
      * Puts memory, of any length.
      *
      * <p>Ownership: the caller's; see the class for how long it is lent.
+     *
+     * @throws IllegalArgumentException if it has 1 KiB or more, and 65,536 such arguments have been put already
      */
     public Arguments putSegment(MemorySegment segment) {
         long bytes = segment.byteSize();
@@ -199,11 +198,15 @@ public final class Arguments {
         }
         putInt(~(int) (bytes >>> Integer.SIZE));
         putInt((int) bytes);
+        addBulk(segment);
+        return this;
+    }
+
+    void addBulk(MemorySegment segment) {
         if (bulkCount == bulks.length) {
             bulks = Arrays.copyOf(bulks, 2 * bulkCount);
         }
         bulks[bulkCount++] = segment;
-        return this;
     }
 
     /** Puts a global pointer: where it arrives it points to the same endpoints. */
@@ -212,7 +215,7 @@ public final class Arguments {
         return this;
     }
 
-    /** Puts a value of any type that has a codec. */
+    /** Puts a value of any type that has a codec, as {@link Codecs#of} finds it or one's own. */
     public <T> Arguments put(T value, Codec<? super T> codec) {
         codec.write(this, value);
         return this;
@@ -234,6 +237,12 @@ public final class Arguments {
 
     MemorySegment bulk(int index) {
         return bulks[index];
+    }
+
+    /** Puts all small arguments of another object. */
+    void putInline(Arguments others) {
+        int offset = claim(others.inlineBytes());
+        others.copyInline(memory.segment(), offset);
     }
 
     void copyInline(MemorySegment target, long offset) {
@@ -281,44 +290,5 @@ public final class Arguments {
         if (lent != null) {
             lent.decrementAndGet();
         }
-    }
-
-    /** A copy of the small arguments, and the same references. */
-    Arguments copy() {
-        Arguments copied = new Arguments(Arrays.copyOf(bulks, Math.max(1, bulkCount)), bulkCount);
-        int offset = copied.claim(inlineBytes());
-        copyInline(copied.memory.segment(), offset);
-        return copied;
-    }
-
-    /** A copy of everything. */
-    Arguments deepCopy() {
-        Arguments copied = copy();
-        for (int i = 0; i < bulkCount; i++) {
-            copied.bulks[i] = MemorySegment.ofArray(bulks[i].toArray(Wire.BYTE));
-        }
-        return copied;
-    }
-
-    private Arguments(MemorySegment[] bulks, int bulkCount) {
-        this.memory = Bytes.allocate(INITIAL_BYTES);
-        this.bulks = bulks;
-        this.bulkCount = bulkCount;
-    }
-
-    /** The small arguments as a request finds them, in memory of its own. */
-    Bytes inlineCopy() {
-        Bytes copy = Bytes.allocate(inlineBytes());
-        copyInline(copy.segment(), 0);
-        return copy;
-    }
-
-    /** Copies of the referenced arguments, for a request that stays in this process. */
-    MemorySegment[] bulkCopies() {
-        MemorySegment[] copies = new MemorySegment[bulkCount];
-        for (int i = 0; i < bulkCount; i++) {
-            copies[i] = Arena.ofAuto().allocate(bulks[i].byteSize(), Long.BYTES).copyFrom(bulks[i]);
-        }
-        return copies;
     }
 }

@@ -37,19 +37,7 @@ final class Calls {
     Calls(Node node, Endpoint system) {
         this.node = node;
         this.uploads = new Uploads(node, system);
-        system.nonThreaded("reply", (_, request) -> answered(request));
-        system.nonThreaded("item", (_, request) -> itemCame(request));
-        system.nonThreaded("end", (_, request) -> streamEnded(request));
-    }
-
-    /** How an answer begins. */
-    static final class Status {
-        static final byte VALUE = 0;
-        static final byte THROWN = 1;
-        static final byte REFUSED = 2;
-        static final byte ABSENT = 3;
-
-        private Status() {}
+        Answers _ = new Answers(this, system);
     }
 
     // ---- making calls
@@ -190,63 +178,6 @@ final class Calls {
     }
 
     // ---- their ends
-
-    private void answered(Request request) {
-        long id = request.getLong();
-        PendingCall found = pending.get(id);
-        if (found == null || found.rank() != request.remote()) {
-            return; // it was given up
-        }
-        Object value = null;
-        Throwable failure = null;
-        try {
-            byte status = request.getByte();
-            switch (status) {
-                case Status.VALUE -> value = found.method().readResult(request);
-                case Status.THROWN ->
-                    failure =
-                            Thrown.atCaller(Thrown.read(request), found.method().declared());
-                case Status.REFUSED -> failure = new OverloadedException(request.getString());
-                case Status.ABSENT ->
-                    failure = new NexusException("the call of " + found.method() + ": " + request.getString());
-                default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
-            }
-        } catch (RuntimeException e) {
-            failure = new NexusException("the answer of rank " + request.remote() + " cannot be read", e);
-        }
-        PendingCall call = remove(id);
-        if (call != null) {
-            if (failure == null) {
-                call.succeed(value);
-            } else {
-                call.fail(failure);
-            }
-        }
-    }
-
-    private void itemCame(Request request) {
-        if (pending.get(request.getLong()) instanceof StreamCall stream && stream.rank() == request.remote()) {
-            stream.item(request);
-        }
-    }
-
-    private void streamEnded(Request request) {
-        long id = request.getLong();
-        PendingCall call = pending.get(id);
-        if (call == null || call.rank() != request.remote()) {
-            return;
-        }
-        Throwable failure = request.getBoolean()
-                ? Thrown.atCaller(Thrown.read(request), call.method().declared())
-                : null;
-        if (remove(id) != null) {
-            if (failure == null) {
-                call.succeed(null);
-            } else {
-                call.fail(failure);
-            }
-        }
-    }
 
     /** Calls that went that way fail. */
     void wayLost(Way way, String why) {

@@ -45,7 +45,7 @@ final class Deferred {
                     + " bytes of requests wait for that already; more than ContextOptions.maxQueuedBytes, " + max
                     + ", are not kept");
         }
-        Arguments copy = arguments.deepCopy();
+        Arguments copy = ArgumentCopies.ofAll(arguments);
         requests.add(() -> {
             try {
                 peer.send(copy, endpoint, handler, methods);

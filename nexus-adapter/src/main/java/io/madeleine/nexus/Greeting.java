@@ -32,7 +32,7 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
     /** What has come, from that node. */
     static Request unit(Node node, byte[] bytes, int from) {
         Request request = new Request(node);
-        request.begin(Bytes.of(bytes), 0, bytes.length, from, 0, (io.madeleine.api.IncomingMessage) null);
+        request.begin(Bytes.of(bytes), 0, bytes.length, from);
         return request;
     }
 
@@ -40,6 +40,6 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
         if (arguments.hasBulks()) {
             throw new IllegalArgumentException("a greeting has no large arguments");
         }
-        return arguments.inlineCopy().segment().toArray(Wire.BYTE);
+        return ArgumentCopies.inline(arguments);
     }
 }

@@ -33,6 +33,7 @@ final class Inbound implements Channel.MessageHandler {
 
     private final Node node;
     private final Request request;
+    private final MessageBulks bulks;
     private final @Nullable BlockingWatch watch;
 
     /** The id of the thread that runs handlers, not the thread: storing a reference costs a fence under some collectors. */
@@ -44,6 +45,7 @@ final class Inbound implements Channel.MessageHandler {
     Inbound(Node node) {
         this.node = node;
         this.request = new Request(node);
+        this.bulks = new MessageBulks(node.options().argumentTimeoutNs());
         this.watch = node.options().debug() ? new BlockingWatch(node) : null;
     }
 
@@ -158,10 +160,12 @@ final class Inbound implements Channel.MessageHandler {
         if (sizes >= 0) {
             message.endUnpacking();
             message.close();
-            request.begin(used, Wire.HEADER_BYTES, end, sender, 0, (IncomingMessage) null);
+            request.begin(used, Wire.HEADER_BYTES, end, sender);
         } else {
             end -= Integer.BYTES;
-            request.begin(used, Wire.HEADER_BYTES, end, sender, bulks(used, end), message);
+            int count = bulkCount(used, end);
+            bulks.begin(message, count);
+            request.begin(used, Wire.HEADER_BYTES, end, sender, count, bulks);
         }
         dispatch(request, used.getInt(Wire.ENDPOINT_OFFSET), used.getInt(Wire.HANDLER_OFFSET));
     }
@@ -178,7 +182,7 @@ final class Inbound implements Channel.MessageHandler {
         return used;
     }
 
-    private static int bulks(Bytes used, int offset) {
+    private static int bulkCount(Bytes used, int offset) {
         int bulks = offset < Wire.HEADER_BYTES ? 0 : used.getInt(offset);
         if (bulks < 1 || bulks > Wire.MAX_BULKS) {
             throw new NexusException("a request with " + Integer.toUnsignedString(bulks)

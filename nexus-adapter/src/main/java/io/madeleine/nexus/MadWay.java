@@ -185,7 +185,7 @@ final class MadWay extends Way {
             arguments.lend();
             owner = arguments;
         }
-        queue.add(new Queued(endpoint, handler, arguments.copy(), owner, methods, bytes));
+        queue.add(new Queued(endpoint, handler, ArgumentCopies.ofSmall(arguments), owner, methods, bytes));
         drain();
         watchIfForgotten();
     }

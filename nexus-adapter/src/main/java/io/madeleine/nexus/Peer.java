@@ -125,7 +125,7 @@ final class Peer {
             if (left != null) {
                 throw unreachable(methods);
             }
-            sendNow(arguments.deepCopy(), endpoint, handler, methods); // the owner gets its memory back now
+            sendNow(ArgumentCopies.ofAll(arguments), endpoint, handler, methods); // the owner gets its memory back now
         } catch (MadeleineException e) {
             if (endpoint != Wire.SYSTEM_ENDPOINT) { // calls fail by themselves, and nobody waits for an answer any more
                 node.failures().sendFailed(number, e);

@@ -1,20 +1,19 @@
 package io.madeleine.nexus;
 
-import static io.madeleine.api.ReceiveMode.CHEAPER;
-import static io.madeleine.api.ReceiveMode.EXPRESS;
-
-import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.SendMode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The arguments of a remote service request as its handler takes them, in the order in which they were put into
  * {@link Arguments}. What a {@code get} returns is there. An argument of 1 KiB or more comes straight from the network into
  * the memory it is asked into; while a handler has not asked for all of those, nothing else arrives from that sender.
+ *
+ * <p>A {@code get} that asks for something else than what comes next throws {@link NexusException}. One of an argument of 1 KiB
+ * or more also throws {@link io.madeleine.api.PeerFailedException} if its sender is gone, {@link
+ * io.madeleine.api.MessageAbortedException} if he has given it up, and {@link io.madeleine.api.DeadlineExceededException} after
+ * {@link ContextOptions#argumentTimeout}.
  *
  * <p>A request is valid until its handler returns.
  *
@@ -29,19 +28,17 @@ public final class Request {
     private int end;
     private int start;
     private int remote;
-    private int bulkCount;
-    private int bulksTaken;
-    private @Nullable IncomingMessage message;
-    private @Nullable BulkSource source;
-    private long largestBytes;
+    private int bulksLeft;
+    private @Nullable BulkSource bulks;
+    private final long largestBytes;
 
     Request(Node node) {
         this.node = node;
         this.largestBytes = node.options().maxRequestBytes();
     }
 
-    /** Begins another request: small arguments from {@code start} to {@code end}, large ones from the message. */
-    void begin(Bytes inline, int from, int to, int sender, int bulks, @Nullable IncomingMessage open) {
+    /** Begins another request: small arguments from {@code start} to {@code end}, no large ones. */
+    void begin(Bytes inline, int from, int to, int sender) {
         if (memory != inline) { // storing a reference costs a fence under some collectors
             memory = inline;
         }
@@ -49,28 +46,22 @@ public final class Request {
         position = from;
         end = to;
         remote = sender;
-        bulkCount = bulks;
-        bulksTaken = 0;
-        if (message != open) {
-            message = open;
-        }
-        if (source != null) {
-            source = null;
-        }
+        bulksLeft = 0;
     }
 
-    /** As {@link #begin}, with large arguments that come from elsewhere than a channel. */
-    void begin(Bytes inline, int from, int to, int sender, int bulks, BulkSource others) {
-        begin(inline, from, to, sender, bulks, (IncomingMessage) null);
-        source = others;
+    /** As {@link #begin(Bytes, int, int, int)}, with large arguments. */
+    void begin(Bytes inline, int from, int to, int sender, int count, BulkSource source) {
+        begin(inline, from, to, sender);
+        bulksLeft = count;
+        bulks = source;
     }
 
     /** A request of this process to itself. */
     static Request local(Node node, Arguments arguments) {
         Request request = new Request(node);
-        Bytes inline = arguments.inlineCopy();
-        MemorySegment[] bulks = arguments.bulkCopies();
-        request.begin(inline, 0, inline.size(), node.rank(), bulks.length, new BulkSource.Present(bulks));
+        Bytes inline = Bytes.of(ArgumentCopies.inline(arguments));
+        MemorySegment[] copies = ArgumentCopies.bulks(arguments);
+        request.begin(inline, 0, inline.size(), node.rank(), copies.length, new BulkSource.Present(copies));
         return request;
     }
 
@@ -79,25 +70,21 @@ public final class Request {
         Request detached = new Request(node);
         Bytes copy = Bytes.allocate(end - position);
         MemorySegment.copy(memory.segment(), position, copy.segment(), 0, copy.size());
-        detached.begin(copy, 0, copy.size(), remote, bulkCount, message);
-        detached.source = source;
-        detached.bulksTaken = bulksTaken;
-        message = null;
-        source = null;
+        detached.begin(copy, 0, copy.size(), remote);
+        detached.bulksLeft = bulksLeft;
+        if (bulks != null) {
+            detached.bulks = bulks.detach();
+            bulks = null;
+        }
         return detached;
     }
 
     /** The request is over: what nobody has asked for is dropped. */
     void finish() {
-        IncomingMessage open = message;
-        if (open != null) {
-            message = null;
-            open.close();
-        }
-        BulkSource others = source;
-        if (others != null) {
-            source = null;
-            others.close();
+        BulkSource source = bulks;
+        if (source != null) {
+            bulks = null;
+            source.close();
         }
     }
 
@@ -289,32 +276,13 @@ public final class Request {
             MemorySegment.copy(memory.segment(), take((int) bytes), target, offset, bytes);
             return;
         }
-        if (bulksTaken == bulkCount) {
+        BulkSource source = bulks;
+        if (source == null || bulksLeft == 0) {
             throw new NexusException("the request from rank " + remote + " has no large argument left: expected what"
-                    + " the sender has put, in its order");
+                    + " the sender has put, in its order, before the handler returns");
         }
-        bulksTaken++;
-        IncomingMessage open = message;
-        if (open == null) {
-            takeFromElsewhere(target, offset, bytes);
-            return;
-        }
-        boolean isLast = bulksTaken == bulkCount;
-        open.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
-        open.unpack(target, offset, bytes, SendMode.CHEAPER, isLast ? CHEAPER : EXPRESS);
-        if (isLast) {
-            open.endUnpacking();
-            message = null;
-            open.close();
-        }
-    }
-
-    private void takeFromElsewhere(MemorySegment target, long offset, long bytes) {
-        BulkSource others = source;
-        if (others == null) {
-            throw new IllegalStateException("the request from rank " + remote + " is over: its handler has returned");
-        }
-        others.take(target, offset, bytes);
+        bulksLeft--;
+        source.take(target, offset, bytes);
     }
 
     /** Takes a global pointer, bound to this context. */

@@ -183,7 +183,7 @@ final class ServedCalls {
     }
 
     private void succeed(Key key, ServiceMethod method, @Nullable Object value) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Calls.Status.VALUE);
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.VALUE);
         try {
             method.writeResult(answer, value);
         } catch (RuntimeException e) {
@@ -194,7 +194,7 @@ final class ServedCalls {
     }
 
     void fail(Key key, Throwable thrown) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Calls.Status.THROWN);
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.THROWN);
         Thrown.write(answer, thrown);
         send(key, answer);
     }
@@ -202,11 +202,16 @@ final class ServedCalls {
     private void refuse(Key key, String why) {
         send(
                 key,
-                new Arguments().putLong(key.id()).putByte(Calls.Status.REFUSED).putString(why));
+                new Arguments()
+                        .putLong(key.id())
+                        .putByte(Answers.Status.REFUSED)
+                        .putString(why));
     }
 
     private void absent(Key key, String why) {
-        send(key, new Arguments().putLong(key.id()).putByte(Calls.Status.ABSENT).putString(why));
+        send(
+                key,
+                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putString(why));
     }
 
     /** The call is over, and so are the streams it has as parameters. */

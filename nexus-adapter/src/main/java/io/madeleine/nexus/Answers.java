@@ -1,0 +1,86 @@
+package io.madeleine.nexus;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What comes back for the calls of this process: answers, the items of streams and their ends.
+ *
+ * <p>Threading: thread-safe; its handlers are run by whoever receives.
+ */
+final class Answers {
+    private final Calls calls;
+
+    /** How an answer begins. */
+    static final class Status {
+        static final byte VALUE = 0;
+        static final byte THROWN = 1;
+        static final byte REFUSED = 2;
+        static final byte ABSENT = 3;
+
+        private Status() {}
+    }
+
+    Answers(Calls calls, Endpoint system) {
+        this.calls = calls;
+        system.nonThreaded("reply", (_, request) -> answered(request));
+        system.nonThreaded("item", (_, request) -> itemCame(request));
+        system.nonThreaded("end", (_, request) -> streamEnded(request));
+    }
+
+    private void answered(Request request) {
+        PendingCall found = callIn(request);
+        if (found == null) {
+            return; // it was given up
+        }
+        Object value = null;
+        Throwable failure = null;
+        try {
+            byte status = request.getByte();
+            switch (status) {
+                case Status.VALUE -> value = found.method().readResult(request);
+                case Status.THROWN -> failure = thrown(found, request);
+                case Status.REFUSED -> failure = new OverloadedException(request.getString());
+                case Status.ABSENT ->
+                    failure = new NexusException("the call of " + found.method() + ": " + request.getString());
+                default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
+            }
+        } catch (RuntimeException e) {
+            failure = new NexusException("the answer of rank " + request.remote() + " cannot be read", e);
+        }
+        end(found, value, failure);
+    }
+
+    private void itemCame(Request request) {
+        if (callIn(request) instanceof StreamCall stream) {
+            stream.item(request);
+        }
+    }
+
+    private void streamEnded(Request request) {
+        PendingCall found = callIn(request);
+        if (found != null) {
+            end(found, null, request.getBoolean() ? thrown(found, request) : null);
+        }
+    }
+
+    /** The call that a request is about, unless it is over, or another process was called. */
+    private @Nullable PendingCall callIn(Request request) {
+        PendingCall found = calls.find(request.getLong());
+        return found == null || found.rank() != request.remote() ? null : found;
+    }
+
+    private static Throwable thrown(PendingCall call, Request request) {
+        return Thrown.atCaller(Thrown.read(request), call.method().declared());
+    }
+
+    private void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {
+        if (calls.remove(call.id()) == null) {
+            return; // brought to its end meanwhile
+        }
+        if (failure == null) {
+            call.succeed(value);
+        } else {
+            call.fail(failure);
+        }
+    }
+}
