@@ -2,7 +2,11 @@ package io.madeleine.nexus;
 
 import java.util.Optional;
 
-/** Decides who may attach to a context. */
+/**
+ * Decides who may attach to a context.
+ *
+ * <p>Threading: called by several threads at once, if several attach at once.
+ */
 @FunctionalInterface
 public interface Approver {
     /**

@@ -14,6 +14,10 @@ import java.util.function.Consumer;
  * session. A context takes all messages of one channel, which nobody else uses; all processes open theirs on the channel
  * of the same name.
  *
+ * <p>Nodes have numbers: the processes of the session their ranks, contexts of other sessions those from {@link #size} on, in the
+ * order in which they become known here. A method that is given a number which no node has throws {@link
+ * IllegalArgumentException}.
+ *
  * <p>Requests are received by whoever drives the session: a thread that waits in it, as in {@link #await}, else the
  * session's own. Non-threaded handlers run in that thread.
  *
@@ -46,6 +50,7 @@ public final class Context implements AutoCloseable {
      *
      * @param setup adds the endpoints that others expect to be there; requests are received from then on
      * @throws IllegalStateException if one of the channels has a context already
+     * @throws IllegalArgumentException if there is no channel, or they are of different sessions
      */
     public static Context open(List<Channel> channels, ContextOptions options, Consumer<Context> setup) {
         if (channels.stream().map(Channel::session).distinct().count() != 1) {
@@ -73,7 +78,7 @@ public final class Context implements AutoCloseable {
         return node.rank();
     }
 
-    /** How many contexts there are. */
+    /** How many processes the session has, with this one. */
     public int size() {
         return node.size();
     }
@@ -118,14 +123,22 @@ public final class Context implements AutoCloseable {
         return node.codecs();
     }
 
-    /** A new endpoint that serves a remote service, and is found by the service's name. */
+    /**
+     * A new endpoint that serves a remote service, and is found by the service's name.
+     *
+     * @throws IllegalArgumentException if there is one already, or as {@link Endpoint#serve} does
+     */
     public <S> Endpoint export(Class<S> type, S implementation) {
         return endpoint(ServiceMethod.nameOf(type)).serve(type, implementation);
     }
 
-    /** A proxy for the remote service that the process of rank {@code rank} exports. */
-    public <S> S service(int rank, Class<S> type) {
-        return startpoint(rank, ServiceMethod.nameOf(type)).service(type);
+    /**
+     * A proxy for the remote service that a node {@linkplain #export exports}; whether it does, calls will show.
+     *
+     * @throws IllegalArgumentException as {@link Startpoint#service} does
+     */
+    public <S> S service(int node, Class<S> type) {
+        return startpoint(node, ServiceMethod.nameOf(type)).service(type);
     }
 
     // ---- contexts of other sessions
@@ -150,8 +163,12 @@ public final class Context implements AutoCloseable {
      *
      * @param bind where to listen
      * @param hosts the names or addresses by which others reach this machine, best first; they travel in startpoints
+     * @throws IllegalArgumentException if there is no host
      */
     public AttachPoint allowAttach(InetSocketAddress bind, List<String> hosts, Approver approver) {
+        if (hosts.isEmpty()) {
+            throw new IllegalArgumentException("no host: expected a name or address by which others reach " + bind);
+        }
         return node.attaching().allow(bind, hosts, approver);
     }
 
@@ -160,7 +177,10 @@ public final class Context implements AutoCloseable {
      *
      * @param url {@code nexus://host:port} or {@code nexus://host:port/path}; see {@link AttachPoint#url}
      * @return the startpoint that the other's {@link Approver} gives
-     * @throws AttachException if nobody is there, its secret is another one, or it refuses
+     * @throws AttachException if nobody is there, its secret or its release is another one, or it refuses; says which
+     * @throws IllegalArgumentException if the URL has another form
+     * @throws io.madeleine.api.ConfigurationException if the session has no secret
+     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
      */
     public Startpoint attach(String url) {
         node.checkMayWait();
@@ -180,6 +200,8 @@ public final class Context implements AutoCloseable {
      * Waits until the condition, which handlers or other threads make true, is met; receives requests meanwhile.
      *
      * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted
+     * @throws io.madeleine.api.SessionException if the session is closed
      */
     public void await(BooleanSupplier condition) {
         node.checkMayWait();
@@ -202,7 +224,7 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * Waits until all contexts have come here, as often as it is called.
+     * Waits until the contexts of all processes of the session have come here, as often as it is called.
      *
      * @throws io.madeleine.api.DeadlineExceededException if they have not in time
      * @throws io.madeleine.api.PeerFailedException if one of them is gone
@@ -251,15 +273,21 @@ public final class Context implements AutoCloseable {
 
     /**
      * Refuses requests from now on, and waits until those that are being carried out have ended and what they have sent
-     * is on its way.
+     * is on its way. A handler that calls this waits in vain, for itself.
      *
      * @return whether that was so in time
+     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
      */
     public boolean drain(Duration timeout) {
         return node.drain(timeout);
     }
 
-    /** {@linkplain #drain Drains} for up to 5 s, and tells the others. The session stays open. Idempotent. */
+    /**
+     * {@linkplain #drain Drains} for up to 5 s, tells the others, and fails the calls of this process that are unanswered. The
+     * session stays open. Idempotent.
+     *
+     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     */
     @Override
     public void close() {
         node.close();

@@ -7,13 +7,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a context behaves. Each {@code with...} answers changed options; {@link #DEFAULT} is the beginning.
+ * How a context behaves. Each {@code with...} answers changed options, or throws {@link IllegalArgumentException} if what it is
+ * given is not more than 0; {@link #DEFAULT} is the beginning.
  *
  * <p>Threading: immutable.
  */
 public final class ContextOptions {
     /** The options of a context that says nothing; the system property {@code io.madeleine.nexus.debug} turns debug on. */
     public static final ContextOptions DEFAULT = new ContextOptions();
+
+    private static final Duration LONGEST = Duration.ofDays(10_000);
 
     private int maxRunning = 4096;
     private long maxQueuedBytes = 16L << 20;
@@ -59,11 +62,14 @@ public final class ContextOptions {
     }
 
     private static Duration positive(String name, Duration value) {
-        positive(name, value.toNanos());
+        if (!value.isPositive() || value.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("ContextOptions." + name + " is " + value
+                    + ": expected more than 0, and at most " + LONGEST.toDays() + " days");
+        }
         return value;
     }
 
-    /** How many threaded requests are carried out at once; one more is rejected. */
+    /** How many threaded requests are carried out at once; one more is rejected, and its sender told. 4096 by default. */
     public int maxRunning() {
         return maxRunning;
     }
@@ -73,7 +79,10 @@ public final class ContextOptions {
         return with(changed -> changed.maxRunning = positive("maxRunning", requests));
     }
 
-    /** How much, per peer, may wait to be sent for handlers that do not wait; what is more is rejected. */
+    /**
+     * How many bytes, per peer, may wait to be sent for handlers that do not wait; for more, {@code rsr} throws {@link
+     * OverloadedException}. 16 MiB by default.
+     */
     public long maxQueuedBytes() {
         return maxQueuedBytes;
     }
@@ -83,7 +92,7 @@ public final class ContextOptions {
         return with(changed -> changed.maxQueuedBytes = positive("maxQueuedBytes", bytes));
     }
 
-    /** How many typed calls of this process may be unanswered; one more waits. */
+    /** How many typed calls of this process may be unanswered; one more waits, within its deadline. 65,536 by default. */
     public int maxOutstanding() {
         return maxOutstanding;
     }
@@ -93,7 +102,10 @@ public final class ContextOptions {
         return with(changed -> changed.maxOutstanding = positive("maxOutstanding", calls));
     }
 
-    /** The largest argument, and the most small arguments, that memory is taken for. */
+    /**
+     * The largest argument, and the most small arguments, in bytes, that memory is taken for; what is larger is refused when it
+     * comes. 64 MiB by default.
+     */
     public int maxRequestBytes() {
         return maxRequestBytes;
     }
@@ -103,7 +115,7 @@ public final class ContextOptions {
         return with(changed -> changed.maxRequestBytes = positive("maxRequestBytes", bytes));
     }
 
-    /** How many contexts of other sessions may be connected at once; one more is turned away. */
+    /** How many contexts of other sessions may be connected at once; one more is turned away. 1024 by default. */
     public int maxAttached() {
         return maxAttached;
     }
@@ -113,7 +125,7 @@ public final class ContextOptions {
         return with(changed -> changed.maxAttached = positive("maxAttached", contexts));
     }
 
-    /** How long a handler waits for an argument that is on its way. */
+    /** How long a handler waits for an argument that is on its way. 30 s by default. */
     public Duration argumentTimeout() {
         return argumentTimeout;
     }
@@ -123,7 +135,7 @@ public final class ContextOptions {
         return with(changed -> changed.argumentTimeout = positive("argumentTimeout", timeout));
     }
 
-    /** How long a typed call may take that says nothing else. */
+    /** How long a typed call without streams may take, unless {@link CallTimeout} says else. 30 s by default. */
     public Duration callTimeout() {
         return callTimeout;
     }
@@ -133,7 +145,7 @@ public final class ContextOptions {
         return with(changed -> changed.callTimeout = positive("callTimeout", timeout));
     }
 
-    /** How long connecting to a context of another session may take, its approver included. */
+    /** How long connecting to a context of another session may take, its approver included. 10 s by default. */
     public Duration connectTimeout() {
         return connectTimeout;
     }
@@ -143,7 +155,10 @@ public final class ContextOptions {
         return with(changed -> changed.connectTimeout = positive("connectTimeout", timeout));
     }
 
-    /** After how long without a sign a context of another session counts as gone; signs are sent three times as often. */
+    /**
+     * After how long without a sign a context of another session counts as gone; signs are sent three times as often. 10 s by
+     * default.
+     */
     public Duration silenceTimeout() {
         return silenceTimeout;
     }
@@ -153,7 +168,10 @@ public final class ContextOptions {
         return with(changed -> changed.silenceTimeout = positive("silenceTimeout", timeout));
     }
 
-    /** What runs threaded handlers, if not a virtual thread for each; it has bounds of its own and rejects. */
+    /**
+     * What runs threaded handlers, if not a virtual thread for each. It may have bounds of its own: a request it rejects is
+     * refused as one beyond {@link #maxRunning} is.
+     */
     public Optional<Executor> executor() {
         return Optional.ofNullable(executor);
     }
@@ -163,7 +181,7 @@ public final class ContextOptions {
         return with(changed -> changed.executor = runner);
     }
 
-    /** Whether non-threaded handlers that block are found and reported. */
+    /** Whether non-threaded handlers that block are found and reported, as warnings of the logger {@code io.madeleine.nexus}. */
     public boolean debug() {
         return debug;
     }

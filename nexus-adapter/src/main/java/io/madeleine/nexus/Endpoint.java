@@ -60,6 +60,7 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Adds a handler.
      *
+     * @param handlerName any text; on the wire it is a number, {@link String#hashCode}
      * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
      */
     public Endpoint handler(String handlerName, Threading threading, Handler handler) {
@@ -83,10 +84,12 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Lets the methods of a remote service be called here; {@link Startpoint#service} makes the proxies.
+     * Lets the methods of a remote service be called here, instead of those of one served before; {@link Startpoint#service}
+     * makes the proxies.
      *
      * @param type an interface with {@link RemoteService}
-     * @throws IllegalArgumentException if it has methods that cannot be called remotely
+     * @param implementation is called by several threads at once
+     * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
      */
     public <S> Endpoint serve(Class<S> type, S implementation) {
         service = new Service(
@@ -114,6 +117,7 @@ public final class Endpoint implements AutoCloseable {
      * The data attached last.
      *
      * @throws IllegalStateException if there is none
+     * @throws ClassCastException if it is of another type
      */
     public <T> T local(Class<T> type) {
         Object data = local;

@@ -239,6 +239,7 @@ final class Node {
     }
 
     void close() {
+        checkMayWait();
         if (closed.compareAndSet(false, true)) {
             drain(CLOSE_TIMEOUT);
             attaching.close();

@@ -51,7 +51,7 @@ final class Nodes {
 
     /** The node of that number. */
     Peer get(int number) {
-        if (number < members.length) {
+        if (number >= 0 && number < members.length) {
             return members[number];
         }
         Peer found = foreignByNumber.get(number);

@@ -13,6 +13,19 @@ import java.lang.annotation.Target;
  * value is waited for; one that returns a {@link java.util.concurrent.CompletableFuture} is not; one that returns a
  * {@link java.util.concurrent.Flow.Publisher} is a stream, which begins with each subscription and sends no more than
  * the subscriber has asked for, within the method's {@link CallTimeout}. A {@code Flow.Publisher} may be a parameter, too.
+ *
+ * <p>What a call throws, or its future or stream fails with:
+ *
+ * <ul>
+ *   <li>what the implementation has thrown: of that type if the method declares it and it has a public constructor that takes a
+ *       message, with a {@link RemoteException} as its cause; else the {@link RemoteException}
+ *   <li>{@link io.madeleine.api.DeadlineExceededException} if there is no answer in time; the implementation is interrupted then
+ *   <li>{@link io.madeleine.api.PeerFailedException} if the other process is gone, or the way that the call took is lost
+ *   <li>{@link OverloadedException} if a bound is reached, here or there, and {@link NexusException} if the service is not there
+ *       or the answer cannot be read
+ *   <li>{@link io.madeleine.api.WaitInterruptedException} if the thread is interrupted, and {@link IllegalStateException} if a
+ *       non-threaded handler calls and would have to wait
+ * </ul>
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -31,7 +31,11 @@ final class Service {
     Service(Class<?> type, Object implementation, Codecs codecs, long defaultTimeoutNs) {
         this.type = type;
         int bound = ServiceMethod.describe(type).maxConcurrent();
-        this.maxConcurrent = bound <= 0 ? Integer.MAX_VALUE : bound;
+        if (bound < 0) {
+            throw new IllegalArgumentException(type.getName() + " cannot be served: @RemoteService.maxConcurrent is "
+                    + bound + ", expected 0 for no bound, or more");
+        }
+        this.maxConcurrent = bound == 0 ? Integer.MAX_VALUE : bound;
         ServiceMethod.all(type, codecs, defaultTimeoutNs)
                 .forEach((id, method) ->
                         operations.put(id, new Operation(method, bind(method.method(), implementation))));

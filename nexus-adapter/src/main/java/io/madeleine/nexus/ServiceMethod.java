@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,9 @@ final class ServiceMethod {
         /** Subscribes to it. */
         STREAM
     }
+
+    /** As good as for ever, and far from where the clock overflows. */
+    private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
     private final Method method;
     private final int id;
@@ -65,7 +69,8 @@ final class ServiceMethod {
             throw new IllegalArgumentException("method " + method + " cannot be called remotely: " + e.getMessage(), e);
         }
         Idempotent idempotent = method.getAnnotation(Idempotent.class);
-        this.attempts = idempotent == null ? 1 : Math.max(1, idempotent.attempts());
+        this.attempts =
+                idempotent == null ? 1 : (int) atLeastOne(method, "@Idempotent.attempts", idempotent.attempts());
         Type[] types = method.getGenericParameterTypes();
         this.streams =
                 IntStream.range(0, types.length).filter(i -> isStream(types[i])).toArray();
@@ -75,7 +80,7 @@ final class ServiceMethod {
                             + " a stream as parameter, which comes once");
         }
         boolean lasts = kind == Kind.STREAM || streams.length > 0;
-        this.timeoutNs = timeoutNs(method, lasts ? Long.MAX_VALUE / 4 : defaultTimeoutNs);
+        this.timeoutNs = timeoutNs(method, lasts ? LONGEST_NS : defaultTimeoutNs);
     }
 
     private static boolean isStream(Type type) {
@@ -104,7 +109,19 @@ final class ServiceMethod {
         if (timeout == null) {
             timeout = method.getDeclaringClass().getAnnotation(CallTimeout.class);
         }
-        return timeout == null ? unless : Math.max(1, timeout.millis()) * 1_000_000L;
+        return timeout == null
+                ? unless
+                : Math.min(
+                        TimeUnit.MILLISECONDS.toNanos(atLeastOne(method, "@CallTimeout.millis", timeout.millis())),
+                        LONGEST_NS);
+    }
+
+    private static long atLeastOne(Method method, String what, long value) {
+        if (value < 1) {
+            throw new IllegalArgumentException("method " + method + " cannot be called remotely: " + what + " is "
+                    + value + ", expected at least 1");
+        }
+        return value;
     }
 
     /** All abstract methods of a service's interface, by their numbers. */

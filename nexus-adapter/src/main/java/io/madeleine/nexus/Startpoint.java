@@ -40,12 +40,20 @@ public final class Startpoint {
         this.lightweight = lightweight;
     }
 
-    /** One pointer to all endpoints that the given ones point to. */
+    /**
+     * One pointer to all endpoints that the given ones point to; how they are reached is chosen as for the first.
+     *
+     * @throws IllegalArgumentException if they are bound to different contexts of this process
+     */
     public static Startpoint toAll(Startpoint first, Startpoint... others) {
         int[] ranks = first.ranks;
         int[] endpoints = first.endpoints;
         boolean light = first.lightweight;
         for (Startpoint other : others) {
+            if (other.context != first.context) {
+                throw new IllegalArgumentException(other + " is bound to another context than " + first
+                        + ": expected startpoints of one context, through which requests go");
+            }
             ranks = concatenate(ranks, other.ranks);
             endpoints = concatenate(endpoints, other.endpoints);
             light &= other.lightweight;
@@ -60,11 +68,17 @@ public final class Startpoint {
     }
 
     /**
-     * Requests that the handler of that name is run with these arguments at every endpoint; does not wait for it. Waits
-     * until the arguments may be changed, unless called by a non-threaded handler.
+     * Requests that the handler of that name is run with these arguments at every endpoint; does not wait for it, nor hear of
+     * what becomes of it: see {@link Context#onRefusal}. Waits until the arguments may be changed, unless called by a
+     * non-threaded handler. Requests that a thread makes to a node arrive in order, as long as the method is the same.
      *
-     * @throws io.madeleine.api.PeerFailedException if a process is gone; the other endpoints have got the request
+     * <p>Ownership: the arguments stay the caller's; for how long large ones are lent, see {@link Arguments}.
+     *
+     * @throws io.madeleine.api.PeerFailedException if a node is gone or none of the methods works, with what was tried; the
+     *     other endpoints have got the request
      * @throws OverloadedException if called by a non-threaded handler, and too much waits to be sent already
+     * @throws io.madeleine.api.MessageAbortedException if the memory of a large argument is closed while a channel sends it
+     * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted while it waits
      */
     public void rsr(String handler, Arguments arguments) {
         rsr(Wire.id(handler), arguments);
@@ -116,7 +130,8 @@ public final class Startpoint {
      * A proxy for the remote service at this endpoint. Calls go to the first endpoint; those of idempotent methods to the
      * next if the process of the first is gone.
      *
-     * @param type an interface with {@link RemoteService}
+     * @param type an interface with {@link RemoteService}, where it says what calls throw
+     * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
      */
     public <S> S service(Class<S> type) {
         return Proxies.proxy(context.node(), this, type);
@@ -161,7 +176,8 @@ public final class Startpoint {
      *
      * @param wanted best first: {@code mad} (any channel), {@code mad/sci}, {@code mad/tcp} ... (a channel over that
      *     network), {@code mad:NAME} (a channel), {@code wan} (any connection of the adapter's own) or the address of one,
-     *     as {@link #methods} lists it; none: as the node has them
+     *     as {@link #methods} lists it; none: as the node has them. What is none of these is no method of the node: a
+     *     request fails, and lists those that there are
      */
     public Startpoint via(String... wanted) {
         return new Startpoint(context, ranks, endpoints, lightweight, wanted.clone());

@@ -194,6 +194,10 @@ class AttachTest {
             }
             assertThrows(IllegalArgumentException.class, () -> client.attach("http://localhost:80"));
             assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));
+            IllegalArgumentException nowhere = assertThrows(
+                    IllegalArgumentException.class,
+                    () -> client.allowAttach(LOOPBACK, List.of(), _ -> Optional.empty()));
+            assertTrue(nowhere.getMessage().contains("no host"), nowhere::toString);
         }
     }
 

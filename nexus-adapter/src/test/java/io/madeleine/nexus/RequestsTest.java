@@ -391,6 +391,42 @@ class RequestsTest {
     }
 
     @Test
+    void shouldCloseAContextThatAHandlerHasTriedToClose() {
+        AtomicReference<Throwable> refusal = new AtomicReference<>();
+        try (World world = new World(
+                network,
+                2,
+                context -> context.endpoint("e").nonThreaded("close", (endpoint, _) -> {
+                    try {
+                        endpoint.context().close();
+                    } catch (IllegalStateException e) {
+                        refusal.set(e);
+                    }
+                }))) {
+            Context context = world.of(0);
+            Session session = context.node().session();
+            world.of(1).startpoint(0, "e").rsr("close", new Arguments());
+            World.await(() -> refusal.get() != null);
+            assertThrows(IllegalStateException.class, () -> Context.open(session), "it is open still");
+            context.close();
+            Context.open(session).close();
+        }
+    }
+
+    @Test
+    void shouldRefuseNodesAndStartpointsOfElsewhere() {
+        try (World world = new World(network, 2, context -> context.endpoint("e"))) {
+            for (int node : new int[] {-1, 2}) {
+                assertThrows(IllegalArgumentException.class, () -> world.of(0).methodsOf(node));
+                assertThrows(IllegalArgumentException.class, () -> world.of(0).startpoint(node, "e"));
+            }
+            Startpoint first = world.of(0).startpoint(1, "e");
+            Startpoint ofAnother = world.of(1).startpoint(0, "e");
+            assertThrows(IllegalArgumentException.class, () -> Startpoint.toAll(first, ofAnother));
+        }
+    }
+
+    @Test
     void shouldFindNonThreadedHandlerThatBlocks() {
         AtomicReference<Throwable> found = new AtomicReference<>();
         AtomicInteger quick = new AtomicInteger();

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
 import java.io.FileNotFoundException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -424,6 +425,55 @@ class ServicesTest {
                     IllegalArgumentException.class, () -> world.of(0).service(1, Bad.class));
             assertTrue(no.getMessage().contains("java.lang.Thread"), no.getMessage());
             assertThrows(IllegalArgumentException.class, () -> world.of(0).service(1, Runnable.class));
+        }
+    }
+
+    @Test
+    void shouldRejectBoundsThatAreNone() {
+        @RemoteService
+        interface NoTime {
+            @CallTimeout(millis = 0)
+            int number();
+        }
+        @RemoteService
+        interface NoAttempt {
+            @Idempotent(attempts = 0)
+            int number();
+        }
+        try (World world = world(2)) {
+            for (Class<?> bad : List.of(NoTime.class, NoAttempt.class)) {
+                IllegalArgumentException no = assertThrows(
+                        IllegalArgumentException.class, () -> world.of(0).service(1, bad));
+                assertTrue(no.getMessage().contains("is 0, expected at least 1"), no.getMessage());
+            }
+            IllegalArgumentException no = assertThrows(
+                    IllegalArgumentException.class, () -> world.of(0).export(Less.class, () -> 1));
+            assertTrue(no.getMessage().contains("maxConcurrent is -1"), no.getMessage());
+        }
+        ContextOptions options = ContextOptions.DEFAULT;
+        for (Duration timeout : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofSeconds(Long.MAX_VALUE))) {
+            IllegalArgumentException no =
+                    assertThrows(IllegalArgumentException.class, () -> options.withCallTimeout(timeout));
+            assertTrue(no.getMessage().contains("ContextOptions.callTimeout is " + timeout), no.getMessage());
+        }
+    }
+
+    @RemoteService(maxConcurrent = -1)
+    interface Less {
+        int number();
+    }
+
+    @RemoteService
+    interface Patient {
+        @CallTimeout(millis = Long.MAX_VALUE)
+        int number();
+    }
+
+    @Test
+    void shouldCallWithATimeoutAsLongAsThereIs() {
+        try (World world = world(2)) {
+            world.of(0).export(Patient.class, () -> 7);
+            assertEquals(7, world.of(1).service(0, Patient.class).number());
         }
     }
 }
