@@ -71,7 +71,7 @@ final class ProgressThread extends Thread {
             } else {
                 busyRounds = 0;
                 lead();
-                leadsSeen = engine.leadCount();
+                leadsSeen = engine.leadCount() - 1; // who wanted it may have had it by now, and left it for a moment
             }
         }
     }

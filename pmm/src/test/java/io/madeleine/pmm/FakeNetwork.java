@@ -10,6 +10,7 @@ final class FakeNetwork implements ProgressSource {
     final AtomicInteger arrived = new AtomicInteger();
     final AtomicInteger pollCount = new AtomicInteger();
     final AtomicReference<String> violation = new AtomicReference<>();
+    final AtomicReference<Thread> lastVisitor = new AtomicReference<>();
     private final AtomicReference<Thread> inside = new AtomicReference<>();
     private final Reactor reactor;
     volatile Runnable listener = () -> {};
@@ -31,6 +32,7 @@ final class FakeNetwork implements ProgressSource {
     }
 
     private void enter() {
+        lastVisitor.set(Thread.currentThread());
         if (!inside.compareAndSet(null, Thread.currentThread())) {
             violation.set("polled by " + Thread.currentThread() + " inside a poll by " + inside.get());
         }
