@@ -29,6 +29,9 @@ final class PeerFailures implements AutoCloseable {
 
     private static final long DOUBT_MS = 300;
 
+    /** How long a close waits for doubts to end: much longer, since a listener may be at work, or the processors are busy. */
+    private static final long DECISION_MS = 3_000;
+
     /** How long a close waits for the listeners to hear what is known. */
     private static final long TELL_MS = 1_000;
 
@@ -189,7 +192,7 @@ final class PeerFailures implements AutoCloseable {
 
     /**
      * Waits until it is known of each suspected peer whether it died or left: who was told of a loss by a wait, and closes
-     * the session for it, hears of the death like everybody. Bounded by the doubt; does not wait in a listener.
+     * the session for it, hears of the death like everybody. Bounded by some seconds; does not wait in a listener.
      */
     void awaitDecisions() {
         if (teller == Thread.currentThread()) {
@@ -197,7 +200,7 @@ final class PeerFailures implements AutoCloseable {
         }
         lock.lock();
         try {
-            long leftNs = TimeUnit.MILLISECONDS.toNanos(2 * DOUBT_MS);
+            long leftNs = TimeUnit.MILLISECONDS.toNanos(DECISION_MS);
             while (!suspected.isEmpty() && leftNs > 0) {
                 leftNs = decided.awaitNanos(leftNs);
             }
