@@ -179,11 +179,11 @@ abstract class ProgressContract extends LinkContract {
                         receiver.step();
                     }
                 });
-                long startNs = System.nanoTime();
                 while (!sender.step()) {
+                    long startNs = System.nanoTime();
                     left.sleep(LONG_SLEEP_NS);
-                    left.poll();
                     assertTrue(System.nanoTime() - startNs < LONG_SLEEP_NS, "room did not end the sleep");
+                    left.poll();
                 }
                 join(other);
             }

@@ -319,12 +319,12 @@ abstract class ThreadsContract extends EndingContract {
     // ---- waiting
 
     @Test
-    void shouldSleepOverNothingInAnyWaitMode() {
+    void shouldSleepOverNothingInAnyWaitMode() { // longest where they sleep each time; who spins never does
         for (WaitMode mode : WaitMode.values()) {
             open(setup.sessions(2).waiting(new WaitPolicy(mode, 0, 0)));
             AtomicBoolean more = new AtomicBoolean(true);
             together(() -> pingPong(0, more), () -> pingPong(1, more), () -> {
-                pause(400);
+                pause(mode == WaitMode.BLOCK ? 400 : mode == WaitMode.SPIN ? 100 : 200);
                 more.set(false);
             });
             close();
@@ -483,11 +483,13 @@ abstract class ThreadsContract extends EndingContract {
     void shouldKeepMessagesFromTheHandlerThatAThreadWaitsFor() {
         open(3);
         AtomicInteger handled = new AtomicInteger();
+        AtomicInteger early = new AtomicInteger();
         channel(0).onMessage(message -> {
             try (message) {
+                AtomicInteger count = message.remote() == 1 ? early : handled;
                 message.unpackInt();
                 message.endUnpacking();
-                handled.incrementAndGet();
+                count.incrementAndGet();
             }
         });
         for (int i = 0; i < 12; i++) {
@@ -501,9 +503,14 @@ abstract class ThreadsContract extends EndingContract {
                 }
             });
             awaitLatch(begun);
-            pause(30); // it waits now; if not, the handler gets both and the wait ends at its deadline
             sendInt(2, i);
-            sendInt(1, i);
+            for (int pauseMs = 20; !waiting.isDone(); pauseMs *= 2) { // it waits now; if not, the handler gets it
+                assertTrue(pauseMs < 5_000, "the handler gets what a thread waits for");
+                pause(pauseMs);
+                int before = early.get();
+                sendInt(1, i);
+                eventually("somebody gets it", () -> waiting.isDone() || early.get() > before);
+            }
             join(waiting);
         }
         eventually("the others are handled", () -> handled.get() >= 12);
