@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -62,6 +63,9 @@ class FallbackIT {
         @Idempotent
         int timesEntered(int number);
 
+        /** Never answers: a call that is under way whenever the network is cut. */
+        CompletableFuture<Integer> hold();
+
         /** Of the numbers from that one on that were noted by requests: how many, and how many twice or out of order. */
         List<Integer> notedFrom(int first);
     }
@@ -79,6 +83,11 @@ class FallbackIT {
         @Override
         public int timesEntered(int number) {
             return entered.getOrDefault(number, 0);
+        }
+
+        @Override
+        public CompletableFuture<Integer> hold() {
+            return new CompletableFuture<>();
         }
 
         synchronized void note(int number) {
@@ -119,7 +128,9 @@ class FallbackIT {
             assertTrue(hosts.cut());
             processes.awaitLine(0, "over");
             List<String> failed = processes.out(0).linesAfter("failed ");
-            assertTrue(!failed.isEmpty(), () -> "what was under way was not reported\n" + processes);
+            assertTrue(
+                    failed.stream().anyMatch(line -> line.startsWith("held ")),
+                    () -> "what was under way was not reported\n" + processes);
             for (String line : failed) { // "USER MILLISECONDS WHY"
                 String[] words = line.split(" ", 3);
                 long afterMs = Long.parseLong(words[1]) - cutMs;
@@ -178,6 +189,10 @@ class FallbackIT {
         private static void use(Context context) throws InterruptedException {
             Startpoint notes = context.startpoint(1, "notes");
             Ledger ledger = context.service(1, Ledger.class);
+            CompletableFuture<Void> held = ledger.hold().handle((_, e) -> {
+                say("failed held " + System.currentTimeMillis() + " " + e.getMessage());
+                return null;
+            });
             Set<Integer> answered = new HashSet<>();
             int[] last = new int[2];
             List<Thread> users = List.of(
@@ -193,6 +208,7 @@ class FallbackIT {
             for (Thread user : users) {
                 user.join();
             }
+            held.orTimeout(10, SECONDS).join();
             int wrong = 0;
             for (int number = 0; number <= last[0]; number++) {
                 int times = ledger.timesEntered(number);
