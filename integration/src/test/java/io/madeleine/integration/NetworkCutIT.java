@@ -181,7 +181,7 @@ class NetworkCutIT {
                     in.endUnpacking();
                     if (number == 0) {
                         Program.say("flowing");
-                        LockSupport.parkNanos(200_000_000); // until it is stopped
+                        LockSupport.parkNanos(3_000_000_000L); // until it is stopped, for longer than that
                     }
                 }
                 if (session.rank() < 2) { // the last to have sent is the last to leave
@@ -228,7 +228,10 @@ class NetworkCutIT {
         public static void main(String[] args) {
             String rank = System.getProperty("madeleine.session.rank");
             String end = args[args.length - 2 + Integer.parseInt(rank)];
-            try (Session session = Session.open("tm.tcp.adapters.default.bind=" + end)) {
+            // rank 1 finds out by itself, too, but its peer is to be faster
+            long timeoutMs = PEER_TIMEOUT_MS + (rank.equals("0") ? 0 : SLACK_MS);
+            try (Session session =
+                    Session.open("tm.tcp.adapters.default.bind=" + end, "peer-timeout=" + timeoutMs + "ms")) {
                 Channel channel = session.channel();
                 if (session.rank() == 0) {
                     Program.untilFailure("receive", () -> {

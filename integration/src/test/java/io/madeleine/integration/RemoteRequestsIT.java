@@ -62,9 +62,14 @@ class RemoteRequestsIT {
 
             /** Answers at once. */
             int next(int number);
+
+            /** Answers when this process, too, has made its calls. */
+            CompletableFuture<Integer> meet();
         }
 
         private static final class Implementation implements Sleeper {
+            private final CompletableFuture<Integer> over = new CompletableFuture<>();
+
             @Override
             public CompletableFuture<Integer> sleep(int millis) {
                 return CompletableFuture.supplyAsync(
@@ -75,12 +80,17 @@ class RemoteRequestsIT {
             public int next(int number) {
                 return number + 1;
             }
+
+            @Override
+            public CompletableFuture<Integer> meet() {
+                return over;
+            }
         }
 
         public static void main(String[] args) throws Exception {
+            Implementation own = new Implementation();
             try (Session session = Session.open();
-                    Context context =
-                            Context.open(session, created -> created.export(Sleeper.class, new Implementation()))) {
+                    Context context = Context.open(session, created -> created.export(Sleeper.class, own))) {
                 Sleeper victim = context.service(1, Sleeper.class);
                 if (context.rank() == 1) {
                     Thread.sleep(60_000);
@@ -107,8 +117,12 @@ class RemoteRequestsIT {
                     number = other.next(number);
                 }
                 System.out.println(number == 1_000 ? "the other answers" : "wrong: " + number);
-                CompletableFuture<Integer> last = other.sleep(200); // both are here still
-                last.join();
+                own.over.complete(number);
+                try {
+                    other.meet().join();
+                } catch (CompletionException | PeerFailedException _) {
+                    // it had been answered, and has left
+                }
             }
         }
     }
