@@ -2,6 +2,7 @@ package io.madeleine.integration;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
@@ -18,6 +19,7 @@ class HintsIT {
 
     @Test
     void shouldSpendTheProcessorsTimeAsTheHintSays() throws Exception {
+        assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "no processor to spare: nobody spins");
         Ranks ranks = Ranks.of(2, Program.class).optimizing();
         for (String hint : HINTS) {
             ranks = ranks.with("channels." + hint + ".network=sci", "channels." + hint + ".hint=" + hint);
