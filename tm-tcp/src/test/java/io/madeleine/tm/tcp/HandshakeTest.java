@@ -223,7 +223,7 @@ class HandshakeTest {
                         false,
                         pair.right.pmm.transmissionModules(),
                         42,
-                        System.nanoTime() + 500_000_000L));
+                        System.nanoTime() + 1_000_000_000L));
         driveUntilDone(calling, answering);
         assertContains("do not have the same session secret", Pair.failureOf(calling));
         assertContains("do not have the same session secret", Pair.failureOf(answering));
