@@ -52,7 +52,7 @@ public final class SwitchedChannel implements Channel {
         connection.start(switched);
     }
 
-    /** Who is told when a connection is lost without the peer's leave: the reason, and the rank. Control path. */
+    /** Who is told, before any wait fails for it, when a connection is lost without the peer's leave: the reason, and the rank. */
     public void onConnectionLost(ObjIntConsumer<String> listener) {
         onLoss = listener;
     }
@@ -209,12 +209,15 @@ public final class SwitchedChannel implements Channel {
         return livePeers.get();
     }
 
-    void lost(SwitchedConnection connection, boolean orderly, String reason) {
+    /** A connection is about to be lost without the peer's leave: no wait has failed for it yet. */
+    void tellOfLoss(int rank, String reason) {
+        onLoss.accept(reason, rank);
+    }
+
+    /** A connection is lost. */
+    void lost() {
         livePeers.decrementAndGet();
         arrivals.signalLoss();
-        if (!orderly) {
-            onLoss.accept(reason, connection.rank());
-        }
     }
 
     /** Whether all that {@code endPackingAsync} promised has been sent, or has failed. */

@@ -26,6 +26,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     private final ReceiveHalf receiving;
     private final AtomicBoolean queued = new AtomicBoolean();
     private final AtomicInteger claims = new AtomicInteger();
+    private final AtomicBoolean losing = new AtomicBoolean();
     private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
 
     private record Loss(boolean orderly, String reason) {}
@@ -136,13 +137,18 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     @Override
     public void onLost(boolean orderly, String reason) {
-        if (loss.compareAndSet(null, new Loss(orderly, reason))) {
-            // May be called from within a link: the halves are told from outside, by the leader.
-            engine().raiseDemand();
-            engine().enqueue(this);
-            channel.lost(this, orderly, reason);
-            sending.connectionLost();
+        if (!losing.compareAndSet(false, true)) {
+            return;
         }
+        if (!orderly) {
+            channel.tellOfLoss(rank, reason); // before a wait fails for it, after which the session may be closed
+        }
+        loss.set(new Loss(orderly, reason));
+        // May be called from within a link: the halves are told from outside, by the leader.
+        engine().raiseDemand();
+        engine().enqueue(this);
+        channel.lost();
+        sending.connectionLost();
     }
 
     /** The connection cannot go on: the peer's bytes make no sense. */

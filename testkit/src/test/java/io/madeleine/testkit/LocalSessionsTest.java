@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.switching.SwitchedChannel;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -59,6 +62,20 @@ class LocalSessionsTest {
                 sessions.session(0).progress();
             }
             assertTrue(sessions.channel(0).isConnected(2));
+        }
+    }
+
+    /** Who hears of it from a wait and closes the session for that finds that the session knows. */
+    @Test
+    void shouldTellTheSessionOfALossBeforeAWaitCanFailForIt() {
+        try (LocalSessions sessions =
+                LocalSessions.of(2).loop("loop", SHORT_AND_STREAM).open()) {
+            SwitchedChannel channel = (SwitchedChannel) sessions.channel(1);
+            List<Boolean> connected = new CopyOnWriteArrayList<>();
+            channel.onConnectionLost((_, rank) -> connected.add(channel.isConnected(rank)));
+            sessions.die(0);
+            assertThrows(PeerFailedException.class, () -> channel.beginUnpacking(0));
+            assertEquals(List.of(true), connected);
         }
     }
 
