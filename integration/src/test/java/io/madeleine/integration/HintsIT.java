@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** What the hint of a channel costs and gains where answers take a millisecond. */
 class HintsIT {
+    private static final int ROUNDS = 3;
+    private static final double BUSY_US = 1_000;
     private static final String[] HINTS = {"cpu", "throughput", "auto", "latency"};
 
     @Test
@@ -26,20 +28,34 @@ class HintsIT {
         }
         try (Processes processes = ranks.arguments((Object[]) HINTS).start()) {
             processes.assertSuccess();
-            double[] us = new double[HINTS.length];
+            double[][] us = new double[HINTS.length][];
             for (int i = 0; i < HINTS.length; i++) {
-                us[i] = Double.parseDouble(processes.awaitLine(0, HINTS[i] + ", us of processor for each: "));
-                System.out.println(HINTS[i] + ": " + us[i] + " us of processor for each call, "
-                        + processes.awaitLine(0, HINTS[i] + ", us from the answer to its receiver, median: ")
+                us[i] = processes.out(0).linesAfter(HINTS[i] + ", us of processor for each: ").stream()
+                        .mapToDouble(Double::parseDouble)
+                        .toArray();
+                System.out.println(HINTS[i] + ": " + Arrays.toString(us[i]) + " us of processor for each call, "
+                        + processes.out(0).linesAfter(HINTS[i] + ", us from the answer to its receiver, median: ")
                         + " us from the answer to its receiver");
             }
-            assertTrue(us[2] < us[3] && 3 * us[0] < us[3], processes::toString);
+            double delayUs =
+                    processes.out(0).linesAfter("latency, us from the answer to its receiver, median: ").stream()
+                            .mapToDouble(Double::parseDouble)
+                            .min()
+                            .orElseThrow();
+            assumeTrue(delayUs < BUSY_US, () -> "this machine is too busy: who spins has to wait, too\n" + processes);
+            double spinning =
+                    Arrays.stream(us[3]).max().orElseThrow(); // where others wanted the processor, it was less
+            assertTrue(2 * least(us[2]) < spinning && 3 * least(us[0]) < spinning, processes::toString);
         }
+    }
+
+    private static double least(double... values) {
+        return Arrays.stream(values).min().orElseThrow();
     }
 
     /** Rank 0 calls over one channel after the other, rank 1 takes a millisecond for each answer. */
     static final class Program {
-        private static final int CALLS = 400;
+        private static final int CALLS = 150;
         private static final long ANSWER_NS = 1_000_000;
 
         public static void main(String[] args) {
@@ -48,15 +64,22 @@ class HintsIT {
                 for (String hint : args) {
                     call(session.channel(hint)); // the compilers have their say
                 }
-                for (String hint : args) {
-                    long cpuNs = threads.getCurrentThreadCpuTime();
-                    double delayUs = call(session.channel(hint));
-                    if (session.rank() == 0) {
-                        System.out.println(hint + ", us of processor for each: "
-                                + (threads.getCurrentThreadCpuTime() - cpuNs) / 1000 / CALLS);
-                        System.out.println(hint + ", us from the answer to its receiver, median: " + delayUs);
+                for (int round = 0; round < ROUNDS; round++) {
+                    for (String hint : args) {
+                        measure(session.channel(hint), threads);
                     }
                 }
+            }
+        }
+
+        private static void measure(Channel channel, ThreadMXBean threads) {
+            long cpuNs = threads.getCurrentThreadCpuTime();
+            double delayUs = call(channel);
+            if (channel.session().rank() == 0) {
+                String hint = channel.name();
+                System.out.println(hint + ", us of processor for each: "
+                        + (threads.getCurrentThreadCpuTime() - cpuNs) / 1000 / CALLS);
+                System.out.println(hint + ", us from the answer to its receiver, median: " + delayUs);
             }
         }
 
