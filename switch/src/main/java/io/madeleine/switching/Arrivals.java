@@ -225,12 +225,17 @@ final class Arrivals {
                 handled++;
             }
         }
+        return handled > 0 ? handled : look(current); // the leader may have waited for what has been handled
+    }
+
+    /** For a while after each message of the expected sender, looks for the next one; returns how many were handled. */
+    private int look(MessageHandler current) {
         SwitchedConnection sender = expected;
-        if (roundsWithLooks > 0 && sender != null) {
-            roundsWithLooks--;
-            handled += lookAndHandle(current, sender);
+        if (roundsWithLooks == 0 || sender == null) {
+            return 0;
         }
-        return handled;
+        roundsWithLooks--;
+        return lookAndHandle(current, sender);
     }
 
     /** The next message for the handler may come from there, too, if the one before did. */

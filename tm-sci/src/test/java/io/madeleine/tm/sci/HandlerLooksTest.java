@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whoever leads looks for a moment, after each round, at the sender of the handler's last message. What comes between the
- * polls of a round and its end is found by such a look or not at all, so the handler itself sends the next message to itself.
+ * Whoever leads looks for a moment, in a round without messages, at the sender of the handler's last message. What comes between
+ * the polls of a round and its end is found by such a look or not at all, so handlers themselves send messages to each other.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HandlerLooksTest {
@@ -51,20 +51,27 @@ class HandlerLooksTest {
             CompletableFuture<Long> inTheSameRound = new CompletableFuture<>();
             AtomicLong found = new AtomicLong();
             AtomicLong pollsBefore = new AtomicLong(-1);
+            Channel asked = sessions.session(1).channel("other");
+            asked.onMessage(
+                    message -> { // it comes by a poll, and its handler is called before the other
+                        int number = take(message);
+                        pollsBefore.set(polls.get());
+                        send(sessions.channel(0), number);
+                    });
             sessions.channel(1).onMessage(message -> {
                 int number = take(message);
-                if (pollsBefore.getAndSet(polls.get()) == polls.get()) {
+                if (pollsBefore.get() == polls.get()) {
                     found.incrementAndGet();
                 }
                 if (number < MESSAGES) {
-                    send(sessions.channel(0), number + 1);
+                    send(sessions.session(0).channel("other"), number + 1);
                 } else {
                     inTheSameRound.complete(found.get());
                 }
             });
             send(sessions.channel(0), 1);
             long count = await(inTheSameRound);
-            assertTrue(count > MESSAGES / 3, count + " of " + MESSAGES + " messages");
+            assertTrue(count > MESSAGES / 2, count + " of " + MESSAGES + " messages");
         }
     }
 
@@ -73,6 +80,13 @@ class HandlerLooksTest {
         try (LocalSessions sessions = open(3, WaitMode.ADAPTIVE)) {
             CompletableFuture<Void> other = new CompletableFuture<>();
             AtomicLong lastOfExpected = new AtomicLong();
+            AtomicLong pollsBefore = new AtomicLong(-1);
+            Channel asked = sessions.session(1).channel("other");
+            asked.onMessage(message -> {
+                int number = take(message);
+                pollsBefore.set(polls.get());
+                send(sessions.channel(0), number);
+            });
             sessions.channel(1).onMessage(message -> {
                 boolean isExpected = message.remote() == 0;
                 int number = take(message);
@@ -82,8 +96,9 @@ class HandlerLooksTest {
                     if (number == SOME_MESSAGE) {
                         send(sessions.channel(2), number);
                     }
+                    boolean found = pollsBefore.get() == polls.get(); // by a look, and another would find the next
                     if (number < 100 * SOME_MESSAGE) {
-                        send(sessions.channel(0), number + 1);
+                        send(found ? sessions.channel(0) : sessions.session(0).channel("other"), number + 1);
                     }
                     lastOfExpected.set(number);
                 }
@@ -148,6 +163,8 @@ class HandlerLooksTest {
         SciConfig config = SciConfig.from(Side.config(directory, Mortal.SETTINGS));
         return LocalSessions.of(size)
                 .network("sci", rank -> rank == 1 ? watched(new SciPmm(config)) : new SciPmm(config))
+                .channel("default", "sci")
+                .channel("other", "sci")
                 .waiting(new WaitPolicy(mode, 20_000, 10))
                 .open();
     }
