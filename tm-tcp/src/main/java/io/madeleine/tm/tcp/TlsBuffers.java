@@ -14,7 +14,14 @@ final class TlsBuffers {
     /** How much is put into one record. */
     static final int PLAIN_BYTES = 16_384;
 
-    private static final int BUFFER_BYTES = 256 * 1024;
+    /**
+     * How much is encrypted before it is written, and read before it is decrypted: each side works while the other does, on bytes
+     * that are still in its cache. Half and twice as much carried a fifth less.
+     */
+    static final int BATCH_BYTES = 64 * 1024;
+
+    /** A batch, what is left of a record before it, and what may come with the end of the handshake. */
+    private static final int BUFFER_BYTES = 2 * BATCH_BYTES;
 
     private final StreamBuffers records = new StreamBuffers(BUFFER_BYTES);
     private final boolean direct;
