@@ -40,6 +40,9 @@ final class StreamSender {
     private boolean underWay;
     private boolean trailerTaken;
 
+    /** Whether part of the packet has been written from where it was: then it is none of the small ones. */
+    private boolean inPlace;
+
     StreamSender(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
         this.buffers = buffers;
@@ -57,6 +60,7 @@ final class StreamSender {
         if (!underWay) {
             stage(header);
             underWay = true;
+            inPlace = false;
             trailerTaken = false;
         }
         while (true) {
@@ -67,7 +71,7 @@ final class StreamSender {
                 }
                 trailerTaken = true;
             }
-            if (mayKeep && tail <= keptBytes && group.isEmpty()) {
+            if (mayKeep && !inPlace && tail <= keptBytes && group.isEmpty()) {
                 underWay = false;
                 return LinkStatus.COMPLETE;
             }
@@ -160,6 +164,7 @@ final class StreamSender {
 
     /** Writes the block in front from where it is; returns whether the kernel took all of it. */
     private boolean writeInPlace(BufferGroup group) throws IOException {
+        inPlace = true;
         long bytes = group.bytes(0);
         long written = wire.write(views.view(group.segment(0), group.offset(0), bytes));
         group.advance(written);

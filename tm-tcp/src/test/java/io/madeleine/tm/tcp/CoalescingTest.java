@@ -125,6 +125,33 @@ class CoalescingTest {
         nsUntil(this::receiveAll);
     }
 
+    /** What is left of it to keep would be its end mark, for which the receiver of all the rest then waits. */
+    @Test
+    void shouldKeepNothingOfPacketsThatAreWrittenInPlace() throws Exception {
+        connect(LONG, "madeleine.tm.tcp.stream.in-place-from = 16 KiB");
+        MemorySegment large = Arena.ofAuto().allocate(24 * 1024);
+        long header = PacketHeader.of((int) large.byteSize(), 0, 0, FLAGS);
+        for (int i = 0; i < STREAM; i++) {
+            out.clear();
+            out.add(large, 0, large.byteSize());
+            nsUntil(() -> {
+                dropAll();
+                return ends.left().link.send(header, out, MARK) == LinkStatus.COMPLETE;
+            });
+            assertFalse(hasKept());
+        }
+    }
+
+    private void dropAll() {
+        while (ends.right().link.front() != 0) {
+            long bytes = PacketHeader.payloadBytes(ends.right().link.front());
+            for (long dropped = 0; dropped < bytes; ) {
+                dropped += ends.right().link.skip(bytes - dropped);
+            }
+            ends.right().link.release();
+        }
+    }
+
     @Test
     void shouldLetAKeptMessageLeaveWithoutAnyFurtherCall() throws Exception {
         connect();
