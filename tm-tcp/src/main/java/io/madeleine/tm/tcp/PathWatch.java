@@ -3,10 +3,6 @@ package io.madeleine.tm.tcp;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,24 +46,14 @@ final class PathWatch {
     }
 
     /** Begins to watch a connection if it leaves this host; returns what is to be told of each packet then. */
-    Optional<PathState> watch(TcpConnection connection, InetSocketAddress local, InetSocketAddress remote) {
-        if (isOnThisHost(local.getAddress(), remote.getAddress())) {
+    Optional<PathState> watch(TcpConnection connection, Ends ends) {
+        if (ends.areOnOneHost()) {
             return Optional.empty();
         }
-        PathState path = new PathState(SocketTable.key(local, remote), connection::heardPackets);
+        PathState path = new PathState(SocketTable.key(ends.local(), ends.remote()), connection::heardPackets);
         paths.add(new Watched(connection, path));
         begin();
         return Optional.of(path);
-    }
-
-    private static boolean isOnThisHost(InetAddress local, InetAddress remote) {
-        try {
-            return remote.isLoopbackAddress()
-                    || remote.equals(local)
-                    || NetworkInterface.getByInetAddress(remote) != null;
-        } catch (SocketException _) {
-            return false;
-        }
     }
 
     private synchronized void begin() {

@@ -12,13 +12,11 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -49,6 +47,7 @@ final class TcpAdapter implements Adapter {
     private final Coalescing coalescing;
     private final PathWatch paths;
     private final Lobby lobby;
+    private final SocketOptions options;
     private final Channel server;
     private final TcpAddress address;
     private final Set<TcpChannel> channels = ConcurrentHashMap.newKeySet();
@@ -70,19 +69,15 @@ final class TcpAdapter implements Adapter {
         this.progress = new TcpProgress(reactor, lingering, coalescing);
         this.lobby = new Lobby(context, config.handshake(), loop(), this::establish);
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
+        this.options = new SocketOptions(config, reactor.io());
         this.server = bind(own);
         this.address = TcpAddress.of((InetSocketAddress) server.localAddress(), own.advertise());
     }
 
     private Channel bind(TcpConfig.AdapterConfig own) {
-        TcpConfig.SocketConfig socket = config.socket();
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop())
                 .channel(reactor.io().serverChannel())
-                .option(ChannelOption.SO_REUSEADDR, true)
-                .option(ChannelOption.SO_BACKLOG, socket.backlogCount())
-                .childOption(ChannelOption.TCP_NODELAY, socket.noDelay())
-                .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel accepted) {
@@ -94,13 +89,7 @@ final class TcpAdapter implements Adapter {
                                         lobby));
                     }
                 });
-        keepAlive().forEach((option, value) -> bootstrap.childOption(anyOption(option), value));
-        if (socket.receiveBufferBytes() > 0) {
-            bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
-        }
-        if (socket.sendBufferBytes() > 0) {
-            bootstrap.childOption(ChannelOption.SO_SNDBUF, socket.sendBufferBytes());
-        }
+        options.applyTo(bootstrap);
         InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
         if (place.isUnresolved()) {
             throw cannotListen(own, "the host name is unknown", null);
@@ -121,15 +110,6 @@ final class TcpAdapter implements Adapter {
         return bound.channel();
     }
 
-    private Map<ChannelOption<?>, Object> keepAlive() {
-        return KeepAlive.of(config.peerTimeoutNs()).options(reactor.io());
-    }
-
-    @SuppressWarnings("unchecked") // each goes with a value of its own type
-    private static ChannelOption<Object> anyOption(ChannelOption<?> option) {
-        return (ChannelOption<Object>) option;
-    }
-
     private ConfigurationException cannotListen(TcpConfig.AdapterConfig own, String reason, @Nullable Throwable cause) {
         String message = "tcp cannot listen on " + own.bind() + " port " + own.port() + ": " + reason + "; see "
                 + TcpConfig.PATH + ".adapters." + name + ".bind and .port (0 for any free port)";
@@ -144,33 +124,26 @@ final class TcpAdapter implements Adapter {
 
     /** Begins to connect; in the loop. */
     ChannelFuture connect(InetSocketAddress place, CallingHandshake handshake) {
-        TcpConfig.SocketConfig socket = config.socket();
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop())
                 .channel(reactor.io().socketChannel())
-                .option(ChannelOption.TCP_NODELAY, socket.noDelay())
-                .option(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
-                        TimeUnit.NANOSECONDS.toMillis(config.handshake().timeoutNs()))
                 .handler(handshake);
-        keepAlive().forEach((option, value) -> bootstrap.option(anyOption(option), value));
-        if (socket.receiveBufferBytes() > 0) {
-            bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
-        }
-        if (socket.sendBufferBytes() > 0) {
-            bootstrap.option(ChannelOption.SO_SNDBUF, socket.sendBufferBytes());
-        }
+        options.applyTo(bootstrap);
         return bootstrap.connect(place);
     }
 
     /** Takes an accepted channel out of Netty's hands and makes a connection of it; in the loop. */
     void establish(HandshakeHandler handshake, Lobby.Wish wish) {
+        Optional<Ends> ends = Ends.of(handshake.channel());
+        options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
         Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
             try {
                 if (!taken.isSuccess()) {
                     throw new IOException(taken.cause());
                 }
-                connect((Wire) taken.getNow(), wish, handshake);
+                TcpConnection connection = connect((Wire) taken.getNow(), wish, handshake);
+                ends.flatMap(known -> paths.watch(connection, known)).ifPresent(connection::watched);
+                hand(connection, wish);
             } catch (IOException e) {
                 handshake.channel().close();
                 wish.future()
@@ -184,7 +157,7 @@ final class TcpAdapter implements Adapter {
         });
     }
 
-    private void connect(Wire wire, Lobby.Wish wish, HandshakeHandler handshake) throws IOException {
+    private TcpConnection connect(Wire wire, Lobby.Wish wish, HandshakeHandler handshake) throws IOException {
         TcpConnection connection = new TcpConnection(
                 wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream(), buffers);
         ByteBuffer leftover = handshake.leftover();
@@ -193,10 +166,10 @@ final class TcpAdapter implements Adapter {
         }
         wire.register(connection.attention()::onReady);
         progress.add(connection);
-        if (handshake.channel().localAddress() instanceof InetSocketAddress local
-                && handshake.channel().remoteAddress() instanceof InetSocketAddress remote) {
-            paths.watch(connection, local, remote).ifPresent(connection::watched);
-        }
+        return connection;
+    }
+
+    private void hand(TcpConnection connection, Lobby.Wish wish) {
         if (!wish.owner().made(connection) || !wish.future().complete(connection)) {
             connection.close();
         }

@@ -76,11 +76,14 @@ public record TcpConfig(
      * Options of the sockets.
      *
      * @param noDelay whether small packets leave at once
-     * @param sendBufferBytes the kernel's buffer, 0 for the system's choice
+     * @param sendBufferBytes the kernel's buffer, 0 for the system's choice, {@link #AUTO_BYTES} for ours
      * @param receiveBufferBytes the kernel's buffer, 0 for the system's choice
      * @param backlogCount how many connections may wait to be accepted
      */
-    public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {}
+    public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {
+        /** What is best between processes of a host, and the system's choice between hosts. */
+        public static final int AUTO_BYTES = -1;
+    }
 
     /**
      * TLS, with certificates at both ends.
@@ -137,7 +140,7 @@ public record TcpConfig(
                         stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
                 new SocketConfig(
                         tcp.bool("no-delay"),
-                        tcp.bytesOrSystem("send-buffer"),
+                        tcp.isAuto("send-buffer") ? SocketConfig.AUTO_BYTES : tcp.bytesOrSystem("send-buffer"),
                         tcp.bytesOrSystem("receive-buffer"),
                         tcp.integer("backlog", 1, 65_535)),
                 new TlsConfig(
@@ -251,6 +254,10 @@ public record TcpConfig(
         int bytes(String key, int least, int most) {
             String accepted = "a size from " + least + " B to " + most + " B, as in \"64 KiB\"";
             return (int) within(key, read(key, accepted, () -> root.getBytes(path + "." + key)), least, most, accepted);
+        }
+
+        boolean isAuto(String key) {
+            return has(key) && AUTO.equals(root.getValue(path + "." + key).unwrapped());
         }
 
         int bytesOrSystem(String key) {

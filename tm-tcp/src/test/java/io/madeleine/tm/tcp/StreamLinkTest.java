@@ -413,6 +413,26 @@ class StreamLinkTest {
         reader.join();
     }
 
+    /** More would have segments overtake each other on loopback, see the module's README. */
+    @Test
+    void shouldHaveLittleWaitInTheKernelToBeSentWithinAHost() throws Exception {
+        long auto = waitsInTheKernel("auto");
+        long system = waitsInTheKernel("system");
+        assertTrue(auto < system - 1_000_000, auto + " bytes wait, " + system + " if it is left to the system");
+    }
+
+    /** How many bytes the kernel takes that nobody receives. */
+    private long waitsInTheKernel(String sendBuffer) throws Exception {
+        connect(new Pair("madeleine.tm.tcp.send-buffer = " + sendBuffer));
+        BufferGroup source = group(Arena.ofAuto().allocate(64 << 20));
+        long header = PacketHeader.of(64 << 20, 0, 0, FLAGS);
+        for (int attempts = 0; attempts < 20; attempts++) {
+            assertEquals(LinkStatus.PENDING, out.send(header, source, 0));
+            Thread.sleep(10); // the kernel moves some more to the receiver's side
+        }
+        return (64 << 20) - source.remainingBytes();
+    }
+
     @Test
     void shouldNotSleepOnAPacketThatIsInTheBufferAlready() throws Exception {
         Pair.Ends ends = connect(new Pair());

@@ -29,7 +29,7 @@ class TcpConfigTest {
                 "nio",
                 Map.of("default", new TcpConfig.AdapterConfig("127.0.0.1", 0, "auto")),
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
-                new TcpConfig.SocketConfig(true, 0, 0, 1024),
+                new TcpConfig.SocketConfig(true, TcpConfig.SocketConfig.AUTO_BYTES, 0, 1024),
                 new TcpConfig.TlsConfig(false, "auto", "", "", ""),
                 new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
                 20_000,
@@ -38,6 +38,14 @@ class TcpConfigTest {
         assertEquals(expected, read());
         assertEquals(
                 "io.madeleine.tm.tcp.TcpGuiceModule", Pair.plainConfig().getString("madeleine.tm.tcp.guice-module"));
+    }
+
+    @Test
+    void shouldLeaveTheKernelsBuffersToTheSystemWhereToldSo() {
+        assertEquals(
+                new TcpConfig.SocketConfig(true, 0, 0, 1024),
+                read("madeleine.tm.tcp { send-buffer = system, receive-buffer = system }")
+                        .socket());
     }
 
     @Test
