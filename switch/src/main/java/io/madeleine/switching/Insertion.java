@@ -29,6 +29,7 @@ final class Insertion {
     private int lastLink = NO_LINK;
     private boolean announcing;
     private boolean abortMarkSent;
+    private boolean abortMarkUnderWay;
 
     /** Into these links; what a foreign thread may not touch is copied before another than the user has to send it. */
     Insertion(List<TransmissionLink> links, Thread foreignThread) {
@@ -152,6 +153,7 @@ final class Insertion {
     void abandon() {
         deferred.clear();
         abortMarkSent = false;
+        abortMarkUnderWay = false;
         for (SendBmm bmm : bmms) {
             abortMarkSent |= bmm.abandon();
         }
@@ -159,13 +161,19 @@ final class Insertion {
 
     /** Sends what is under way of an abandoned message, and an abort mark; repeated until it is not pending. */
     int finishAbort() {
-        for (SendBmm bmm : bmms) {
-            int status = bmm.flush();
-            if (status != LinkStatus.COMPLETE) {
-                return status;
+        if (!abortMarkUnderWay) { // else a flush would complete the mark, and it would be sent once more
+            for (SendBmm bmm : bmms) {
+                int status = bmm.flush();
+                if (status != LinkStatus.COMPLETE) {
+                    return status;
+                }
             }
+            if (abortMarkSent) {
+                return LinkStatus.COMPLETE;
+            }
+            abortMarkUnderWay = true;
         }
-        return abortMarkSent ? LinkStatus.COMPLETE : bmms[0].flushMark(PacketHeader.LAST | PacketHeader.ABORT);
+        return bmms[0].flushMark(PacketHeader.LAST | PacketHeader.ABORT);
     }
 
     void nextMessage() {
