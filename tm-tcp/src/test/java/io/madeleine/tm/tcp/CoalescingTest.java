@@ -36,6 +36,7 @@ class CoalescingTest {
     private long sent;
     private long received;
     private boolean receiving;
+    private long dropped;
 
     private void connect(String... settings) throws Exception {
         pair = new Pair(settings);
@@ -142,12 +143,15 @@ class CoalescingTest {
         }
     }
 
+    /** Drops what has come in; of a packet that was cut by a full socket, the rest later. */
     private void dropAll() {
-        while (ends.right().link.front() != 0) {
+        while (ends.right().link.front() > 0) {
             long bytes = PacketHeader.payloadBytes(ends.right().link.front());
-            for (long dropped = 0; dropped < bytes; ) {
-                dropped += ends.right().link.skip(bytes - dropped);
+            dropped += ends.right().link.skip(bytes - dropped);
+            if (dropped < bytes) {
+                return;
             }
+            dropped = 0;
             ends.right().link.release();
         }
     }
