@@ -90,6 +90,11 @@ final class Lobby {
         drop(guests.put(key, entry), "the peer called again");
     }
 
+    /** How many authenticated peers wait until this process wants them. */
+    int guestCount() {
+        return guests.size();
+    }
+
     private String misled(Handshake.Join join) {
         if (!join.sessionId().equals(context.sessionId())) {
             return "this process is in session \"" + context.sessionId() + "\", not in \"" + join.sessionId() + "\"";

@@ -21,7 +21,6 @@ import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
-import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -207,24 +206,21 @@ final class TlsIdentity implements AutoCloseable {
 
     /** The handler for a connection that was accepted. */
     TlsSide forAccepted(io.netty.buffer.ByteBufAllocator allocator) {
-        return limited(server.newHandler(allocator, executor()));
+        return limited(server.newEngine(allocator));
     }
 
     /** The handler for a connection that is being made. */
     TlsSide forCalled(io.netty.buffer.ByteBufAllocator allocator) {
-        SslHandler handler = client.newHandler(allocator, executor());
-        SSLEngine engine = handler.engine();
+        SSLEngine engine = client.newEngine(allocator);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm(null);
         engine.setSSLParameters(parameters);
-        return limited(handler);
+        return limited(engine);
     }
 
-    private Executor executor() {
-        return tasks;
-    }
-
-    private TlsSide limited(SslHandler handler) {
+    /** Records are decrypted one by one: an engine of {@link SslContext#newHandler} may keep part of one that {@link TlsInput} needs. */
+    private TlsSide limited(SSLEngine engine) {
+        SslHandler handler = new SslHandler(engine, tasks);
         handler.setHandshakeTimeoutMillis(timeoutMs);
         handler.setCloseNotifyFlushTimeoutMillis(0);
         return new TlsSide(handler, implementation);

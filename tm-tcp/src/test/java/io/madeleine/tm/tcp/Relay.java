@@ -9,10 +9,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import javax.net.ServerSocketFactory;
 import javax.net.SocketFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
+import org.jspecify.annotations.Nullable;
 
 /** Somebody between two processes who passes bytes on, keeps them, changes them, or ends the connection. */
 final class Relay implements AutoCloseable {
@@ -21,6 +23,11 @@ final class Relay implements AutoCloseable {
     private final List<Socket> sockets = new ArrayList<>();
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
     private final int port;
+    private final ByteArrayOutputStream held = new ByteArrayOutputStream();
+    private @Nullable OutputStream heldFor;
+
+    /** Whether answers are gathered until {@link #release}, which passes them on at once. */
+    volatile boolean holding;
 
     /** Whether the last byte of what comes from the caller is changed. */
     volatile boolean corrupt;
@@ -57,6 +64,27 @@ final class Relay implements AutoCloseable {
         }
     }
 
+    /** How much has been gathered. */
+    int heldBytes() {
+        synchronized (held) {
+            return held.size();
+        }
+    }
+
+    void release() throws IOException {
+        synchronized (held) {
+            holding = false;
+            Objects.requireNonNull(heldFor, "nothing has been held").write(held.toByteArray());
+        }
+    }
+
+    /** Says something to the called as if it were the caller. */
+    void say(byte[] bytes) throws IOException {
+        synchronized (sockets) {
+            sockets.getLast().getOutputStream().write(bytes);
+        }
+    }
+
     private void acceptAll() {
         try {
             while (true) {
@@ -87,11 +115,23 @@ final class Relay implements AutoCloseable {
                         buffer[count - 1] ^= 1;
                     }
                 }
-                out.write(buffer, 0, count);
+                if (fromCaller || !hold(buffer, count, out)) {
+                    out.write(buffer, 0, count);
+                }
             }
             to.shutdownOutput();
         } catch (IOException _) {
             // closed
+        }
+    }
+
+    private boolean hold(byte[] buffer, int count, OutputStream out) {
+        synchronized (held) {
+            if (holding) {
+                heldFor = out;
+                held.write(buffer, 0, count);
+            }
+            return holding;
         }
     }
 

@@ -184,6 +184,57 @@ class TlsTest {
         return new Pair.Ends(new Pair.End(calling.get()), new Pair.End(answering.get()));
     }
 
+    /** What the caller's last read of the handshake brings with it, and much more of what comes at once. */
+    @Test
+    void shouldLoseNothingOfAFloodRightBehindTheHandshake() throws Exception {
+        String smallBuffers = "\nmadeleine.tm.tcp.stream.buffer = 4KiB";
+        pair = pair(first.settings(authority) + smallBuffers, second.settings(authority) + smallBuffers);
+        try (Relay relay =
+                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+            var calling = callThrough(relay);
+            pair.driveUntil(() -> pair.right.adapter.lobby().guestCount() == 1);
+            relay.holding = true;
+            var answering = pair.right.connect("main", pair.left, false, 42);
+            pair.driveUntil(answering::isDone);
+            Pair.End right = new Pair.End(answering.get());
+            byte[] small = pattern(1000);
+            int packets = 100;
+            for (int i = 0; i < packets; i++) {
+                send(pair, right, small, i);
+            }
+            pair.driveUntil(() -> relay.heldBytes() > packets * small.length);
+            relay.release();
+            pair.driveUntil(calling::isDone);
+            Pair.End left = new Pair.End(calling.get());
+            for (int i = 0; i < packets; i++) {
+                assertArrayEquals(small, receive(pair, left), "packet " + i);
+            }
+        }
+    }
+
+    /** The head of a record promises more than any has: the handshake waits for it and hands on all of it. */
+    @Test
+    void shouldEndTheConnectionOfAPeerThatSendsTooLongARecordRightBehindTheHandshake() throws Exception {
+        pair = goodPair();
+        try (Relay relay =
+                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+            var calling = callThrough(relay);
+            pair.driveUntil(() -> pair.right.adapter.lobby().guestCount() == 1);
+            byte[] record = pattern(5 + 0xFFFF - 1);
+            System.arraycopy(new byte[] {0x17, 3, 3, (byte) 0xFF, (byte) 0xFF}, 0, record, 0, 5);
+            relay.say(record);
+            long untilNs = System.nanoTime() + 100_000_000;
+            pair.driveUntil(() -> System.nanoTime() - untilNs > 0); // most of it is read meanwhile
+            var answering = pair.right.connect("main", pair.left, false, 42);
+            pair.driveUntil(() -> answering.isDone() && calling.isDone());
+            Pair.End right = new Pair.End(answering.get());
+            right.whenReadable(() -> right.link.front() > 0);
+            pair.driveUntil(() -> right.losses > 0);
+            assertFalse(right.orderly);
+            assertContains("a record of 65540 bytes", right.reason);
+        }
+    }
+
     @Test
     void shouldBreakTheConnectionWhenARecordWasChangedOnTheWay() throws Exception {
         pair = goodPair();
