@@ -31,6 +31,12 @@ final class StreamBuffers {
         return pool.take();
     }
 
+    /** A buffer with room for so much, larger than the others if need be. */
+    StreamBuffer take(int bytes) {
+        StreamBuffer taken = pool.take();
+        return taken.bytes().capacity() < bytes ? StreamBuffer.of(bytes) : taken;
+    }
+
     /** Gives a buffer back. */
     void give(StreamBuffer unused) {
         pool.give(unused);

@@ -53,10 +53,12 @@ final class StreamReceiver {
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
     }
 
-    /** Takes bytes that came together with the end of the handshake; before any read. */
+    /** Takes bytes that came together with the end of the handshake, maybe more than a buffer holds; before any read. */
     void prepend(ByteBuffer bytes) {
         int count = bytes.remaining();
-        buffer().bytes().clear().put(bytes);
+        StreamBuffer used = buffers.take(count);
+        used.bytes().clear().put(bytes);
+        buffer = used;
         tail = count;
     }
 

@@ -20,7 +20,7 @@ final class TlsBuffers {
      */
     static final int BATCH_BYTES = 64 * 1024;
 
-    /** A batch, what is left of a record before it, and what may come with the end of the handshake. */
+    /** A batch, and the record before it of which a part is left, or with which it is exceeded. */
     private static final int BUFFER_BYTES = 2 * BATCH_BYTES;
 
     private final StreamBuffers records = new StreamBuffers(BUFFER_BYTES);

@@ -1,6 +1,5 @@
 package io.madeleine.tm.tcp;
 
-import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import io.madeleine.tm.tcp.TlsBuffers.Scratch;
 import io.netty.util.ReferenceCounted;
 import java.io.IOException;
@@ -22,11 +21,8 @@ final class TlsInput {
     private final SSLEngine engine;
     private final TlsBuffers buffers;
 
-    /** Records that have been read and not decrypted; null while there are none. */
-    private @Nullable StreamBuffer in;
-
-    private int head;
-    private int tail;
+    /** Records that have been read and not decrypted. */
+    private final LentBuffer in;
 
     /** Decrypted and not taken. */
     private @Nullable Scratch opened;
@@ -41,9 +37,9 @@ final class TlsInput {
         this.socket = socket;
         this.engine = engine;
         this.buffers = buffers;
+        this.in = new LentBuffer(buffers.records());
         if (leftover.length > 0) {
-            incoming().bytes().clear().put(leftover);
-            tail = leftover.length;
+            in.begin(leftover);
             arrived = true;
         }
     }
@@ -68,23 +64,28 @@ final class TlsInput {
     private int readRecords(ByteBuffer target) throws IOException {
         int read = takeOpened(target);
         read += decrypt(target, read);
-        if (!target.hasRemaining() || ended) {
+        if (!target.hasRemaining() || opened != null || ended) { // opened: the memory has been freed
             return read > 0 || !ended ? read : -1;
         }
-        StreamBuffer used = incoming();
-        if (head > 0) { // part of a record
-            used.bytes().limit(tail).position(head).compact();
-            tail -= head;
-            head = 0;
-        }
-        int came = socket.read(used.bytes().clear().position(tail).limit(tail + TlsBuffers.BATCH_BYTES));
+        in.compact();
+        int came = readSocket();
         if (came > 0) {
-            tail += came;
             read += decrypt(target, read);
         }
-        giveBackIfEmpty();
         ended |= came < 0;
         return read > 0 || !ended ? read : -1;
+    }
+
+    /** Behind part of a record. */
+    private int readSocket() throws IOException {
+        try {
+            ByteBuffer room = in.room();
+            int came = socket.read(room.limit(room.position() + TlsBuffers.BATCH_BYTES));
+            in.filledTo(room.position());
+            return came;
+        } finally {
+            in.giveBackIfEmpty();
+        }
     }
 
     private int takeOpened(ByteBuffer target) {
@@ -125,33 +126,36 @@ final class TlsInput {
                 buffers.scratches().give(scratch);
             }
         }
-        giveBackIfEmpty();
         return total;
     }
 
     /** The size of the record in front, or 0 if it has not all come. */
     private int recordBytes() throws SSLException {
-        StreamBuffer used = in;
-        if (used == null || tail - head < HEAD_BYTES) {
+        if (in.bytes() < HEAD_BYTES) {
             return 0;
         }
-        int bytes = HEAD_BYTES + Short.toUnsignedInt(used.bytes().getShort(head + HEAD_BYTES - Short.BYTES));
+        int bytes = HEAD_BYTES + Short.toUnsignedInt(in.shortAt(HEAD_BYTES - Short.BYTES));
         if (bytes > TlsBuffers.RECORD_BYTES) {
             throw new SSLException("a record of " + bytes + " bytes, at most " + TlsBuffers.RECORD_BYTES + " expected");
         }
-        return tail - head < bytes ? 0 : bytes;
+        return in.bytes() < bytes ? 0 : bytes;
     }
 
     private void open(Scratch scratch, int recordBytes) throws SSLException {
-        ByteBuffer record;
-        if (buffers.direct()) {
-            record = incoming().bytes().limit(head + recordBytes).position(head);
-        } else {
-            record = scratch.record().clear().limit(recordBytes);
-            record.put(0, incoming().bytes(), head, recordBytes);
+        ByteBuffer record = in.front(recordBytes);
+        if (!buffers.direct()) {
+            record = scratch.record().clear().put(record).flip();
         }
-        head += recordBytes;
         ByteBuffer plain = scratch.plain().clear();
+        try {
+            unwrap(record, plain);
+        } finally {
+            in.taken(recordBytes);
+        }
+        plain.flip();
+    }
+
+    private void unwrap(ByteBuffer record, ByteBuffer plain) throws SSLException {
         while (record.hasRemaining()) {
             SSLEngineResult result = engine.unwrap(record, plain);
             TlsWire.runTasks(engine, result);
@@ -166,8 +170,6 @@ final class TlsInput {
                 throw new SSLException("a record that cannot be decrypted: " + result);
             }
         }
-        plain.flip();
-        incoming().bytes().clear();
     }
 
     /** Netty's engines tell of a failure once their alert has been taken; nothing else makes them ask for that by now. */
@@ -181,25 +183,6 @@ final class TlsInput {
             return recordBytes() > 0;
         } catch (SSLException _) {
             return true; // reading tells
-        }
-    }
-
-    private StreamBuffer incoming() {
-        StreamBuffer used = in;
-        if (used == null) {
-            used = buffers.records().take();
-            in = used;
-        }
-        return used;
-    }
-
-    private void giveBackIfEmpty() {
-        StreamBuffer used = in;
-        if (used != null && head == tail) {
-            head = 0;
-            tail = 0;
-            in = null;
-            buffers.records().give(used);
         }
     }
 }

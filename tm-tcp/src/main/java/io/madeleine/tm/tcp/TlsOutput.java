@@ -1,13 +1,11 @@
 package io.madeleine.tm.tcp;
 
-import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import io.madeleine.tm.tcp.TlsBuffers.Scratch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of a {@link TlsWire}: makes records of bytes. Several leave at a time, with one write; bytes have left when the
@@ -22,23 +20,22 @@ final class TlsOutput {
     private final SSLEngine engine;
     private final TlsBuffers buffers;
 
-    /** Records that have not been written; null while there are none. */
-    private @Nullable StreamBuffer out;
+    /** Records that have not been written. */
+    private final LentBuffer out;
 
-    private int head;
-    private int tail;
     private boolean ending;
 
     TlsOutput(Wire socket, SSLEngine engine, TlsBuffers buffers) {
         this.socket = socket;
         this.engine = engine;
         this.buffers = buffers;
+        this.out = new LentBuffer(buffers.records());
     }
 
     /** As {@link Wire#write} says; what does not fill a batch stays until {@link #flush}, together with what is written next. */
     int write(ByteBuffer source) throws IOException {
         int written = 0;
-        while (source.hasRemaining() && (tail < TlsBuffers.BATCH_BYTES || flush())) {
+        while (source.hasRemaining() && (out.tail() < TlsBuffers.BATCH_BYTES || flush())) {
             try {
                 written += encrypt(source);
             } catch (IllegalStateException e) { // the memory has been freed
@@ -53,19 +50,16 @@ final class TlsOutput {
 
     /** Writes the records there are; returns whether the kernel has taken all. */
     boolean flush() throws IOException {
-        StreamBuffer used = out;
-        if (used == null) {
+        if (out.isEmpty()) {
             return true;
         }
-        head += socket.write(used.bytes().limit(tail).position(head));
-        boolean all = head == tail;
-        giveBackIfEmpty();
-        return all;
+        out.taken(socket.write(out.front(out.bytes())));
+        return out.isEmpty();
     }
 
     /** Makes records of what there is, as many as leave at a time; returns how many bytes are in them. */
     private int encrypt(ByteBuffer source) throws SSLException {
-        ByteBuffer records = outgoing().bytes().clear().position(tail);
+        ByteBuffer records = out.room();
         Scratch scratch = buffers.scratches().take();
         int encrypted = 0;
         try {
@@ -76,36 +70,17 @@ final class TlsOutput {
                 source.position(source.position() + bytes);
                 wrap(plain.limit(bytes), scratch.record(), records);
                 encrypted += bytes;
-                tail = records.position();
-            } while (source.hasRemaining() && tail < TlsBuffers.BATCH_BYTES);
+                out.filledTo(records.position());
+            } while (source.hasRemaining() && out.tail() < TlsBuffers.BATCH_BYTES);
         } catch (IllegalStateException e) {
             if (encrypted == 0) {
                 throw e;
             }
         } finally {
             buffers.scratches().give(scratch);
-            giveBackIfEmpty();
+            out.giveBackIfEmpty();
         }
         return encrypted;
-    }
-
-    private StreamBuffer outgoing() {
-        StreamBuffer used = out;
-        if (used == null) {
-            used = buffers.records().take();
-            out = used;
-        }
-        return used;
-    }
-
-    private void giveBackIfEmpty() {
-        StreamBuffer used = out;
-        if (used != null && head == tail) {
-            head = 0;
-            tail = 0;
-            out = null;
-            buffers.records().give(used);
-        }
     }
 
     /** Appends records with all that is left of {@code plain}, and with what the engine has to say itself. */
@@ -123,7 +98,7 @@ final class TlsOutput {
     }
 
     boolean hasUnsent() {
-        return out != null;
+        return !out.isEmpty();
     }
 
     /** Says goodbye, unless a record is cut: then there is no place for it. */
@@ -134,11 +109,11 @@ final class TlsOutput {
         ending = true;
         if (flush()) {
             engine.closeOutbound();
-            StreamBuffer used = outgoing();
+            ByteBuffer records = out.room();
             Scratch scratch = buffers.scratches().take();
-            wrap(NOTHING.duplicate(), scratch.record(), used.bytes().clear());
+            wrap(NOTHING.duplicate(), scratch.record(), records);
             buffers.scratches().give(scratch);
-            tail = used.bytes().position();
+            out.filledTo(records.position());
             flush();
         }
     }

@@ -1,0 +1,276 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.Reactor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.function.IntConsumer;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLSession;
+import org.junit.jupiter.api.Test;
+
+/** What is read with the end of the handshake, and memory that is freed between two records. */
+class TlsInputTest {
+    private static final int RECORDS = 16;
+
+    private final TlsBuffers buffers = new TlsBuffers(false);
+    private final Socket socket = new Socket();
+    private final OpenEngine engine = new OpenEngine();
+
+    private static byte[] records(byte[] plain, int count) {
+        int each = plain.length / count;
+        ByteBuffer records = ByteBuffer.allocate(plain.length + count * 5);
+        for (int i = 0; i < count; i++) {
+            records.put((byte) 0x17).putShort((short) 0x303).putShort((short) each);
+            records.put(plain, i * each, each);
+        }
+        return records.array();
+    }
+
+    private byte[] readAll(TlsInput input, int bytes) throws Exception {
+        ByteBuffer target = ByteBuffer.allocate(bytes);
+        while (input.read(target) > 0 && target.hasRemaining()) {}
+        return Arrays.copyOf(target.array(), target.position());
+    }
+
+    @Test
+    void shouldTakeMoreThanABufferOfWhatCameWithTheHandshake() throws Exception {
+        byte[] plain = TlsTest.pattern(RECORDS * 16_000);
+        byte[] behind = TlsTest.pattern(1000);
+        byte[] leftover = records(plain, RECORDS);
+        assertTrue(leftover.length > buffers.records().take().bytes().capacity());
+        TlsInput input = new TlsInput(socket, engine, buffers, leftover);
+        assertTrue(input.hasArrived());
+        assertArrayEquals(plain, readAll(input, plain.length));
+        assertFalse(input.hasArrived());
+        socket.arrives(records(behind, 1));
+        assertArrayEquals(behind, readAll(input, behind.length));
+    }
+
+    @Test
+    void shouldGoOnWithARecordOfWhichAPartCameWithTheHandshake() throws Exception {
+        byte[] plain = TlsTest.pattern(RECORDS * 16_000);
+        byte[] records = records(plain, RECORDS);
+        int part = 20_000;
+        TlsInput input = new TlsInput(socket, engine, buffers, Arrays.copyOf(records, part));
+        socket.arrives(Arrays.copyOfRange(records, part, records.length));
+        assertArrayEquals(plain, readAll(input, plain.length));
+    }
+
+    @Test
+    void shouldKeepARecordWhoseMemoryHasBeenFreed() throws Exception {
+        byte[] plain = TlsTest.pattern(4 * 16_000);
+        socket.arrives(records(plain, 4));
+        TlsInput input = new TlsInput(socket, engine, buffers, new byte[0]);
+        Arena arena = Arena.ofShared();
+        ByteBuffer freed = arena.allocate(plain.length).asByteBuffer();
+        engine.beforeRecord = number -> {
+            if (number == 2) {
+                arena.close();
+            }
+        };
+        assertEquals(16_000, input.read(freed), "the first record");
+        assertThrows(IllegalStateException.class, () -> input.read(freed));
+        assertArrayEquals(Arrays.copyOfRange(plain, 16_000, plain.length), readAll(input, 3 * 16_000));
+    }
+
+    /** The same where the second record has come with the handshake, and more is to be read. */
+    @Test
+    void shouldReadNothingFurtherForMemoryThatHasBeenFreed() throws Exception {
+        byte[] plain = TlsTest.pattern(4 * 16_000);
+        byte[] records = records(plain, 4);
+        int half = records.length / 2;
+        TlsInput input = new TlsInput(socket, engine, buffers, Arrays.copyOf(records, half));
+        socket.arrives(Arrays.copyOfRange(records, half, records.length));
+        Arena arena = Arena.ofShared();
+        ByteBuffer freed = arena.allocate(plain.length).asByteBuffer();
+        engine.beforeRecord = number -> {
+            if (number == 2) {
+                arena.close();
+            }
+        };
+        assertEquals(16_000, input.read(freed), "the first record");
+        assertArrayEquals(Arrays.copyOfRange(plain, 16_000, plain.length), readAll(input, 3 * 16_000));
+    }
+
+    @Test
+    void shouldTakePacketsThatCameWithTheHandshakeThoughTheyAreMoreThanABuffer() throws Exception {
+        int buffer = 4096;
+        byte[] payload = TlsTest.pattern(5 * buffer);
+        long header = PacketHeader.of(payload.length, 0, 0, PacketHeader.FIRST | PacketHeader.LAST);
+        ByteBuffer early = ByteBuffer.allocate(Long.BYTES + payload.length).order(ByteOrder.LITTLE_ENDIAN);
+        early.putLong(header).put(payload).flip();
+        StreamReceiver receiver =
+                new StreamReceiver(socket, new TcpConfig.StreamConfig(buffer, 256), new StreamBuffers(buffer));
+        receiver.prepend(early);
+        assertEquals(header, receiver.front());
+        MemorySegment memory = Arena.ofAuto().allocate(payload.length);
+        BufferGroup group = new BufferGroup();
+        group.add(memory, 0, payload.length);
+        assertEquals(payload.length, receiver.receive(group, payload.length));
+        assertArrayEquals(payload, memory.toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** What has arrived, and nothing else. */
+    private static final class Socket implements Wire {
+        private ByteBuffer arrived = ByteBuffer.allocate(0);
+
+        void arrives(byte[] bytes) {
+            arrived = ByteBuffer.wrap(bytes);
+        }
+
+        @Override
+        public boolean reachesUserMemory() {
+            return true;
+        }
+
+        @Override
+        public int read(ByteBuffer target) {
+            int count = Math.min(arrived.remaining(), target.remaining());
+            target.put(arrived.slice(arrived.position(), count));
+            arrived.position(arrived.position() + count);
+            return count;
+        }
+
+        @Override
+        public int write(ByteBuffer source) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void register(Reactor.ReadyHandler handler) {}
+
+        @Override
+        public void interest(int operations) {}
+
+        @Override
+        public void shutdownOutput() {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** Opens records that nobody has encrypted. */
+    private static final class OpenEngine extends SSLEngine {
+        private IntConsumer beforeRecord = number -> {};
+        private int records;
+
+        @Override
+        public SSLEngineResult unwrap(ByteBuffer record, ByteBuffer[] targets, int offset, int length) {
+            beforeRecord.accept(++records);
+            int consumed = record.remaining();
+            targets[offset].put(record.position(record.position() + 5));
+            return new SSLEngineResult(
+                    SSLEngineResult.Status.OK, SSLEngineResult.HandshakeStatus.NOT_HANDSHAKING, consumed, consumed - 5);
+        }
+
+        @Override
+        public SSLEngineResult.HandshakeStatus getHandshakeStatus() {
+            return SSLEngineResult.HandshakeStatus.NOT_HANDSHAKING;
+        }
+
+        @Override
+        public SSLEngineResult wrap(ByteBuffer[] sources, int offset, int length, ByteBuffer record) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Runnable getDelegatedTask() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void closeInbound() {}
+
+        @Override
+        public boolean isInboundDone() {
+            return false;
+        }
+
+        @Override
+        public void closeOutbound() {}
+
+        @Override
+        public boolean isOutboundDone() {
+            return false;
+        }
+
+        @Override
+        public String[] getSupportedCipherSuites() {
+            return new String[0];
+        }
+
+        @Override
+        public String[] getEnabledCipherSuites() {
+            return new String[0];
+        }
+
+        @Override
+        public void setEnabledCipherSuites(String[] suites) {}
+
+        @Override
+        public String[] getSupportedProtocols() {
+            return new String[0];
+        }
+
+        @Override
+        public String[] getEnabledProtocols() {
+            return new String[0];
+        }
+
+        @Override
+        public void setEnabledProtocols(String[] protocols) {}
+
+        @Override
+        public SSLSession getSession() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void beginHandshake() {}
+
+        @Override
+        public void setUseClientMode(boolean mode) {}
+
+        @Override
+        public boolean getUseClientMode() {
+            return false;
+        }
+
+        @Override
+        public void setNeedClientAuth(boolean need) {}
+
+        @Override
+        public boolean getNeedClientAuth() {
+            return true;
+        }
+
+        @Override
+        public void setWantClientAuth(boolean want) {}
+
+        @Override
+        public boolean getWantClientAuth() {
+            return true;
+        }
+
+        @Override
+        public void setEnableSessionCreation(boolean flag) {}
+
+        @Override
+        public boolean getEnableSessionCreation() {
+            return false;
+        }
+    }
+}
