@@ -88,7 +88,7 @@ final class PeerFailures implements AutoCloseable {
     void suspect(int rank, String reason) {
         lock.lock();
         try {
-            if (dead.containsKey(rank) || left.contains(rank)) {
+            if (dead.containsKey(rank) || left.contains(rank) || suspected.contains(rank)) {
                 return;
             }
             executor.schedule(() -> reportUnlessLeft(rank, reason), DOUBT_MS, TimeUnit.MILLISECONDS);

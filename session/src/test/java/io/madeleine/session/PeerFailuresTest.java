@@ -3,6 +3,8 @@ package io.madeleine.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +52,21 @@ class PeerFailuresTest {
         failures.left(1);
         failures.suspect(1, "another connection was reset");
         assertEquals(null, heard.poll(1, TimeUnit.SECONDS));
+    }
+
+    /** One peer may have many connections, and all of them break; each doubt would be a task of its own. */
+    @Test
+    void shouldSuspectAPeerOnce() throws Exception {
+        hear("a");
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        failures.suspect(1, "the first connection was reset");
+        long beforeBytes = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 20_000; i++) {
+            failures.suspect(1, "another connection was reset");
+        }
+        long bytes = threads.getCurrentThreadAllocatedBytes() - beforeBytes;
+        assertTrue(bytes < 200_000, bytes + " bytes for what is suspected already");
+        assertEquals("a 1 1 rank 1 is gone: the first connection was reset", next());
     }
 
     @Test
