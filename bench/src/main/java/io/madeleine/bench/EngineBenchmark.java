@@ -33,7 +33,7 @@ public class EngineBenchmark extends AbstractBenchmark {
         return engine.progress();
     }
 
-    /** Unfinished work is entered, retried in one round, finished in the next. */
+    /** Pending work is entered, retried in one round, finished in the next. */
     @Benchmark
     public int stepInTwoRounds() {
         engine.enqueue(step);

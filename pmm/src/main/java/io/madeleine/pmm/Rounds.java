@@ -11,7 +11,7 @@ import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
 
 /**
- * What the leader does in a round: poll every source, retry unfinished steps, look at the reactor now and then, call
+ * What the leader does in a round: poll every source, retry pending steps, look at the reactor now and then, call
  * handlers.
  *
  * <p>Threading: {@link #run}, {@link #arm} and {@link #disarm} belong to the leader; the rest is thread-safe.
@@ -59,7 +59,7 @@ final class Rounds {
 
     void addStep(Step step) {
         if (!newSteps.offer(step)) {
-            throw new IllegalStateException("more than " + MAX_NEW_STEPS + " unfinished operations");
+            throw new IllegalStateException("more than " + MAX_NEW_STEPS + " pending operations");
         }
     }
 
@@ -120,7 +120,7 @@ final class Rounds {
         try {
             return step.step();
         } catch (RuntimeException | Error e) {
-            LOGGER.log(System.Logger.Level.ERROR, "unfinished work failed and is given up: " + step, e);
+            LOGGER.log(System.Logger.Level.ERROR, "pending work failed and is given up: " + step, e);
             return true;
         }
     }

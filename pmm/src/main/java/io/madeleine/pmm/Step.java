@@ -1,6 +1,6 @@
 package io.madeleine.pmm;
 
-/** Unfinished work that the engine retries each round: a send that found no room, a message that is being drained. */
+/** Pending work that the engine retries each round: a send that found no room, a message that is being drained. */
 public interface Step {
     /**
      * Does what can be done now. Called by the thread that holds the lead.

@@ -7,7 +7,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
  * A transmission module of the in-memory family "loop": bounded queues in the heap, strict about the SPI's rules. It is
- * stub for tests and template for new modules. The knobs make the cases frequent that real networks show rarely.
+ * what tests run over and a template for new modules. The knobs make the cases frequent that real networks show rarely.
  *
  * @param capabilities what it claims to be
  * @param slotCount static modules: how many buffers there are in each direction

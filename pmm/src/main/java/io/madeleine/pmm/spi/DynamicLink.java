@@ -17,7 +17,7 @@ public non-sealed interface DynamicLink extends TransmissionLink {
      * @param trailer the header of an empty packet to follow, or 0 for none
      * @return {@link LinkStatus#COMPLETE}, {@link LinkStatus#PENDING} or {@link LinkStatus#CLOSED}
      * @throws IllegalStateException if memory of the group has been freed ({@link WrongThreadException} if it is another
-     *     thread's); the packet stays unfinished, the group says how far it came
+     *     thread's); the packet stays under way, the group says how far it came
      */
     int send(long header, BufferGroup group, long trailer);
 }
