@@ -1,6 +1,8 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,26 +31,46 @@ final class LentBuffer {
         return tail - head;
     }
 
+    /** The buffer; what is in it lies from {@link #head} to {@link #tail}. */
+    MemorySegment memory() {
+        return buffer().memory();
+    }
+
+    int head() {
+        return head;
+    }
+
     /** How much has been added since it was empty or compacted. */
     int tail() {
         return tail;
     }
 
+    void addLong(long word) {
+        memory().set(Blocks.LONG, tail, word);
+        tail += Long.BYTES;
+    }
+
+    long takeLong() {
+        long word = memory().get(Blocks.LONG, head);
+        taken(Long.BYTES);
+        return word;
+    }
+
     /** Adds bytes, also more than a buffer has room for otherwise; to an empty one. */
-    void begin(byte[] bytes) {
-        lent = lender.take(bytes.length);
+    void begin(ByteBuffer bytes) {
+        tail = bytes.remaining();
+        lent = lender.take(tail);
         lent.bytes().clear().put(bytes);
-        tail = bytes.length;
     }
 
     /** The bytes in front, as many as there are at the most. Ownership: valid until {@link #taken}. */
     ByteBuffer front(int bytes) {
-        return buffer().clear().limit(head + bytes).position(head);
+        return buffer().bytes().clear().limit(head + bytes).position(head);
     }
 
     /** Two of the bytes in front, big-endian. */
     short shortAt(int offset) {
-        return buffer().clear().getShort(head + offset);
+        return buffer().bytes().clear().getShort(head + offset);
     }
 
     /** So many bytes in front are done with. */
@@ -59,7 +81,7 @@ final class LentBuffer {
 
     /** The room behind the tail; what is put there counts after {@link #filledTo}. Goes with {@link #giveBackIfEmpty}. */
     ByteBuffer room() {
-        return buffer().clear().position(tail);
+        return buffer().bytes().clear().position(tail);
     }
 
     /** Moves what there is to the front of the buffer. */
@@ -86,12 +108,12 @@ final class LentBuffer {
         }
     }
 
-    private ByteBuffer buffer() {
+    private StreamBuffer buffer() {
         StreamBuffer used = lent;
         if (used == null) {
             used = lender.take();
             lent = used;
         }
-        return used.bytes();
+        return used;
     }
 }

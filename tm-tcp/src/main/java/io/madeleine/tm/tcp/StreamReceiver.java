@@ -1,13 +1,9 @@
 package io.madeleine.tm.tcp;
 
-import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving half of a stream. One read brings a header and the small payload behind it into a buffer (Nemesis,
@@ -31,15 +27,10 @@ final class StreamReceiver {
 
     private final Wire wire;
     private final int inPlaceFromBytes;
-    private final StreamBuffers buffers;
     private final SegmentViews views = new SegmentViews();
 
-    /** What has been read and not been taken; without a buffer while that is nothing. */
-    private @Nullable StreamBuffer buffer;
-
-    private int head;
-
-    private int tail;
+    /** What has been read and not been taken. */
+    private final LentBuffer in;
 
     private long front;
     private long leftBytes;
@@ -49,31 +40,25 @@ final class StreamReceiver {
 
     StreamReceiver(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
-        this.buffers = buffers;
+        this.in = new LentBuffer(buffers);
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
     }
 
     /** Takes bytes that came together with the end of the handshake, maybe more than a buffer holds; before any read. */
     void prepend(ByteBuffer bytes) {
-        int count = bytes.remaining();
-        StreamBuffer used = buffers.take(count);
-        used.bytes().clear().put(bytes);
-        buffer = used;
-        tail = count;
+        in.begin(bytes);
     }
 
     /** The header in front, or 0. Nothing is read while a packet is in front. */
     long front() throws IOException, BrokenStreamException {
-        if (front == 0 && (tail - head >= Long.BYTES || (fill() && tail - head >= Long.BYTES))) {
+        if (front == 0 && (in.bytes() >= Long.BYTES || (fill() && in.bytes() >= Long.BYTES))) {
             parse();
         }
         return front;
     }
 
     private void parse() throws BrokenStreamException {
-        long header = buffer().memory().get(Blocks.LONG, head);
-        head += Long.BYTES;
-        giveBackIfEmpty();
+        long header = in.takeLong();
         if (header == FAREWELL) {
             drop();
             farewell = true;
@@ -108,18 +93,17 @@ final class StreamReceiver {
     }
 
     private long takeBuffered(BufferGroup group, long maxBytes) {
-        if (head == tail) {
+        if (in.isEmpty()) {
             return 0;
         }
         long before = group.remainingBytes();
         try {
-            group.fillFrom(buffer().memory(), head, Math.min(maxBytes, tail - head));
+            group.fillFrom(in.memory(), in.head(), Math.min(maxBytes, in.bytes()));
         } finally {
             long moved = before - group.remainingBytes(); // also if memory turns out to be freed
-            head += (int) moved;
+            in.taken((int) moved);
             leftBytes -= moved;
         }
-        giveBackIfEmpty();
         return before - group.remainingBytes();
     }
 
@@ -164,9 +148,8 @@ final class StreamReceiver {
     }
 
     private int dropBuffered(long maxBytes) {
-        int bytes = (int) Math.min(maxBytes, tail - head);
-        head += bytes;
-        giveBackIfEmpty();
+        int bytes = (int) Math.min(maxBytes, in.bytes());
+        in.taken(bytes);
         return bytes;
     }
 
@@ -182,7 +165,7 @@ final class StreamReceiver {
 
     /** Whether the next {@link #front()} finds a header without reading. */
     boolean hasHeader() {
-        return front == 0 && tail - head >= Long.BYTES;
+        return front == 0 && in.bytes() >= Long.BYTES;
     }
 
     /** Reads once into the free part of the buffer; returns whether anything came. */
@@ -190,44 +173,20 @@ final class StreamReceiver {
         if (ended) {
             return false;
         }
-        StreamBuffer used = buffer();
-        if (head > 0) { // less than a header is left
-            MemorySegment.copy(used.memory(), head, used.memory(), 0, tail - head);
-            tail -= head;
-            head = 0;
-        }
-        ByteBuffer target = used.bytes().clear();
+        in.compact(); // less than a header
+        ByteBuffer target = in.room();
         if (!ONE_READ) {
             long wanted = front == 0 ? Long.BYTES : leftBytes;
-            target.limit(Math.clamp(wanted, tail + 1, target.capacity()));
+            target.limit(Math.clamp(wanted, target.position() + 1, target.capacity()));
         }
-        int read = wire.read(target.position(tail));
+        int read = wire.read(target);
         if (read < 0) {
             end();
         } else {
-            tail += read;
+            in.filledTo(target.position());
         }
-        giveBackIfEmpty();
+        in.giveBackIfEmpty();
         return read > 0;
-    }
-
-    private StreamBuffer buffer() {
-        StreamBuffer used = buffer;
-        if (used == null) {
-            used = buffers.take();
-            buffer = used;
-        }
-        return used;
-    }
-
-    private void giveBackIfEmpty() {
-        StreamBuffer used = buffer;
-        if (head == tail && used != null) {
-            head = 0;
-            tail = 0;
-            buffer = null;
-            buffers.give(used);
-        }
     }
 
     /** Nothing will be read any more; packets already in the buffer stay. */
@@ -240,13 +199,12 @@ final class StreamReceiver {
         ended = true;
         front = 0;
         leftBytes = 0;
-        head = tail;
-        giveBackIfEmpty();
+        in.taken(in.bytes());
     }
 
     /** Whether nothing more will come up: the stream has ended and what was read has been taken. */
     boolean isExhausted() {
-        return ended && front == 0 && tail - head < Long.BYTES;
+        return ended && front == 0 && in.bytes() < Long.BYTES;
     }
 
     boolean hasEnded() {

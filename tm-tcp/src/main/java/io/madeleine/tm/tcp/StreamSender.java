@@ -1,12 +1,8 @@
 package io.madeleine.tm.tcp;
 
-import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
-import io.madeleine.tm.tcp.StreamBuffers.StreamBuffer;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of a stream. Header, small blocks and blocks of heap memory are gathered in a buffer and leave with
@@ -27,15 +23,10 @@ final class StreamSender {
     private final int inPlaceFromBytes;
     private final int stagingBytes;
     private final int keptBytes;
-    private final StreamBuffers buffers;
     private final SegmentViews views = new SegmentViews();
 
-    /** What is staged and not written; without a buffer while that is nothing. */
-    private @Nullable StreamBuffer staging;
-
-    private int head;
-
-    private int tail;
+    /** What is staged and not written. */
+    private final LentBuffer staged;
 
     private boolean underWay;
     private boolean trailerTaken;
@@ -45,7 +36,7 @@ final class StreamSender {
 
     StreamSender(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
-        this.buffers = buffers;
+        this.staged = new LentBuffer(buffers);
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
         this.stagingBytes = config.bufferBytes() - Long.BYTES; // there is always room for a trailer
         this.keptBytes = Math.min(MAX_KEPT_BYTES, stagingBytes / 4);
@@ -58,7 +49,7 @@ final class StreamSender {
      */
     int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         if (!underWay) {
-            stage(header);
+            staged.addLong(header);
             underWay = true;
             inPlace = false;
             trailerTaken = false;
@@ -67,16 +58,16 @@ final class StreamSender {
             stageBlocks(group);
             if (group.isEmpty() && !trailerTaken) { // until now it could be exchanged
                 if (trailer != 0) {
-                    stage(trailer);
+                    staged.addLong(trailer);
                 }
                 trailerTaken = true;
             }
-            if (mayKeep && !inPlace && tail <= keptBytes && group.isEmpty()) {
+            if (mayKeep && !inPlace && staged.tail() <= keptBytes && group.isEmpty()) {
                 underWay = false;
                 return LinkStatus.COMPLETE;
             }
-            boolean all = head < tail ? writeStaged() : group.isEmpty() || writeInPlace(group);
-            if (head == tail && group.isEmpty() && trailerTaken) {
+            boolean all = staged.bytes() > 0 ? writeStaged() : group.isEmpty() || writeInPlace(group);
+            if (staged.bytes() == 0 && group.isEmpty() && trailerTaken) {
                 if (!wire.flush()) {
                     return LinkStatus.PENDING;
                 }
@@ -96,12 +87,12 @@ final class StreamSender {
 
     /** Whether something waits for the next {@link #flush()} or packet. */
     boolean hasStaged() {
-        return tail > head;
+        return staged.bytes() > 0;
     }
 
     /** Puts a last word behind the last packet; the caller goes on with {@link #flush}. */
     void stageLast(long word) {
-        stage(word);
+        staged.addLong(word);
     }
 
     /** Writes what is staged; returns whether nothing is left. */
@@ -109,35 +100,22 @@ final class StreamSender {
         return writeStaged() && wire.flush();
     }
 
-    private void stage(long word) {
-        staged().set(Blocks.LONG, tail, word);
-        tail += Long.BYTES;
-    }
-
-    private MemorySegment staged() {
-        StreamBuffer used = staging;
-        if (used == null) {
-            used = buffers.take();
-            staging = used;
-        }
-        return used.memory();
-    }
-
     /** Copies blocks until one comes that goes in place, or the buffer is full. */
     private void stageBlocks(BufferGroup group) {
-        while (!group.isEmpty() && tail < stagingBytes) {
-            long bytes = Math.min(group.bytes(0), stagingBytes - tail);
+        while (!group.isEmpty() && staged.tail() < stagingBytes) {
+            long bytes = Math.min(group.bytes(0), stagingBytes - staged.tail());
             if (goesInPlace(group)) {
-                if (tail == head || tail - head >= LEAD_BYTES) {
+                if (staged.bytes() == 0 || staged.bytes() >= LEAD_BYTES) {
                     return;
                 }
                 bytes = Math.min(bytes, LEAD_BYTES); // so that the header does not leave alone
             }
             long before = group.remainingBytes();
             try {
-                group.drainTo(staged(), tail, bytes);
+                group.drainTo(staged.memory(), staged.tail(), bytes);
             } finally {
-                tail += (int) (before - group.remainingBytes()); // also if memory turns out to be freed
+                staged.filledTo(staged.tail()
+                        + (int) (before - group.remainingBytes())); // also if memory turns out to be freed
             }
         }
     }
@@ -147,19 +125,11 @@ final class StreamSender {
     }
 
     private boolean writeStaged() throws IOException {
-        StreamBuffer used = staging;
-        if (used == null) {
+        if (staged.isEmpty()) {
             return true;
         }
-        head += wire.write(used.bytes().limit(tail).position(head));
-        if (head < tail) {
-            return false;
-        }
-        head = 0;
-        tail = 0;
-        staging = null;
-        buffers.give(used);
-        return true;
+        staged.taken(wire.write(staged.front(staged.bytes())));
+        return staged.isEmpty();
     }
 
     /** Writes the block in front from where it is; returns whether the kernel took all of it. */

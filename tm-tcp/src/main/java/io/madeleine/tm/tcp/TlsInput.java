@@ -39,7 +39,7 @@ final class TlsInput {
         this.buffers = buffers;
         this.in = new LentBuffer(buffers.records());
         if (leftover.length > 0) {
-            in.begin(leftover);
+            in.begin(ByteBuffer.wrap(leftover));
             arrived = true;
         }
     }
