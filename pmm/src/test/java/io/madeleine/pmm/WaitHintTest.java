@@ -20,6 +20,8 @@ class WaitHintTest {
     /** Who spins polls thousands of times, who goes to sleep a few times. */
     private static final int MANY_POLLS = 200;
 
+    private static final int SILENT_MOMENTS = 6;
+
     private final SelectorReactor reactor = new SelectorReactor();
     private final ProgressEngine engine =
             new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.ADAPTIVE, SPIN_NS, 3));
@@ -47,13 +49,18 @@ class WaitHintTest {
         thread.join();
     }
 
-    /** Whether somebody goes on polling; who does may have lost its processor, and who is about to stop, too. */
+    /**
+     * Whether somebody goes on polling. Who does may have lost its processor: only several silent moments in a row count as silence;
+     * and who is about to stop gets time for it.
+     */
     private static void assertPolled(boolean expected, FakeNetwork network, String what) throws InterruptedException {
         int before = network.pollCount.get();
+        int silent = 0;
         for (int tries = 0; tries < 200; tries++) {
             Thread.sleep(30);
             int now = network.pollCount.get();
-            if (expected ? now - before > MANY_POLLS : now - before <= 3) {
+            silent = now - before <= 3 ? silent + 1 : 0;
+            if (expected ? now - before > MANY_POLLS : silent == SILENT_MOMENTS) {
                 return;
             }
             before = expected ? before : now;
