@@ -161,14 +161,8 @@ final class PerfCommand implements Callable<Integer> {
     @Mixin
     ExperimentOptions experiments = new ExperimentOptions();
 
-    @Option(names = "--verbose", description = "Shows the stack trace of an error, too.")
-    boolean verbose;
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Shows this help.")
-    boolean help;
+    @Mixin
+    ToolOptions common = new ToolOptions();
 
     @Spec
     CommandSpec spec = CommandSpec.create();

@@ -1,6 +1,5 @@
 package io.madeleine.bench;
 
-import io.madeleine.api.MadeleineException;
 import io.madeleine.bench.peer.Peers;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -9,7 +8,6 @@ import java.util.Optional;
 import java.util.spi.ToolProvider;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.UsageMessageSpec;
-import picocli.CommandLine.ParameterException;
 
 /**
  * {@code mad perf} as the command line finds it: a tool called {@code mad-perf}.
@@ -17,10 +15,6 @@ import picocli.CommandLine.ParameterException;
  * <p>Threading: stateless.
  */
 public final class PerfTool implements ToolProvider {
-    private static final int FAILURE = 1;
-    private static final int USAGE = 2;
-    private static final int WIDTH = 110;
-
     /** For the service loader. */
     public PerfTool() {}
 
@@ -36,21 +30,9 @@ public final class PerfTool implements ToolProvider {
 
     @Override
     public int run(PrintWriter out, PrintWriter err, String... arguments) {
-        CommandLine line = new CommandLine(new PerfCommand());
+        CommandLine line = ToolOptions.line("mad perf", new PerfCommand(), out, err);
         describePeers(line.getCommandSpec().usageMessage());
-        line.setOut(out);
-        line.setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);
-        line.setUsageHelpWidth(WIDTH);
-        line.setParameterExceptionHandler(PerfTool::usageError);
-        line.setExecutionExceptionHandler((e, command, parsed) -> {
-            boolean known = e instanceof MadeleineException && e.getMessage() != null;
-            err.println("mad perf: " + (known ? e.getMessage() : e));
-            if (parsed.hasMatchedOption("--verbose")) {
-                e.printStackTrace(err);
-            }
-            return FAILURE;
-        });
         return line.execute(arguments);
     }
 
@@ -62,10 +44,5 @@ public final class PerfTool implements ToolProvider {
         }
         footer.addAll(List.of(usage.footer()));
         usage.footer(footer.toArray(String[]::new));
-    }
-
-    private static int usageError(ParameterException e, String[] arguments) {
-        e.getCommandLine().getErr().println("mad perf: " + e.getMessage() + " (mad perf --help says more)");
-        return USAGE;
     }
 }

@@ -88,14 +88,8 @@ final class TuneCommand implements Callable<Integer> {
     @Mixin
     SettingOptions settings = new SettingOptions();
 
-    @Option(names = "--verbose", description = "Shows the stack trace of an error, too.")
-    boolean verbose;
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Shows this help.")
-    boolean help;
+    @Mixin
+    ToolOptions common = new ToolOptions();
 
     @Spec
     CommandSpec spec = CommandSpec.create();
