@@ -1,6 +1,5 @@
 package io.madeleine.nexus;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.lang.reflect.GenericArrayType;
@@ -27,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * {@code List}, {@code Set}, {@code Map} and {@code Optional} of such, records of such, and whatever has been
  * {@linkplain #register registered}. Values that are no primitives may be null. No Java serialization anywhere.
  *
+ * <p>A segment that has come is memory of the heap, aligned for longs; who wants it elsewhere registers a codec that takes it
+ * there, with {@link Request#getSegment}.
+ *
  * <p>Threading: thread-safe.
  */
 public final class Codecs {
@@ -52,8 +54,14 @@ public final class Codecs {
         register(double[].class, Codec.of((v, a) -> a.putDoubles(v), Request::getDoubles));
         register(
                 MemorySegment.class,
-                Codec.of((v, a) -> a.putSegment(v), request -> request.getSegment(Arena.ofAuto())));
+                Codec.of((v, a) -> a.putSegment(v), request -> request.getSegment(Codecs::onHeap)));
         register(Startpoint.class, Codec.of((v, a) -> a.putStartpoint(v), Request::getStartpoint));
+    }
+
+    /** Memory of the heap, aligned for longs: that of {@link java.lang.foreign.Arena#ofAuto} takes several times as long to make. */
+    private static MemorySegment onHeap(long bytes, long alignment) {
+        return MemorySegment.ofArray(new long[Math.toIntExact((bytes + Long.BYTES - 1) / Long.BYTES)])
+                .asSlice(0, bytes);
     }
 
     private <T> void add(Class<T> primitive, Class<T> box, Codec<T> codec) {

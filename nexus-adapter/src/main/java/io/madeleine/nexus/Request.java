@@ -1,7 +1,7 @@
 package io.madeleine.nexus;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -211,9 +211,9 @@ public final class Request {
         return array;
     }
 
-    /** Takes an array or segment into new memory of {@code arena}. */
-    public MemorySegment getSegment(Arena arena) {
-        MemorySegment segment = arena.allocate(bounded(nextBytes()), Long.BYTES);
+    /** Takes an array or segment into new memory, of an {@link java.lang.foreign.Arena} for instance. */
+    public MemorySegment getSegment(SegmentAllocator allocator) {
+        MemorySegment segment = allocator.allocate(bounded(nextBytes()), Long.BYTES);
         get(segment);
         return segment;
     }
