@@ -74,7 +74,7 @@ final class Calls {
             Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, future);
-        future.whenCancelled(() -> giveUp(call));
+        future.whenGivenUp(() -> giveUp(call));
         begin(call, target, parameters);
         return future;
     }

@@ -71,22 +71,46 @@ abstract class PendingCall {
     static final class Async extends PendingCall {
         private final Future future;
 
-        /** Cancelling it tells the other side. */
+        /** Who cancels or completes it before the answer comes, as {@link #orTimeout} does, has given up: the other side is told. */
         static final class Future extends CompletableFuture<Object> {
-            private volatile @Nullable Runnable whenCancelled;
+            private volatile @Nullable Runnable whenGivenUp;
 
-            void whenCancelled(Runnable action) {
-                whenCancelled = action;
+            void whenGivenUp(Runnable action) {
+                whenGivenUp = action;
+            }
+
+            private boolean givenUp(boolean first) {
+                Runnable action = whenGivenUp;
+                if (first && action != null) {
+                    action.run();
+                }
+                return first;
             }
 
             @Override
             public boolean cancel(boolean mayInterruptIfRunning) {
-                boolean cancelled = super.cancel(mayInterruptIfRunning);
-                Runnable action = whenCancelled;
-                if (cancelled && action != null) {
-                    action.run();
-                }
-                return cancelled;
+                return givenUp(super.cancel(mayInterruptIfRunning));
+            }
+
+            @Override
+            public boolean complete(Object value) {
+                return givenUp(super.complete(value));
+            }
+
+            @Override
+            public boolean completeExceptionally(Throwable failure) {
+                return givenUp(super.completeExceptionally(failure));
+            }
+
+            /** The call itself has come to this end. */
+            @SuppressWarnings("NullAway") // a future may hold null
+            void answer(@Nullable Object value) {
+                super.complete(value);
+            }
+
+            /** The call itself has failed. */
+            void fail(Throwable failure) {
+                super.completeExceptionally(failure);
             }
         }
 
@@ -97,17 +121,12 @@ abstract class PendingCall {
 
         @Override
         void succeed(@Nullable Object value) {
-            finish(() -> complete(value));
-        }
-
-        @SuppressWarnings("NullAway") // a future may hold null
-        private void complete(@Nullable Object value) {
-            future.complete(value);
+            finish(() -> future.answer(value));
         }
 
         @Override
         void fail(Throwable failure) {
-            finish(() -> future.completeExceptionally(failure));
+            finish(() -> future.fail(failure));
         }
 
         /** What the user has attached to the future may wait, and must not do so in the receiving thread. */

@@ -74,7 +74,7 @@ final class Proxies implements InvocationHandler {
             return calls.callAsync(targets[0], method, parameters, deadlineNs);
         } catch (MadeleineException e) {
             PendingCall.Async.Future failed = new PendingCall.Async.Future();
-            failed.completeExceptionally(e);
+            failed.fail(e);
             return failed;
         }
     }
@@ -109,19 +109,14 @@ final class Proxies implements InvocationHandler {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         Thread thread = Thread.ofVirtual().unstarted(() -> {
             try {
-                complete(future, callAgain(method, parameters, deadlineNs));
+                future.answer(callAgain(method, parameters, deadlineNs));
             } catch (Throwable e) {
-                future.completeExceptionally(e);
+                future.fail(e);
             }
         });
-        future.whenCancelled(thread::interrupt);
+        future.whenGivenUp(thread::interrupt);
         thread.start();
         return future;
-    }
-
-    @SuppressWarnings("NullAway") // a future may hold null
-    private static void complete(PendingCall.Async.Future future, @Nullable Object value) {
-        future.complete(value);
     }
 
     private Flow.Publisher<Object> stream(
