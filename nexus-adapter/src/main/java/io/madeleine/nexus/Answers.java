@@ -70,7 +70,7 @@ final class Answers {
     }
 
     private static Throwable thrown(PendingCall call, Request request) {
-        return Thrown.atCaller(Thrown.read(request), call.method().declared());
+        return Thrown.read(request, call.method().declared());
     }
 
     private void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {

@@ -96,7 +96,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     /** It is over, without or with a failure. */
     void end(Request request) {
         if (request.getBoolean()) {
-            fail(Thrown.atCaller(Thrown.read(request), new Class<?>[0]));
+            fail(Thrown.read(request, new Class<?>[0]));
             return;
         }
         finish(ENDED);

@@ -25,4 +25,11 @@ public final class RemoteException extends NexusException {
     public String remoteType() {
         return remoteType;
     }
+
+    /** Who has thrown what. */
+    @Override
+    @SuppressWarnings("OverrideThrowableToString") // the message is that of the other side, as it was
+    public String toString() {
+        return getClass().getName() + ": rank " + rank + " has thrown " + remoteType + ": " + getMessage();
+    }
 }

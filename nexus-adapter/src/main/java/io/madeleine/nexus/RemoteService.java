@@ -17,8 +17,10 @@ import java.lang.annotation.Target;
  * <p>What a call throws, or its future or stream fails with:
  *
  * <ul>
- *   <li>what the implementation has thrown: of that type if the method declares it and it has a public constructor that takes a
- *       message, with a {@link RemoteException} as its cause; else the {@link RemoteException}
+ *   <li>what the implementation has thrown, as the closest type that the method declares: {@code throws IOException} stands for
+ *       all of its kind. Made of its message, by a constructor that takes one and that this module may call; its cause is a
+ *       {@link RemoteException}, which has the type that was thrown, and the stack. If the method declares none, or none can be
+ *       made, it is the {@link RemoteException} itself
  *   <li>{@link io.madeleine.api.DeadlineExceededException} if there is no answer in time; the implementation is interrupted then
  *   <li>{@link io.madeleine.api.PeerFailedException} if the other process is gone, or the way that the call took is lost
  *   <li>{@link OverloadedException} if a bound is reached, here or there, and {@link NexusException} if the service is not there

@@ -100,8 +100,8 @@ final class ServedCalls {
         RemoteCall call = new RemoteCall(key.caller(), deadlineNs);
         running.put(key, call);
         if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
-            StreamSender.Route route =
-                    new StreamSender.Route(key.caller(), ITEM, END, () -> new Arguments().putLong(key.id()));
+            StreamSender.Route route = new StreamSender.Route(
+                    key.caller(), ITEM, END, operation.method().declared(), () -> new Arguments().putLong(key.id()));
             streams.put(key, new StreamSender(node, route, operation.method()::writeResult, () -> {
                 streams.remove(key);
                 endParameters(key);
@@ -148,7 +148,7 @@ final class ServedCalls {
             result = operation.invoke(values);
         } catch (Throwable e) {
             streams.remove(key);
-            fail(key, e);
+            fail(key, operation.method(), e);
             return;
         }
         switch (operation.method().kind()) {
@@ -159,11 +159,11 @@ final class ServedCalls {
                         if (thrown == null) {
                             succeed(key, operation.method(), value);
                         } else {
-                            fail(key, unwrapped(thrown));
+                            fail(key, operation.method(), unwrapped(thrown));
                         }
                     });
                 } else {
-                    fail(key, new NullPointerException(operation.method() + " returned no future"));
+                    fail(key, operation.method(), new NullPointerException(operation.method() + " returned no future"));
                 }
             }
             case STREAM -> {
@@ -171,7 +171,10 @@ final class ServedCalls {
                 if (stream != null && result instanceof Flow.Publisher<?> publisher) {
                     stream.start(publisher);
                 } else {
-                    fail(key, new NullPointerException(operation.method() + " returned no publisher"));
+                    fail(
+                            key,
+                            operation.method(),
+                            new NullPointerException(operation.method() + " returned no publisher"));
                 }
             }
         }
@@ -187,15 +190,15 @@ final class ServedCalls {
         try {
             method.writeResult(answer, value);
         } catch (RuntimeException e) {
-            fail(key, new NexusException("the result of " + method + " cannot be sent", e));
+            fail(key, method, new NexusException("the result of " + method + " cannot be sent", e));
             return;
         }
         send(key, answer);
     }
 
-    void fail(Key key, Throwable thrown) {
+    private void fail(Key key, ServiceMethod method, Throwable thrown) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.THROWN);
-        Thrown.write(answer, thrown);
+        Thrown.write(answer, thrown, method.declared());
         send(key, answer);
     }
 

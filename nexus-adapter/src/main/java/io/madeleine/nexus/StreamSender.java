@@ -32,9 +32,11 @@ final class StreamSender implements Flow.Subscriber<Object> {
      * @param node to whom
      * @param item the handler for items
      * @param end the handler for the end
+     * @param declared exceptions that the subscriber expects
      * @param head new arguments that begin with which stream it is
      */
-    record Route(int node, int item, int end, Supplier<Arguments> head) {}
+    @SuppressWarnings("ArrayRecordComponent") // not compared
+    record Route(int node, int item, int end, Class<?>[] declared, Supplier<Arguments> head) {}
 
     StreamSender(Node node, Route route, BiConsumer<Arguments, Object> codec, Runnable whenOver) {
         this.node = node;
@@ -124,7 +126,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         whenOver.run();
         Arguments arguments = route.head().get().putBoolean(thrown != null);
         if (thrown != null) {
-            Thrown.write(arguments, thrown);
+            Thrown.write(arguments, thrown, route.declared());
         }
         try {
             if (!cancelled) {

@@ -15,7 +15,9 @@ final class Thrown {
 
     private Thrown() {}
 
-    static void write(Arguments arguments, Throwable thrown) {
+    /** Also writes as which of the declared types a caller expects it. */
+    static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
+        arguments.putString(expectedAs(thrown, declared));
         int count = 0;
         for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = next.getCause()) {
             count++;
@@ -41,7 +43,26 @@ final class Thrown {
         }
     }
 
-    static RemoteException read(Request request) {
+    /** The closest of the declared types; empty if there is none, or {@link RemoteException} is caught as that, too. */
+    private static String expectedAs(Throwable thrown, Class<?>[] declared) {
+        Class<?> closest = null;
+        for (Class<?> type : declared) {
+            if (type.isInstance(thrown)
+                    && !type.isAssignableFrom(RemoteException.class)
+                    && (closest == null || closest.isAssignableFrom(type))) {
+                closest = type;
+            }
+        }
+        return closest == null ? "" : closest.getName();
+    }
+
+    /** What {@link #write} has written, as the caller of a method that declares these types gets it. */
+    static Throwable read(Request request, Class<?>[] declared) {
+        String expectedAs = request.getString();
+        return atCaller(read(request), expectedAs, declared);
+    }
+
+    private static RemoteException read(Request request) {
         int count = request.getByte();
         if (count < 1 || count > MAX_CAUSES) {
             throw new NexusException("an answer from rank " + request.remote() + " has no exception next");
@@ -72,14 +93,14 @@ final class Thrown {
     }
 
     /**
-     * What the caller gets: of the type that was thrown if the method declares it and it can be made from a message, with
-     * the remote exception as its cause; else the remote exception itself.
+     * Of the declared type that was thrown, or that the thrown one extends, if it can be made from a message, with the remote
+     * exception as its cause; else the remote exception itself.
      */
-    static Throwable atCaller(RemoteException remote, Class<?>[] declared) {
+    private static Throwable atCaller(RemoteException remote, String expectedAs, Class<?>[] declared) {
         for (Class<?> type : declared) {
-            if (type.getName().equals(remote.remoteType())) {
+            if (type.getName().equals(expectedAs)) {
                 try {
-                    Constructor<?> constructor = type.getConstructor(String.class);
+                    Constructor<?> constructor = type.getDeclaredConstructor(String.class);
                     constructor.setAccessible(true);
                     Throwable made = (Throwable) constructor.newInstance(String.valueOf(remote.getMessage()));
                     made.initCause(remote);

@@ -53,6 +53,7 @@ final class Uploads {
                     key.node(),
                     ITEM,
                     END,
+                    new Class<?>[0],
                     () -> new Arguments().putLong(key.call()).putInt(key.parameter()));
             StreamSender upload = new StreamSender(
                     node,

@@ -24,7 +24,7 @@ public final class Handshake {
     private static final int MAGIC = 0x4E585731;
 
     /** Of these bytes and of all that follow, the layout of requests included: raised whenever one of them changes. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
