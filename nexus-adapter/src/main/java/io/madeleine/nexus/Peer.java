@@ -205,6 +205,11 @@ final class Peer {
         return all;
     }
 
+    /** The ways at work, best first. */
+    List<Way> ways() {
+        return List.copyOf(ways);
+    }
+
     /** Whether there is a way at work. */
     boolean isAtWork() {
         return !ways.isEmpty();

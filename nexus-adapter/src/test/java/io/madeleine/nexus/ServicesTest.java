@@ -49,14 +49,6 @@ class ServicesTest {
         GREEN
     }
 
-    record Money(long cents) {
-        Money {
-            if (cents < 0) {
-                throw new IllegalArgumentException("negative");
-            }
-        }
-    }
-
     @RemoteService
     interface Everything {
         int add(int a, long b);

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
 import io.madeleine.testkit.LocalSessions;
 import io.madeleine.tm.sci.SciConfig;
@@ -20,7 +21,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Contexts of several ranks in this JVM, over real shared memory or sockets. */
+/** Contexts of several ranks in this JVM, over real shared memory, sockets, or a channel over each. */
 final class World implements AutoCloseable {
     private final Path directory;
     private final LocalSessions sessions;
@@ -40,11 +41,20 @@ final class World implements AutoCloseable {
                 builder.network("sci", _ -> new SciPmm(SciConfig.from(config))).open();
             case "tcp" ->
                 builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config))).open();
+            case "sci, tcp" ->
+                builder.network("sci", _ -> new SciPmm(SciConfig.from(config)))
+                        .network("tcp", _ -> new TcpPmm(TcpConfig.from(config)))
+                        .channel("default", "sci")
+                        .channel("second", "tcp")
+                        .open();
             default -> throw new IllegalArgumentException(network);
         };
         for (int rank = 0; rank < size; rank++) {
             Session session = sessions.session(rank);
-            contexts.add(Context.open(session.channel(), options, setup));
+            List<Channel> channels = network.contains(",")
+                    ? List.of(session.channel(), session.channel("second"))
+                    : List.of(session.channel());
+            contexts.add(Context.open(channels, options, setup));
         }
     }
 
