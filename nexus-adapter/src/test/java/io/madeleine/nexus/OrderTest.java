@@ -12,13 +12,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a thread sends to a node arrives in order, also what its handlers have sent and had to leave in a queue. */
+/** What a handler sends to a node arrives in order and whole, also what it had to leave in a queue. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OrderTest {
     private static final int COUNT = 6_000;
@@ -56,40 +55,6 @@ class OrderTest {
                         }))) {
             world.of(0).startpoint(0, "e").rsr("flood", new Arguments());
             World.await(() -> next.get() == COUNT);
-            assertEquals(0, misplaced.get());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"sci", "tcp"})
-    void shouldSendWhatAHandlerHasQueuedBeforeWhatItsThreadSendsNext(String network) throws Exception {
-        CountDownLatch go = new CountDownLatch(1);
-        byte[] ballast = new byte[900];
-        try (World world = new World(
-                network,
-                2,
-                context -> context.endpoint("e")
-                        .nonThreaded("hold", (_, _) -> go.await()) // against the rules
-                        .nonThreaded("take", (_, request) -> came(request.getInt()))
-                        .nonThreaded("flood", (_, request) -> {
-                            Startpoint there = request.context().startpoint(1, "e");
-                            for (int i = 0; i < COUNT; i++) {
-                                there.rsr("take", new Arguments().putInt(i).putBytes(ballast));
-                            }
-                        }))) {
-            Startpoint there = world.of(0).startpoint(1, "e");
-            there.rsr("hold", new Arguments());
-            Thread sender = Thread.ofPlatform().start(() -> {
-                world.of(0).startpoint(0, "e").rsr("flood", new Arguments()); // is run by this thread
-                there.rsr("take", new Arguments().putInt(COUNT));
-            });
-            World.await(() -> !world.of(0).node().nodes().get(1).isDrained());
-            World.await(() -> Stream.of(sender.getStackTrace())
-                    .anyMatch(frame -> frame.getClassName().equals(MadWay.class.getName())
-                            && frame.getMethodName().equals("send")));
-            go.countDown();
-            sender.join();
-            World.await(() -> next.get() == COUNT + 1);
             assertEquals(0, misplaced.get());
         }
     }
