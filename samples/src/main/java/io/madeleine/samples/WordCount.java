@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -114,7 +115,9 @@ public final class WordCount {
                 })) {
             work(context, pool);
             if (context.rank() == 0) {
-                context.await(() -> total.parts.get() == PARTS);
+                while (!context.await(() -> total.parts.get() == PARTS, 100, TimeUnit.MILLISECONDS)) {
+                    work(context, pool); // asks again: who has died with parts of the text is an error
+                }
                 report(total);
             }
             context.barrier(PATIENCE);
