@@ -68,8 +68,9 @@ public interface Channel {
     /**
      * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. Whoever
      * drives progress calls it: it may unpack the EXPRESS header, keep the message open, give it to another thread
-     * and return. It must not wait for anything but the message it was given. An exception that leaves it discards
-     * the message and is logged.
+     * and return. It must not wait for anything but the message it was given; what does is for
+     * another thread, one of {@link Session#virtualThreads} for instance. An exception that leaves it discards the message
+     * and is logged.
      */
     void onMessage(MessageHandler handler);
 

@@ -43,10 +43,11 @@ final class BlockingWatch implements AutoCloseable {
 
     void end() {
         watched = null;
-        if (pauses() == pausesBefore) {
+        StackTraceElement[] where = seen;
+        boolean isCounted = !Thread.currentThread().isVirtual();
+        if (isCounted ? pauses() == pausesBefore : where == null) {
             return;
         }
-        StackTraceElement[] where = seen;
         IllegalStateException violation = new IllegalStateException("the non-threaded handler " + handler + " of "
                 + endpoint + " has blocked: nothing was received meanwhile; make it a threaded one"
                 + (where == null ? " (where it blocked was not seen)" : ""));

@@ -53,7 +53,7 @@ final class Node {
         this.options = options;
         this.signal = session.newSignal();
         this.failures = new Failures(session.rank());
-        this.workers = new Workers(options, session.rank());
+        this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels);
         this.attaching = new Attaching(this);
         this.endpoints = new Endpoints(context);

@@ -1,8 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.Session;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -15,12 +15,9 @@ final class Workers {
     private final Executor executor;
     private final AtomicInteger running = new AtomicInteger();
 
-    Workers(ContextOptions options, int rank) {
+    Workers(ContextOptions options, Session session) {
         this.max = options.maxRunning();
-        ThreadFactory virtual =
-                Thread.ofVirtual().name("nexus-" + rank + "-", 0).factory();
-        this.executor =
-                options.executor().orElse(task -> virtual.newThread(task).start());
+        this.executor = options.executor().orElseGet(() -> session.virtualThreads("nexus-" + session.rank() + "-"));
     }
 
     /** Begins a task, which calls {@link #done} at its end; false if there are too many. */

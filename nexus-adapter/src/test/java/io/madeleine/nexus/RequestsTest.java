@@ -461,6 +461,36 @@ class RequestsTest {
     }
 
     @Test
+    void shouldFindAHandlerThatBlocksAVirtualThreadThatReceives() {
+        AtomicReference<Throwable> found = new AtomicReference<>();
+        AtomicInteger blocked = new AtomicInteger();
+        try (World world = new World(
+                network,
+                2,
+                ContextOptions.DEFAULT.withDebug(true),
+                context -> context.endpoint("e")
+                        .threaded("threaded", (_, _) -> {})
+                        .nonThreaded("sleeps", (_, _) -> {
+                            if (Thread.currentThread().isVirtual() && blocked.compareAndSet(0, 1)) {
+                                Thread.sleep(30);
+                            }
+                        }))) {
+            world.of(0).onHandlerFailure((_, _, _, cause) -> found.set(cause));
+            Startpoint remote = world.of(1).startpoint(0, "e");
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (blocked.get() == 0) { // many threaded ones, and a virtual thread receives
+                remote.rsr("threaded", new Arguments());
+                remote.rsr("sleeps", new Arguments());
+                assertTrue(System.nanoTime() - giveUpNs < 0, "no virtual thread receives");
+            }
+            await(world.of(0), () -> world.of(0).handlerFailureCount() == 1);
+            assertTrue(
+                    found.get().getMessage().contains("has blocked"),
+                    found.get().getMessage());
+        }
+    }
+
+    @Test
     void shouldPassBarriersTogether() throws Exception {
         AtomicInteger before = new AtomicInteger();
         AtomicInteger wrong = new AtomicInteger();

@@ -13,18 +13,6 @@ final class Following {
     private final WaitList waitList;
     private final Leading leading;
 
-    /** How a wait as a follower ends. */
-    enum Outcome {
-        /** The condition is met. */
-        MET,
-
-        /** The deadline has come. */
-        EXPIRED,
-
-        /** Nobody leads, and the thread could. */
-        LEAD_IS_FREE
-    }
-
     Following(ProgressEngine engine, Lead lead, WaitList waitList, Leading leading) {
         this.engine = engine;
         this.lead = lead;
@@ -33,7 +21,7 @@ final class Following {
     }
 
     /** Parks until the condition is met, the deadline has come or the lead can be taken. */
-    Outcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
+    WaitOutcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
         Waiter self = waitList.enlist(on, Thread.currentThread(), mayLead);
         if (on.hint == WaitHint.LATENCY) {
             leading.hurry();
@@ -46,16 +34,16 @@ final class Following {
             while (!looksAndFinds(self, condition)) {
                 engine.checkWait(deadlineNs);
                 if (mayLead && !lead.isHeld()) {
-                    return Outcome.LEAD_IS_FREE;
+                    return WaitOutcome.LEAD_IS_FREE;
                 }
                 if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock
                     waitList.enlistAgain(on, self);
                 } else if (!self.signalled && !park(deadlineNs)) {
-                    return Outcome.EXPIRED;
+                    return WaitOutcome.EXPIRED;
                 }
             }
             met = true;
-            return Outcome.MET;
+            return WaitOutcome.MET;
         } finally {
             boolean wasChosen = waitList.delist(on, self);
             if (wasChosen && !met) {

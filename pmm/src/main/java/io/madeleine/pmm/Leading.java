@@ -11,13 +11,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class Leading {
     /** Reading the clock costs as much as a round of an idle network: it is read every so many rounds, whoever leads. */
-    private static final int CLOCK_ROUNDS = 16;
+    static final int CLOCK_ROUNDS = 16;
 
     /**
      * In adaptive mode, how long to spin at a stretch. A peer that shares the processor, because others keep the rest
      * busy, cannot answer before it gets it: without yields in between, each message would cost a whole spin.
      */
     private static final long SPIN_SLICE_NS = 5_000;
+
+    /** So many times the leader may wake virtual threads without a sleep in between; then a virtual one should lead. */
+    private static final int MOST_AWAKENED = 3;
+
+    /** A virtual leader's handler that waits keeps a carrier from others for no longer. */
+    private static final long CARRIER_SLEEP_NS = 1_000_000;
 
     private final ProgressEngine engine;
     private final Lead lead;
@@ -26,6 +32,7 @@ final class Leading {
     private final Reactor reactor;
     private final WaitPolicy policy;
     private final Impatience others;
+    private final Awakenings awakenings;
     private final Waiter sleeper = Waiter.leader();
     private volatile boolean asleep;
     private volatile boolean hurried;
@@ -47,7 +54,8 @@ final class Leading {
             WaitList waitList,
             Reactor reactor,
             WaitPolicy policy,
-            Impatience others) {
+            Impatience others,
+            Awakenings awakenings) {
         this.engine = engine;
         this.lead = lead;
         this.rounds = rounds;
@@ -55,6 +63,7 @@ final class Leading {
         this.reactor = reactor;
         this.policy = policy;
         this.others = others;
+        this.awakenings = awakenings;
     }
 
     /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
@@ -87,19 +96,24 @@ final class Leading {
         return true;
     }
 
-    /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
-    boolean lead(Waitable on, Condition condition, long deadlineNs) {
+    /**
+     * Polls and sleeps until the condition is met, the deadline has come, or a virtual thread should lead. The caller holds
+     * the lead.
+     *
+     * @param nested whether it waits in a handler that it has called as leader, and so cannot let the lead go
+     */
+    WaitOutcome lead(boolean nested, Waitable on, Condition condition, long deadlineNs) {
         Waitable outer = own;
         if (outer != null) {
             settle(outer); // a handler waits: others should not have to wait for it
         }
         own = on;
-        boolean met = false;
+        WaitOutcome outcome = WaitOutcome.EXPIRED;
         try {
-            met = rounds(on, condition, deadlineNs);
-            return met;
+            outcome = rounds(nested, on, condition, deadlineNs);
+            return outcome;
         } finally {
-            if (met) {
+            if (outcome == WaitOutcome.MET) {
                 owing = false;
             } else {
                 settle(on);
@@ -116,18 +130,24 @@ final class Leading {
         }
     }
 
-    private boolean rounds(Waitable on, Condition condition, long deadlineNs) {
+    private WaitOutcome rounds(boolean nested, Waitable on, Condition condition, long deadlineNs) {
         long idleSinceNs = 0;
         long yieldAtNs = 0;
         int yields = 0;
-        for (int count = 1, idleRounds = 0; ; count++) {
-            int work = engine.round(recentNs());
+        int awakened = 0;
+        int idleRounds = 0;
+        boolean keepsCarrier = nested && Thread.currentThread().isVirtual();
+        for (int count = 1; ; count++) {
+            int work = round();
             if (condition.isMet()) {
-                return true;
+                return WaitOutcome.MET;
             }
             owing = false;
             if (lead.isClosed()) { // by a handler, perhaps: what the next round polls is gone
                 throw ProgressEngine.closedException();
+            }
+            if (!nested && awakenings.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
+                return WaitOutcome.LEFT_TO_VIRTUAL;
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
             if (count % CLOCK_ROUNDS != 0 && policy.mode() != WaitMode.BLOCK) {
@@ -139,7 +159,7 @@ final class Leading {
             long nowNs = readClock();
             engine.checkWait(deadlineNs);
             if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
-                return false;
+                return WaitOutcome.EXPIRED;
             }
             if (idleRounds <= CLOCK_ROUNDS || hurried) {
                 hurried = false;
@@ -149,7 +169,7 @@ final class Leading {
             }
             WaitHint hint = others.of(on.hint);
             if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
-                if (policy.mode() == WaitMode.ADAPTIVE
+                if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier)
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT)) {
                     yieldAtNs = nowNs + SPIN_SLICE_NS;
@@ -160,10 +180,23 @@ final class Leading {
             } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
                 yields++;
                 Thread.yield();
-            } else if (sleep(on, condition, deadlineNs)) {
-                return true;
+            } else {
+                awakened = 0;
+                if (sleep(on, condition, deadlineNs, keepsCarrier ? CARRIER_SLEEP_NS : Long.MAX_VALUE)) {
+                    return WaitOutcome.MET;
+                }
             }
         }
+    }
+
+    /** One round; returns how many events were handled. */
+    int round() {
+        return engine.round(recentNs());
+    }
+
+    /** Whether polling without a pause is what the policy and those who wait allow. */
+    private boolean mayPoll(@Nullable WaitHint own) {
+        return spins() && others.of(own).compareTo(WaitHint.AUTO) >= 0;
     }
 
     /** The time, which may be some rounds ago: a wait that ends in its first rounds does not read the clock. */
@@ -171,7 +204,7 @@ final class Leading {
         return --roundsBeforeClock < 0 ? readClock() : clockNs;
     }
 
-    private long readClock() {
+    long readClock() {
         roundsBeforeClock = CLOCK_ROUNDS;
         clockNs = System.nanoTime();
         return clockNs;
@@ -187,7 +220,7 @@ final class Leading {
     }
 
     /** Sleeps in the reactor; true if the condition was found met on the way there. */
-    private boolean sleep(Waitable on, Condition condition, long deadlineNs) {
+    private boolean sleep(Waitable on, Condition condition, long deadlineNs, long longestNs) {
         sleeper.signalled = false;
         waitList.register(on, sleeper);
         asleep = true;
@@ -200,7 +233,7 @@ final class Leading {
                 long timeoutNs =
                         deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
                 if (timeoutNs > 0) {
-                    reactor.sleep(Math.min(timeoutNs, rounds.longestSleepNs()));
+                    reactor.sleep(Math.min(Math.min(timeoutNs, longestNs), rounds.longestSleepNs()));
                 }
             }
             return false;

@@ -4,6 +4,8 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -13,9 +15,10 @@ import java.util.function.IntSupplier;
  * Drives every network of a session, and is where its threads wait.
  *
  * <p>Leader and followers: one waiting thread holds the <i>lead</i> and polls for everybody; the others are parked and
- * are woken when what they wait for is signalled, or to take the lead over when the leader leaves. Virtual threads never
- * lead: the session's own thread ({@link ProgressThread}) polls for them, and for handlers and asynchronous operations,
- * while nobody else does. The leader waits as {@link WaitPolicy} says and sleeps in one place, the {@link Reactor}.
+ * are woken when what they wait for is signalled, or to take the lead over when the leader leaves. Virtual threads of the
+ * user never lead: the session's own thread ({@link ProgressThread}) polls for them, and for handlers and asynchronous
+ * operations, while nobody else does; where it is such threads that the leader wakes all the time, a virtual one of the
+ * session's ({@link VirtualLeader}). The leader waits as {@link WaitPolicy} says and sleeps in one place, the {@link Reactor}.
  *
  * <p>No wake-up is lost: who waits registers first and looks again, who changes something changes first and looks for
  * waiters then, both with volatile accesses.
@@ -31,10 +34,12 @@ public final class ProgressEngine implements AutoCloseable {
 
     private final Reactor reactor;
     private final ProgressThread progressThread;
+    private final VirtualLeader virtualLeader;
     private final Rounds rounds;
     private final Impatience impatience = new Impatience();
     private final WaitList waitList;
     private final Lead lead = new Lead();
+    private final Awakenings awakenings = new Awakenings(lead);
     private final Leading leading;
     private final Following following;
     private final AtomicInteger demand = new AtomicInteger();
@@ -46,10 +51,11 @@ public final class ProgressEngine implements AutoCloseable {
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
-        this.waitList = new WaitList(reactor, impatience);
-        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience);
+        this.waitList = new WaitList(reactor, impatience, awakenings);
+        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience, awakenings);
         this.following = new Following(this, lead, waitList, leading);
-        this.progressThread = new ProgressThread(this, name);
+        this.virtualLeader = new VirtualLeader(this, leading, awakenings, name);
+        this.progressThread = new ProgressThread(this, virtualLeader, name);
         progressThread.start();
     }
 
@@ -95,6 +101,20 @@ public final class ProgressEngine implements AutoCloseable {
         raiseDemand();
     }
 
+    /**
+     * Runs each task in a virtual thread of its own. If the leader has many of them run, from handlers, they need not wait
+     * for a carrier to be woken ({@link VirtualLeader}).
+     *
+     * @param name the threads' names begin so; a number follows
+     */
+    public Executor virtualThreads(String name) {
+        ThreadFactory threads = Thread.ofVirtual().name(name, 0).factory();
+        return task -> {
+            threads.newThread(task).start();
+            awakenings.note();
+        };
+    }
+
     /** Retries {@code step} each round until it is finished. The step must not be enqueued twice at a time. */
     public void enqueue(Step step) {
         rounds.addStep(step);
@@ -103,7 +123,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** Declares that something has to progress though no thread waits for it: the session's own thread leads if need be. */
     public void raiseDemand() {
-        if (demand.getAndIncrement() == 0) {
+        if (demand.getAndIncrement() == 0 && !virtualLeader.hasTurn()) { // which looks at the demand after its turn
             progressThread.wake();
         }
     }
@@ -162,7 +182,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (self.isVirtual()) {
             roundIsWanted = true;
             progressThread.leadIsFree();
-            stepAside();
+            leaveCarrier();
             return 0;
         }
         if (!tryLead(self)) {
@@ -179,7 +199,7 @@ public final class ProgressEngine implements AutoCloseable {
      * Leaves the carrier to other virtual threads. One that only ever yields may be taken up again and again before those
      * that other threads have made runnable.
      */
-    private void stepAside() {
+    private void leaveCarrier() {
         if (++asideCount % ASIDE_YIELDS == 0) {
             LockSupport.parkNanos(this, 1);
         } else {
@@ -216,7 +236,8 @@ public final class ProgressEngine implements AutoCloseable {
                 throw new IllegalStateException("the action of a completion must not wait: hand what follows to another"
                         + " thread, or begin it with endPackingAsync or tryBegin");
             }
-            return lead(on, condition, deadlineNs); // a handler waits for more of its message
+            // a handler waits for more of its message
+            return lead(true, on, condition, deadlineNs) == WaitOutcome.MET;
         }
         boolean mayLead = !self.isVirtual();
         if (!mayLead) {
@@ -225,10 +246,18 @@ public final class ProgressEngine implements AutoCloseable {
         try {
             while (true) {
                 if (mayLead && tryLead(self)) {
+                    WaitOutcome outcome = WaitOutcome.EXPIRED;
                     try {
-                        return lead(on, condition, deadlineNs);
+                        outcome = lead(false, on, condition, deadlineNs);
                     } finally {
-                        releaseLead();
+                        if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
+                            mayLead = false; // what is left of this wait is as if the thread were virtual
+                            raiseDemand();
+                        }
+                        releaseLead(outcome);
+                    }
+                    if (outcome != WaitOutcome.LEFT_TO_VIRTUAL) {
+                        return outcome == WaitOutcome.MET;
                     }
                 }
                 switch (following.follow(on, condition, deadlineNs, mayLead)) {
@@ -238,7 +267,7 @@ public final class ProgressEngine implements AutoCloseable {
                     case EXPIRED -> {
                         return false;
                     }
-                    case LEAD_IS_FREE -> Thread.onSpinWait();
+                    default -> Thread.onSpinWait(); // the lead is free
                 }
             }
         } finally {
@@ -286,6 +315,31 @@ public final class ProgressEngine implements AutoCloseable {
         passLeadOn();
     }
 
+    /** Lets the lead go to whom it is left to. */
+    void releaseLead(WaitOutcome outcome) {
+        if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
+            lead.release();
+            virtualLeader.giveTurn();
+            progressThread.leadIsFree(); // to watch
+        } else {
+            releaseLead();
+        }
+    }
+
+    /** Lets the lead go for a moment, and offers it to nobody. */
+    void stepAside() {
+        lead.release();
+    }
+
+    /** The virtual leader's turn is over; what it left undone when it ended is another's. */
+    void turnIsOver() {
+        if (waitList.hasLeadSeekers()) {
+            waitList.offerLead();
+        } else if (hasDemand()) {
+            progressThread.wake();
+        }
+    }
+
     /** Offers the lead, which is free, to who wants it. */
     void passLeadOn() {
         if (waitList.hasLeadSeekers()) {
@@ -306,9 +360,12 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** Polls and sleeps until the condition is met (true) or the deadline has come (false). The caller holds the lead. */
-    boolean lead(Waitable on, Condition condition, long deadlineNs) {
-        return leading.lead(on, condition, deadlineNs);
+    /**
+     * Polls and sleeps until the condition is met, the deadline has come, or a virtual thread should lead. The caller holds
+     * the lead.
+     */
+    WaitOutcome lead(boolean nested, Waitable on, Condition condition, long deadlineNs) {
+        return leading.lead(nested, on, condition, deadlineNs);
     }
 
     void checkWait(long deadlineNs) {
@@ -352,6 +409,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
         lead.close();
         waitList.wakeAll();
+        virtualLeader.end();
         progressThread.end();
         lead.takeForGood(reactor);
     }

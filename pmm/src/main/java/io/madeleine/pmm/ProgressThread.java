@@ -7,7 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The session's own thread: leads while there is demand (virtual threads that wait, handlers, asynchronous operations)
  * and no thread of the user leads; sleeps otherwise. It hands the lead over as soon as somebody else wants it, and takes
- * a lead that was left only if nobody has taken it for a moment: a thread that sends and waits in turns keeps it so.
+ * a lead that was left only if nobody has taken it for a moment: a thread that sends and waits in turns keeps it so. What
+ * {@link VirtualLeader} does better it leaves to that, and watches it.
  *
  * <p>Threading: one per engine; {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
  */
@@ -17,14 +18,19 @@ final class ProgressThread extends Thread {
     private static final long GRACE_NS = 100_000;
     private static final int GRACE_ROUNDS = 20;
 
+    /** For how long others may keep all carriers from the virtual leader before this thread polls instead. */
+    private static final long WATCH_NS = 1_000_000;
+
     private final ProgressEngine engine;
+    private final VirtualLeader virtual;
     private final Waitable never = new Waitable();
     private final Condition mayStop;
     private volatile boolean deeplyParked;
 
-    ProgressThread(ProgressEngine engine, String name) {
+    ProgressThread(ProgressEngine engine, VirtualLeader virtual, String name) {
         super("madeleine-progress-" + name);
         this.engine = engine;
+        this.virtual = virtual;
         this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed();
         setDaemon(true);
     }
@@ -57,7 +63,11 @@ final class ProgressThread extends Thread {
         int busyRounds = 0;
         int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
-            if (!engine.hasDemand()) {
+            if (virtual.hasTurn()) {
+                watch();
+                busyRounds = 0;
+                leadsSeen = engine.leadCount(); // it has let the lead go for good
+            } else if (!engine.hasDemand()) {
                 parkDeeply(false);
                 busyRounds = 0;
                 leadsSeen = engine.leadCount(); // new demand: who led before may have left long ago
@@ -73,6 +83,16 @@ final class ProgressThread extends Thread {
                 lead();
                 leadsSeen = engine.leadCount() - 1; // who wanted it may have had it by now, and left it for a moment
             }
+        }
+    }
+
+    /** Ends the turn of a virtual leader that does not come back to lead. */
+    private void watch() {
+        int before = engine.leadCount();
+        long beganNs = System.nanoTime();
+        LockSupport.parkNanos(this, WATCH_NS);
+        if (!engine.isLed() && engine.leadCount() == before && System.nanoTime() - beganNs >= WATCH_NS) {
+            virtual.endTurn();
         }
     }
 
@@ -92,15 +112,16 @@ final class ProgressThread extends Thread {
         if (!engine.tryLead(this)) {
             return;
         }
+        WaitOutcome outcome = WaitOutcome.MET;
         try {
-            engine.lead(never, mayStop, ProgressEngine.NO_DEADLINE);
+            outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);
         } catch (SessionException _) {
             // closed meanwhile: run() ends
         } catch (RuntimeException | Error e) { // whatever it was: without this thread the session stands still
             LOGGER.log(Level.ERROR, "polling failed on " + getName() + "; it goes on", e);
             LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
         } finally {
-            engine.releaseLead();
+            engine.releaseLead(outcome);
         }
     }
 }

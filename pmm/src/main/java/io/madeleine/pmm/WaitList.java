@@ -17,15 +17,17 @@ final class WaitList {
 
     private final Reactor reactor;
     private final Impatience impatience;
+    private final Awakenings awakenings;
     private final SpinLock lock = new SpinLock();
     private final WaiterQueue seekers = new WaiterQueue();
     private final WaiterQueue others = new WaiterQueue();
     private @Nullable Waiter kept;
     private int keptCount;
 
-    WaitList(Reactor reactor, Impatience impatience) {
+    WaitList(Reactor reactor, Impatience impatience, Awakenings awakenings) {
         this.reactor = reactor;
         this.impatience = impatience;
+        this.awakenings = awakenings;
     }
 
     /** Whether a thread is parked that could lead. */
@@ -209,7 +211,11 @@ final class WaitList {
         if (waiter.leads) {
             reactor.wakeUp();
         } else {
-            LockSupport.unpark(waiter.thread);
+            Thread thread = waiter.thread;
+            LockSupport.unpark(thread);
+            if (thread != null && thread.isVirtual()) {
+                awakenings.note();
+            }
         }
     }
 }

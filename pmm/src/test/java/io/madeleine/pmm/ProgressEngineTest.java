@@ -382,7 +382,7 @@ class ProgressEngineTest {
     }
 
     @Test
-    void shouldPollForVirtualThreadsByAThreadOfItsOwn() throws Exception {
+    void shouldPollForVirtualThreadsByThreadsOfItsOwn() throws Exception {
         AtomicReference<Thread> poller = new AtomicReference<>();
         network.listener = () -> {
             poller.set(Thread.currentThread());
@@ -397,7 +397,7 @@ class ProgressEngineTest {
             }
             network.send();
             assertTrue(wait.get());
-            assertEquals(engine.foreignThread(), poller.get());
+            assertTrue(poller.get().getName().contains("progress-test"), () -> "polled by " + poller.get());
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -105,6 +106,11 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public int progress() {
         return engine.progress();
+    }
+
+    @Override
+    public Executor virtualThreads(String name) {
+        return engine.virtualThreads(name);
     }
 
     @Override

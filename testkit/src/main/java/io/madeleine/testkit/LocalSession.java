@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -154,6 +155,11 @@ final class LocalSession implements Session {
     @Override
     public int progress() {
         return engine.progress();
+    }
+
+    @Override
+    public Executor virtualThreads(String name) {
+        return engine.virtualThreads(name);
     }
 
     @Override
