@@ -196,7 +196,7 @@ final class Leading {
 
     /** Whether polling without a pause is what the policy and those who wait allow. */
     private boolean mayPoll(@Nullable WaitHint own) {
-        return spins() && others.of(own).compareTo(WaitHint.AUTO) >= 0;
+        return spins() && WaitHint.isImpatient(others.of(own));
     }
 
     /** The time, which may be some rounds ago: a wait that ends in its first rounds does not read the clock. */

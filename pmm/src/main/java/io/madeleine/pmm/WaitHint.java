@@ -1,5 +1,7 @@
 package io.madeleine.pmm;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What counts most for those who wait on a channel: the responsiveness that a user asks for (Madeleine II, introduction:
  * methods are selected by "data size or responsiveness user requirements"). It counts in {@linkplain WaitMode#ADAPTIVE adaptive} mode; the other modes
@@ -17,4 +19,9 @@ public enum WaitHint {
     LATENCY;
 
     static final int LATENCY_FACTOR = 10;
+
+    /** Whether a thread may poll without a pause for somebody with this hint, or none. */
+    static boolean isImpatient(@Nullable WaitHint hint) {
+        return hint == null || hint == AUTO || hint == LATENCY;
+    }
 }

@@ -139,7 +139,7 @@ final class WaitList {
             } else {
                 for (Place place = on.waiters.first(); place != null; place = place.behind()) {
                     place.waiter.signalled = true;
-                    wake(place.waiter);
+                    wake(place.waiter, on.hint);
                 }
             }
             if (only != null) {
@@ -148,7 +148,7 @@ final class WaitList {
         } finally {
             lock.unlock();
         }
-        wake(only);
+        wake(only, on.hint);
     }
 
     /** Tells the one that has waited on {@code on} for longest, of those who have not been told yet. */
@@ -165,7 +165,7 @@ final class WaitList {
         } finally {
             lock.unlock();
         }
-        wake(longest);
+        wake(longest, on.hint);
     }
 
     /** Wakes one follower that could lead; those who are about to leave do not count. */
@@ -179,7 +179,7 @@ final class WaitList {
         } finally {
             lock.unlock();
         }
-        wake(seeker);
+        wake(seeker, null);
     }
 
     /** Lets every follower look again. */
@@ -195,7 +195,7 @@ final class WaitList {
 
     private void wakeAll(WaiterQueue queue) {
         for (Place place = queue.first(); place != null; place = place.behind()) {
-            wake(place.waiter);
+            wake(place.waiter, null);
         }
     }
 
@@ -204,7 +204,7 @@ final class WaitList {
     }
 
     /** Without the lock if it can be: whom it wakes may need it at once. One that has left meanwhile takes no harm. */
-    private void wake(@Nullable Waiter waiter) {
+    private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint) {
         if (waiter == null) {
             return;
         }
@@ -213,7 +213,7 @@ final class WaitList {
         } else {
             Thread thread = waiter.thread;
             LockSupport.unpark(thread);
-            if (thread != null && thread.isVirtual()) {
+            if (thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
                 awakenings.note();
             }
         }
