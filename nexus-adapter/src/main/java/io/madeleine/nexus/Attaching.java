@@ -4,6 +4,7 @@ import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -187,6 +188,11 @@ final class Attaching {
                 connection.close();
                 throw e;
             }
+        } catch (ConnectException e) {
+            throw new AttachException(
+                    "cannot attach to " + url + ": " + WanReader.text(e) + "; expected a program there that lets others"
+                            + " attach at that port (Context.allowAttach)",
+                    e);
         } catch (IOException | NexusException e) {
             throw new AttachException("cannot attach to " + url + ": " + WanReader.text(e), e);
         }

@@ -119,6 +119,18 @@ final class Peer {
         return null;
     }
 
+    /**
+     * Sends a notice without waiting, by the ways at work: it is for who is connected, and means nothing to others.
+     *
+     * @param what the system endpoint's handler
+     */
+    void tell(Arguments notice, int what) {
+        Way way = first();
+        while (way != null && !way.sendNow(notice, Wire.SYSTEM_ENDPOINT, what, ANY)) {
+            way = first();
+        }
+    }
+
     /** As {@link #sendNow}, for what was queued for a way that is lost; who has sent it is told if there is no other. */
     void sendAnotherWay(Arguments arguments, int endpoint, int handler, String[] methods) {
         try {

@@ -14,8 +14,6 @@ final class SystemRequests {
     private static final int ADDRESSES = Wire.id("addresses");
     private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
 
-    private static final String[] ANY = {};
-
     private final Node node;
 
     SystemRequests(Node node, Endpoint system) {
@@ -75,16 +73,12 @@ final class SystemRequests {
     void tellAddresses() {
         Arguments arguments = new Arguments();
         WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
-        node.nodes().forEachOther(peer -> {
-            if (peer.isAtWork()) {
-                tell(peer, ADDRESSES, arguments);
-            }
-        });
+        node.nodes().forEachOther(peer -> tell(peer, ADDRESSES, arguments));
     }
 
     private void tell(Peer peer, int what, Arguments arguments) {
         try {
-            peer.sendNow(arguments, Wire.SYSTEM_ENDPOINT, what, ANY);
+            peer.tell(arguments, what);
         } catch (MadeleineException e) {
             node.failures().sendFailed(peer.number(), e);
         }
@@ -92,12 +86,10 @@ final class SystemRequests {
 
     void goodbye() {
         node.nodes().forEachOther(peer -> {
-            if (peer.isAtWork()) {
-                try {
-                    peer.sendNow(new Arguments(), Wire.SYSTEM_ENDPOINT, GOODBYE, ANY);
-                } catch (MadeleineException e) {
-                    // it has gone first
-                }
+            try {
+                peer.tell(new Arguments(), GOODBYE);
+            } catch (MadeleineException e) {
+                // it takes nothing, and will see the end of the connection
             }
         });
     }

@@ -186,7 +186,7 @@ class AttachTest {
             });
             assertMessage("approver has refused", () -> client.attach(failing.url()));
             point.close();
-            assertMessage("cannot attach", () -> client.attach(point.url()));
+            assertMessage("Context.allowAttach", () -> client.attach(point.url()));
             try (java.net.ServerSocket deaf = new java.net.ServerSocket(0)) {
                 long beganNs = System.nanoTime();
                 assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));

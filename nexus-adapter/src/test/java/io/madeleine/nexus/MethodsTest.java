@@ -84,4 +84,19 @@ class MethodsTest {
             add(there);
         }
     }
+
+    @Test
+    void shouldNotConnectToTellWhoHasGone() throws Exception {
+        try (World world = world()) {
+            Startpoint there = world.of(0).startpoint(1, "sum");
+            add(there);
+            lose(there, "mad/sci");
+            lose(there, "mad/tcp");
+            world.of(0).node().systemRequests().tellAddresses();
+            world.of(0).node().nodes().get(1).tell(new Arguments(), Wire.id("addresses"));
+            Thread.sleep(200); // longer than connecting takes
+            assertEquals(List.of("mad/sci FAILED", "mad/tcp FAILED", "wan UNTRIED"), table(there));
+            assertEquals(0, world.of(0).sendFailureCount());
+        }
+    }
 }

@@ -147,16 +147,43 @@ class SealedConnectionTest {
         assertTrue(text.contains("same release"), text);
     }
 
+    /** It takes anybody, and proves nothing. */
+    @Test
+    void shouldNotTrustAServerThatAcceptsWithoutAProof() throws Exception {
+        byte[] greeting = new byte[2 * Integer.BYTES + Proofs.BYTES];
+        ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
+        byte[] verdict = new byte[1 + Proofs.BYTES];
+        verdict[0] = 1;
+        try (ServerSocket liar = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread.startVirtualThread(() -> {
+                try (Socket socket = liar.accept()) {
+                    socket.getOutputStream().write(greeting);
+                    socket.getInputStream().readNBytes(greeting.length + Proofs.BYTES);
+                    socket.getOutputStream().write(verdict);
+                    socket.getInputStream().readAllBytes();
+                } catch (IOException _) {
+                    // the client has hung up
+                }
+            });
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(liar.getLocalPort(), KEY));
+            assertTrue(String.valueOf(e.getMessage()).contains("secret"), e::toString);
+        }
+    }
+
+    /** What it sends is right as far as it goes. */
     @Test
     void shouldNotWaitForStrangersThatSendAByteNowAndThen() throws Exception {
         try (Listener listener = listener(600);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             long beganNs = System.nanoTime();
+            slow.getInputStream().readNBytes(2 * Integer.BYTES + Proofs.BYTES);
             slow.setSoTimeout(10);
+            byte[] greeting = new byte[2 * Integer.BYTES + 2 * Proofs.BYTES];
+            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
             boolean open = true;
-            while (open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8)) {
+            for (int sent = 0; open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8); sent++) {
                 try {
-                    slow.getOutputStream().write(0x4E);
+                    slow.getOutputStream().write(greeting[Math.min(sent, greeting.length - 1)]);
                     open = slow.getInputStream().read() >= 0;
                 } catch (java.net.SocketTimeoutException _) {
                     // still there
