@@ -3,9 +3,10 @@ package io.madeleine.nexus;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
+import java.io.EOFException;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
@@ -188,9 +189,10 @@ final class Attaching {
                 connection.close();
                 throw e;
             }
-        } catch (ConnectException e) {
+        } catch (SocketException | EOFException e) { // nobody listens, or no more, or somebody else
+            String seen = e instanceof EOFException ? "the connection was closed at once" : WanReader.text(e);
             throw new AttachException(
-                    "cannot attach to " + url + ": " + WanReader.text(e) + "; expected a program there that lets others"
+                    "cannot attach to " + url + ": " + seen + "; expected a program there that lets others"
                             + " attach at that port (Context.allowAttach)",
                     e);
         } catch (IOException | NexusException e) {

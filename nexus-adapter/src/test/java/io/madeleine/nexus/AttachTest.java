@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -187,6 +188,16 @@ class AttachTest {
             assertMessage("approver has refused", () -> client.attach(failing.url()));
             point.close();
             assertMessage("Context.allowAttach", () -> client.attach(point.url()));
+            try (java.net.ServerSocket shut = new java.net.ServerSocket(0)) {
+                Thread.startVirtualThread(() -> {
+                    try {
+                        shut.accept().close();
+                    } catch (IOException _) {
+                        // the test says what is wrong
+                    }
+                });
+                assertMessage("Context.allowAttach", () -> client.attach("nexus://127.0.0.1:" + shut.getLocalPort()));
+            }
             try (java.net.ServerSocket deaf = new java.net.ServerSocket(0)) {
                 long beganNs = System.nanoTime();
                 assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
