@@ -74,7 +74,11 @@ final class Calls {
             Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, future);
-        future.whenGivenUp(() -> giveUp(call));
+        future.whenGivenUp(() -> {
+            if (remove(call.id()) != null) { // telling may wait, and the JDK's own timers complete futures, too
+                Thread.startVirtualThread(() -> tellGivenUp(call));
+            }
+        });
         begin(call, target, parameters);
         return future;
     }
@@ -169,12 +173,16 @@ final class Calls {
         if (remove(call.id()) == null) {
             return false;
         }
+        tellGivenUp(call);
+        return true;
+    }
+
+    private void tellGivenUp(PendingCall call) {
         try {
             node.send(call.rank(), Wire.SYSTEM_ENDPOINT, CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
             // nobody is there to be told
         }
-        return true;
     }
 
     // ---- their ends

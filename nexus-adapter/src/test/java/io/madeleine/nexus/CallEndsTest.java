@@ -172,6 +172,43 @@ class CallEndsTest {
         }
     }
 
+    /** Timers of the JDK's, for instance, which others need. */
+    @Test
+    void shouldNotHaveWhoGivesAFutureUpWaitForAPeerThatTakesNothing() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger sent = new AtomicInteger();
+        try (World world = world()) {
+            world.of(0).endpoint("slow").nonThreaded("blocks", (_, _) -> {
+                blocked.countDown();
+                goOn.await(20, TimeUnit.SECONDS);
+            });
+            CompletableFuture<Integer> known =
+                    world.of(1).service(0, Shop.class).waits();
+            World.await(() -> world.of(0).runningCount() == 1);
+            Startpoint slow = world.of(1).startpoint(0, "slow");
+            slow.rsr("blocks", new Arguments());
+            blocked.await();
+            Thread flood = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < 100; i++) {
+                    slow.rsr("blocks", new Arguments().putBytes(new byte[1 << 20]));
+                    sent.incrementAndGet();
+                }
+            });
+            for (int before = -1; before != sent.get(); ) { // until nothing goes any more
+                before = sent.get();
+                Thread.sleep(300);
+            }
+            long startNs = System.nanoTime();
+            assertTrue(known.complete(7));
+            assertTrue(System.nanoTime() - startNs < 5_000_000_000L, "it waited for the peer");
+            assertTrue(goOn.getCount() > 0 && flood.isAlive(), "the peer was not stuck");
+            goOn.countDown();
+            flood.join();
+            World.await(() -> world.of(0).runningCount() == 0);
+        }
+    }
+
     @Test
     void shouldBringSegmentsAsMemoryForLongs() {
         try (World world = world();
