@@ -20,6 +20,9 @@ final class HostedProcesses extends Processes {
 
     private static final String LOOPBACK = "127.0.0.1";
 
+    /** A setting that goes by the environment: on a command line it would be refused. */
+    private static final String SECRET = "session.secret=";
+
     private final List<Process> processes = new ArrayList<>();
 
     private HostedProcesses(Ranks ranks) {
@@ -63,13 +66,20 @@ final class HostedProcesses extends Processes {
             properties.add("-Dmadeleine.session.rank=" + rank);
         }
         for (String setting : settings()) {
-            properties.add("-Dmadeleine." + setting);
+            if (!setting.startsWith(SECRET)) {
+                properties.add("-Dmadeleine." + setting);
+            }
         }
         List<String> command = new ArrayList<>(ranks.prefix().apply(rank));
         command.add(Ranks.javaExecutable());
         command.addAll(ranks.javaArguments(properties));
         try {
-            Process process = new ProcessBuilder(command).start();
+            ProcessBuilder builder = new ProcessBuilder(command);
+            settings().stream()
+                    .filter(setting -> setting.startsWith(SECRET))
+                    .forEach(setting ->
+                            builder.environment().put("MADELEINE_SECRET", setting.substring(SECRET.length())));
+            Process process = builder.start();
             process.getOutputStream().close();
             processes.add(process);
             add(new Member(

@@ -1,6 +1,7 @@
 package io.madeleine.integration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.IncomingMessage;
@@ -60,6 +61,20 @@ class OpeningIT {
             String ours = error(processes, 0, OPEN_TIMEOUT_MS + SLACK_MS);
             assertContains("rank 1 has not joined", ours);
             assertContains("secret", ours);
+            processes.assertSuccess();
+        }
+    }
+
+    @Test
+    void shouldRefuseASecretOnTheCommandLineAndNotRepeatIt() throws Exception {
+        try (Processes processes = Ranks.of(1, Refused.class)
+                .withoutSession()
+                .java("-Dmadeleine.session.secret=seen by everybody")
+                .start()) {
+            String said = error(processes, 0, SOON_MS);
+            assertContains("madeleine.session.secret-file", said);
+            assertContains("MADELEINE_SECRET", said);
+            assertFalse(said.contains("seen by everybody"), said);
             processes.assertSuccess();
         }
     }

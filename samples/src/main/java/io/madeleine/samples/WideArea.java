@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
  * to rank 0, gets pointers to all, and calls them: each pointer finds its way.
  *
  * <pre>
- * ./mad run -n 2 --set session.secret=between-friends samples/src/main/java/io/madeleine/samples/WideArea.java
+ * ./mad run -n 2 samples/src/main/java/io/madeleine/samples/WideArea.java
  *
  * [0] rank 1 is reached by mad
  * [1] somebody far away asks rank 0 by wan: 20 degrees

@@ -99,9 +99,9 @@ public final class Launcher implements AutoCloseable {
         given.put(Surroundings.LAUNCHER, "127.0.0.1:1");
         given.put(Surroundings.RANK, "0");
         given.put(Surroundings.SIZE, Integer.toString(plan.processes()));
-        given.put(Surroundings.SECRET, Secrets.generate());
-        SessionConfig config =
-                SessionConfig.from(ConfigSources.ofArguments(List.of(), new Surroundings(given, new Properties())));
+        given.put(Surroundings.SECRET, inheritedSecret(plan).orElseGet(Secrets::generate));
+        Surroundings surroundings = new Surroundings(given, new Properties(), Surroundings.ownCommandLine());
+        SessionConfig config = SessionConfig.from(ConfigSources.ofArguments(List.of(), surroundings));
         Launcher launcher = new Launcher(plan, config, errors);
         try {
             launcher.startAll(out, config.membership().secret());
@@ -110,6 +110,12 @@ public final class Launcher implements AutoCloseable {
             throw e;
         }
         return launcher;
+    }
+
+    private static Optional<String> inheritedSecret(LaunchPlan plan) {
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.putAll(plan.environment());
+        return new Surroundings(environment, new Properties()).variable(Surroundings.SECRET);
     }
 
     private static Map<String, String> configurationVariables(LaunchPlan plan) {

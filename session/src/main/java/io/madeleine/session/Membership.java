@@ -22,7 +22,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
     private static final String HOSTS = "madeleine.session.hosts";
     private static final String RANK = "madeleine.session.rank";
     private static final String SIZE = "madeleine.session.size";
-    private static final String SECRET = "madeleine.session.secret";
+    private static final String SECRET = GivenSecret.KEY;
     private static final String LAUNCHER = "madeleine.session.launcher";
 
     /** How the processes of a session find each other. */
@@ -50,7 +50,8 @@ record Membership(String name, int rank, int size, Contact contact, String secre
             return launched(reader, launcher, LAUNCHER, sources.surroundings());
         }
         List<HostAddress> hosts = hosts(reader);
-        return hosts.isEmpty() ? alone(reader) : staticHosts(reader, hosts);
+        String secret = GivenSecret.of(reader, sources.surroundings());
+        return hosts.isEmpty() ? alone(reader, secret) : staticHosts(reader, hosts, secret);
     }
 
     /** A process alone. */
@@ -58,14 +59,14 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         return new Membership(name, 0, 1, new Contact.Alone(), "");
     }
 
-    private static Membership alone(ConfigReader reader) {
+    private static Membership alone(ConfigReader reader, String secret) {
         int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, 1);
         if (size != 1) {
             throw reader.wrong(
                     SIZE, "1 or auto for a process alone; processes find each other with \"mad run\" or " + HOSTS);
         }
         int rank = reader.numberOrAuto(RANK, 0, 0, 0);
-        return new Membership(reader.name("madeleine.session.name"), rank, 1, new Contact.Alone(), reader.text(SECRET));
+        return new Membership(reader.name("madeleine.session.name"), rank, 1, new Contact.Alone(), secret);
     }
 
     private static Membership launched(ConfigReader reader, String launcher, String source, Surroundings given) {
@@ -74,9 +75,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                 .orElseThrow(() -> new ConfigurationException(source + " = " + launcher + ": expected host:port"));
         int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, variable(given, Surroundings.SIZE, MAX_SIZE));
         int rank = reader.numberOrAuto(RANK, 0, MAX_SIZE, variable(given, Surroundings.RANK, MAX_SIZE));
-        String secret = reader.text(SECRET).isEmpty()
-                ? given.variable(Surroundings.SECRET).orElse("")
-                : reader.text(SECRET);
+        String secret = GivenSecret.of(reader, given);
         if (size < 1 || rank < 0 || rank >= size) {
             throw new ConfigurationException(
                     "rank " + rank + " of " + size + " processes: expected a rank from 0 to size-1, from "
@@ -84,8 +83,9 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                             + " of the environment");
         }
         if (secret.isEmpty()) {
-            throw new ConfigurationException(SECRET + " is empty: expected the launcher's secret, here or in "
-                    + Surroundings.SECRET + " of the environment");
+            throw new ConfigurationException(
+                    SECRET + " is empty: expected the launcher's secret, here, in the file that " + GivenSecret.FILE_KEY
+                            + " names, or in " + Surroundings.SECRET + " of the environment");
         }
         return new Membership(reader.name("madeleine.session.name"), rank, size, new Contact.Launcher(address), secret);
     }
@@ -119,7 +119,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         return List.copyOf(hosts);
     }
 
-    private static Membership staticHosts(ConfigReader reader, List<HostAddress> hosts) {
+    private static Membership staticHosts(ConfigReader reader, List<HostAddress> hosts, String secret) {
         int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, hosts.size());
         if (size != hosts.size()) {
             throw reader.wrong(SIZE, "auto or " + hosts.size() + ", the length of " + HOSTS);
@@ -136,11 +136,11 @@ record Membership(String name, int rank, int size, Contact contact, String secre
             }
             rank = here[0];
         }
-        String secret = reader.text(SECRET);
         if (secret.isEmpty() && !hosts.stream().allMatch(HostAddress::isLoopback)) {
             throw new ConfigurationException(SECRET + " is empty (" + reader.origin(SECRET)
-                    + "): expected the same secret text in every process, since " + HOSTS
-                    + " names addresses that others can reach too");
+                    + "): expected the same secret text in every process, here, in the file that "
+                    + GivenSecret.FILE_KEY + " names, or in " + Surroundings.SECRET + " of the environment, since "
+                    + HOSTS + " names addresses that others can reach too");
         }
         return new Membership(
                 reader.name("madeleine.session.name"), rank, size, new Contact.StaticHosts(hosts), secret);

@@ -1,5 +1,10 @@
 package io.madeleine.session;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -12,8 +17,11 @@ import java.util.Properties;
  *
  * @param environment the environment variables
  * @param properties the system properties
+ * @param commandLine the arguments of this process as other users see them
  */
-record Surroundings(Map<String, String> environment, Properties properties) {
+record Surroundings(Map<String, String> environment, Properties properties, List<String> commandLine) {
+    private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
+
     /** The launcher's control address, host:port. */
     static final String LAUNCHER = "MADELEINE_LAUNCHER";
 
@@ -23,7 +31,7 @@ record Surroundings(Map<String, String> environment, Properties properties) {
     /** The number of processes. */
     static final String SIZE = "MADELEINE_SIZE";
 
-    /** What proves that the process belongs to the launcher. */
+    /** The session's secret, of the launcher or of whoever starts the process. */
     static final String SECRET = "MADELEINE_SECRET";
 
     /** The configuration file. */
@@ -34,7 +42,22 @@ record Surroundings(Map<String, String> environment, Properties properties) {
 
     /** Those of this JVM. */
     static Surroundings ofThisProcess() {
-        return new Surroundings(System.getenv(), System.getProperties());
+        return new Surroundings(System.getenv(), System.getProperties(), ownCommandLine());
+    }
+
+    /** Without a command line. */
+    Surroundings(Map<String, String> environment, Properties properties) {
+        this(environment, properties, List.of());
+    }
+
+    /** From the system where it tells all; the JDK leaves out what is long. */
+    static List<String> ownCommandLine() {
+        try {
+            return List.of(
+                    Files.readString(COMMAND_LINE, StandardCharsets.ISO_8859_1).split("\0"));
+        } catch (IOException _) {
+            return List.of(ProcessHandle.current().info().arguments().orElseGet(() -> new String[0]));
+        }
     }
 
     /** An environment variable; empty if it is missing or blank. */

@@ -90,6 +90,19 @@ class LauncherIT {
     }
 
     @Test
+    void shouldMakeASecretOrPassOneOnWithoutShowingIt() throws Exception {
+        String program =
+                "String secret = System.getenv(\"MADELEINE_SECRET\"); System.out.println(secret.length() + \" \""
+                        + " + new String(java.nio.file.Files.readAllBytes(java.nio.file.Path.of(\"/proc/self/cmdline\")))"
+                        + ".contains(secret));";
+        assertEquals(0, run(source(1, "Secret", program)));
+        assertEquals(List.of("[0] 64 false"), output());
+        String given = "given by the environment ".repeat(2);
+        assertEquals(0, run(source(1, "Secret", program).withEnvironment(Map.of("MADELEINE_SECRET", given))));
+        assertTrue(output().contains("[0] " + given.length() + " false"), output()::toString);
+    }
+
+    @Test
     void shouldNeverMixLines() throws Exception {
         int code = run(source(
                         3,

@@ -14,6 +14,7 @@ import io.madeleine.pmm.WaitPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -309,6 +310,91 @@ class SessionConfigTest {
                 config("session.hosts=localhost:7000", "session.secret=hush").membership();
         assertFalse(membership.toString().contains("hush"));
         assertFalse(refusal("session.secret={a:hush}").contains("hush"));
+    }
+
+    private Path secretFile(String content, String mode) throws IOException {
+        Path file = Files.writeString(directory.resolve("secret"), content);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+    }
+
+    @Test
+    void shouldTakeTheSecretFromAFile() throws IOException {
+        Path file = secretFile(" in a file \n", "rw-------");
+        assertEquals(
+                "in a file",
+                config(LAUNCHED, new Properties(), "session.secret-file=" + file)
+                        .membership()
+                        .secret());
+        assertEquals(
+                "in a file",
+                config("session.hosts=192.0.2.1:7000,127.0.0.1", "session.secret-file=" + file)
+                        .membership()
+                        .secret());
+        assertContains(
+                refusal("session.secret-file=" + file, "session.secret=hush"),
+                "madeleine.session.secret-file",
+                "both are set");
+        assertContains(
+                refusal("session.secret-file=" + directory.resolve("none")), "madeleine.session.secret-file", "none");
+        assertContains(refusal("session.secret-file=" + secretFile("\n", "rw-------")), "it has none");
+    }
+
+    @Test
+    void shouldRefuseASecretFileThatOthersCanRead() throws IOException {
+        for (String mode : List.of("rw----r--", "rw-----w-", "rw--w----")) {
+            Path file = secretFile("hush", mode);
+            String refusal = refusal("session.secret-file=" + file);
+            assertContains(refusal, mode, "chmod 600 " + file);
+            assertFalse(refusal.contains("hush"), refusal);
+        }
+        secretFile("hush", "r--r-----");
+        assertEquals(
+                "hush",
+                config("session.secret-file=" + directory.resolve("secret"))
+                        .membership()
+                        .secret());
+    }
+
+    @Test
+    void shouldTakeTheSecretFromTheEnvironmentWhereNothingElseSaysIt() throws IOException {
+        Map<String, String> environment = Map.of("MADELEINE_SECRET", "inherited");
+        assertEquals(
+                "inherited",
+                config(environment, new Properties(), "session.hosts=192.0.2.1:7000,127.0.0.1")
+                        .membership()
+                        .secret());
+        assertEquals(
+                "inherited",
+                config(environment, new Properties(), "session.size=1")
+                        .membership()
+                        .secret());
+        assertEquals(
+                "in a file",
+                config(environment, new Properties(), "session.secret-file=" + secretFile("in a file", "rw-------"))
+                        .membership()
+                        .secret());
+    }
+
+    @Test
+    void shouldRefuseASecretOnACommandLineAndNotRepeatIt() {
+        for (String argument : List.of(
+                "-Dmadeleine.session.secret=hush (1)",
+                "session.secret=hush (1)",
+                "session={\"secret\": \"hush (1)\"}")) {
+            Surroundings seen =
+                    new Surroundings(Map.of(), new Properties(), List.of("java", "-cp", "a.jar", argument, "more"));
+            ConfigSources sources = ConfigSources.ofArguments(List.of("session.secret=hush (1)"), seen);
+            String refusal = assertThrows(ConfigurationException.class, () -> SessionConfig.from(sources))
+                    .getMessage();
+            assertContains(refusal, "command line", "madeleine.session.secret-file", "MADELEINE_SECRET");
+            assertFalse(refusal.contains("hush"), refusal);
+        }
+        Surroundings unseen = new Surroundings(Map.of(), new Properties(), List.of("java", "hush", "Main"));
+        assertEquals(
+                "hush",
+                SessionConfig.from(ConfigSources.ofArguments(List.of("session.secret=hush"), unseen))
+                        .membership()
+                        .secret());
     }
 
     @Test

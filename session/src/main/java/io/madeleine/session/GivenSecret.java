@@ -1,0 +1,123 @@
+package io.madeleine.session;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * The secret that a process was given: by the configuration, in a file, or in the environment. Not by a command line, which
+ * every user of the machine can read, nor by a file that others can read.
+ *
+ * <p>Threading: stateless.
+ */
+final class GivenSecret {
+    static final String KEY = "madeleine.session.secret";
+    static final String FILE_KEY = "madeleine.session.secret-file";
+
+    private static final Logger LOGGER = System.getLogger(GivenSecret.class.getName());
+    private static final int MAX_BYTES = 64 * 1024;
+
+    /** What a file may not grant: to read it is to know the secret, to write it is to choose one. */
+    private static final Set<PosixFilePermission> TOO_MUCH = EnumSet.of(
+            PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.GROUP_WRITE);
+
+    private GivenSecret() {}
+
+    /** The secret; empty if none is given. */
+    static String of(ConfigReader reader, Surroundings given) {
+        String secret = reader.text(KEY);
+        String file = reader.text(FILE_KEY);
+        if (secret.isEmpty()) {
+            return file.isEmpty() ? given.variable(Surroundings.SECRET).orElse("") : inFile(file, reader);
+        }
+        if (!file.isEmpty()) {
+            throw reader.wrong(FILE_KEY, "one of " + FILE_KEY + " and " + KEY + ", and both are set");
+        }
+        if (isOnCommandLine(secret, given)) {
+            throw reader.wrong(
+                    KEY,
+                    "not to be on a command line, which every user of this machine can read; give it in a file with "
+                            + FILE_KEY + " or by " + Surroundings.SECRET + " of the environment");
+        }
+        warnOfReaders(reader);
+        return secret;
+    }
+
+    private static boolean isOnCommandLine(String secret, Surroundings given) {
+        Pattern setting = Pattern.compile("secret\"?\\s*[=:]\\s*\"?" + Pattern.quote(secret));
+        return given.commandLine().stream()
+                .anyMatch(argument -> setting.matcher(argument).find());
+    }
+
+    private static String inFile(String name, ConfigReader reader) {
+        byte[] content;
+        try {
+            Path file = Path.of(name);
+            excess(file).ifPresent(mode -> {
+                throw reader.wrong(
+                        FILE_KEY,
+                        "a file that only its owner, and perhaps its group, can read; its mode is " + mode
+                                + ": chmod 600 " + name);
+            });
+            try (InputStream in = Files.newInputStream(file)) {
+                content = in.readNBytes(MAX_BYTES + 1);
+            }
+        } catch (IOException | InvalidPathException e) {
+            throw reader.wrong(
+                    FILE_KEY, "a readable file, looked in " + Path.of("").toAbsolutePath() + "; found " + e);
+        }
+        String secret = new String(content, StandardCharsets.UTF_8).strip();
+        if (secret.isEmpty() || content.length > MAX_BYTES) {
+            throw reader.wrong(
+                    FILE_KEY,
+                    "a file with a secret of 1 to " + MAX_BYTES + " bytes; it has "
+                            + (secret.isEmpty() ? "none" : "more"));
+        }
+        return secret;
+    }
+
+    /** A secret in a configuration file: that file was made for more than this, so others may read it, but it is said. */
+    private static void warnOfReaders(ConfigReader reader) {
+        String name = reader.config().getValue(KEY).origin().filename();
+        if (name == null) {
+            return;
+        }
+        try {
+            excess(Path.of(name))
+                    .ifPresent(mode -> LOGGER.log(
+                            Level.WARNING,
+                            "{0} ({1}): the file''s mode is {2}, so others can read or change the secret; chmod 600 {3},"
+                                    + " or give the secret in a file of its own with {4}",
+                            KEY,
+                            reader.origin(KEY),
+                            mode,
+                            name,
+                            FILE_KEY));
+        } catch (IOException | InvalidPathException _) {
+            // it was read a moment ago; what it was is of no use now
+        }
+    }
+
+    /** The mode of a file that grants too much; empty if it does not, or if its file system knows no modes. */
+    private static Optional<String> excess(Path file) throws IOException {
+        try {
+            Set<PosixFilePermission> granted = Files.getPosixFilePermissions(file);
+            return TOO_MUCH.stream().anyMatch(granted::contains)
+                    ? Optional.of(PosixFilePermissions.toString(granted))
+                    : Optional.empty();
+        } catch (UnsupportedOperationException _) {
+            return Optional.empty();
+        }
+    }
+}
