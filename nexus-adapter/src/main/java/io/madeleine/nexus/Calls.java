@@ -4,12 +4,11 @@ import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,17 +21,12 @@ final class Calls {
     static final int CALL = Wire.id("call");
     private static final int CANCEL = Wire.id("cancel");
 
-    /** How exactly the deadlines of calls that nobody waits for are kept. */
-    private static final long SWEEP_NS = 10_000_000;
-
-    private static final int IDLE_SWEEPS = 100;
-
     private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private final AtomicLong lastId = new AtomicLong();
     private final AtomicInteger outstanding = new AtomicInteger();
-    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final Sweeper sweeper = new Sweeper(pending::isEmpty, this::sweep);
 
     Calls(Node node, Endpoint system) {
         this.node = node;
@@ -100,7 +94,11 @@ final class Calls {
         }
         takeTurn(call, leftNs);
         pending.put(call.id(), call);
-        sweepFromNowOn();
+        RemoteCall parent = RemoteCall.currentOrNull();
+        if (parent != null && call instanceof PendingCall.Unattended unattended) {
+            unattended.madeFor(parent, () -> giveUpWithParent(call));
+        }
+        sweeper.wake();
         try {
             Arguments arguments = new Arguments()
                     .putLong(call.id())
@@ -150,6 +148,9 @@ final class Calls {
         if (call != null && call.method().streamParameters().length > 0) {
             uploads.end(call);
         }
+        if (call instanceof PendingCall.Unattended unattended) {
+            unattended.leaveParent();
+        }
         return call;
     }
 
@@ -175,6 +176,13 @@ final class Calls {
         }
         tellGivenUp(call);
         return true;
+    }
+
+    private void giveUpWithParent(PendingCall call) {
+        if (giveUp(call)) {
+            call.fail(new CancellationException(
+                    "the call of " + call.method() + " is given up: the call that it was made for is cancelled"));
+        }
     }
 
     private void tellGivenUp(PendingCall call) {
@@ -212,25 +220,7 @@ final class Calls {
         }
     }
 
-    /** While there are calls, looks after deadlines nobody waits for, and after peers that leave without a word. */
-    private void sweepFromNowOn() {
-        if (sweeping.get() || !sweeping.compareAndSet(false, true)) {
-            return;
-        }
-        Thread.ofVirtual().name("nexus-deadlines").start(() -> {
-            do {
-                for (int idle = 0; idle < IDLE_SWEEPS; idle++) {
-                    LockSupport.parkNanos(SWEEP_NS);
-                    if (!pending.isEmpty()) {
-                        idle = 0;
-                        sweep(System.nanoTime());
-                    }
-                }
-                sweeping.set(false);
-            } while (!pending.isEmpty() && sweeping.compareAndSet(false, true));
-        });
-    }
-
+    /** Looks after deadlines nobody waits for, and after peers that leave without a word. */
     private void sweep(long nowNs) {
         for (PendingCall call : pending.values()) {
             Way way = call.way();

@@ -22,6 +22,7 @@ public final class ContextOptions {
     private long maxQueuedBytes = 16L << 20;
     private int maxOutstanding = 1 << 16;
     private int maxRequestBytes = 64 << 20;
+    private int maxStreamItems = 256;
     private int maxAttached = 1024;
     private Duration argumentTimeout = Duration.ofSeconds(30);
     private Duration callTimeout = Duration.ofSeconds(30);
@@ -39,6 +40,7 @@ public final class ContextOptions {
         changed.maxQueuedBytes = maxQueuedBytes;
         changed.maxOutstanding = maxOutstanding;
         changed.maxRequestBytes = maxRequestBytes;
+        changed.maxStreamItems = maxStreamItems;
         changed.maxAttached = maxAttached;
         changed.argumentTimeout = argumentTimeout;
         changed.callTimeout = callTimeout;
@@ -113,6 +115,19 @@ public final class ContextOptions {
     /** With another {@link #maxRequestBytes}. */
     public ContextOptions withMaxRequestBytes(int bytes) {
         return with(changed -> changed.maxRequestBytes = positive("maxRequestBytes", bytes));
+    }
+
+    /**
+     * How many items of a stream may be on their way here, or wait for its subscriber, however many that has asked for. 256 by
+     * default.
+     */
+    public int maxStreamItems() {
+        return maxStreamItems;
+    }
+
+    /** With another {@link #maxStreamItems}. */
+    public ContextOptions withMaxStreamItems(int items) {
+        return with(changed -> changed.maxStreamItems = positive("maxStreamItems", items));
     }
 
     /** How many contexts of other sessions may be connected at once; one more is turned away. 1024 by default. */

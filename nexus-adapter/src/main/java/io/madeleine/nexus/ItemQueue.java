@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving end of a stream: what arrives is given to the subscriber by a virtual thread of its own, so that it may take
- * its time. No more may arrive than the subscriber has asked for, which bounds the queue.
+ * its time. No more may arrive than the subscriber has asked for, nor than a window of items that it has not taken yet,
+ * however many it asks for: that bounds the queue.
  *
  * <p>Threading: thread-safe.
  */
@@ -37,12 +38,23 @@ final class ItemQueue implements Flow.Subscription, Runnable {
     private final Flow.Subscriber<Object> subscriber;
     private final Queue<Object> arrived = new ConcurrentLinkedQueue<>();
     private final AtomicLong owed = new AtomicLong();
-    private final Thread thread = Thread.ofVirtual().name("nexus-subscriber").unstarted(this);
+    private final Thread thread =
+            Thread.ofVirtual().name("nexus-subscriber").unstarted(RemoteCall.wrap((Runnable) this));
+    private final int window;
+
+    /** What the subscriber wants and the source has not been asked for. */
+    private long wanted;
+
+    /** What the source has been asked for and the subscriber has not taken. */
+    private long underWay;
+
     private volatile boolean cancelled;
 
-    ItemQueue(Source source, Flow.Subscriber<Object> subscriber) {
+    /** A queue that holds no more than {@code window} items. */
+    ItemQueue(Source source, Flow.Subscriber<Object> subscriber, int window) {
         this.source = source;
         this.subscriber = subscriber;
+        this.window = window;
     }
 
     /** Calls the subscriber from now on. */
@@ -77,6 +89,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
     @SuppressWarnings("NullAway") // a publisher of nulls is the user's
     private void deliver(Object next) {
         subscriber.onNext(next == NULL ? null : next);
+        ask(0, 1);
     }
 
     @Override
@@ -86,8 +99,27 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             fail(new IllegalArgumentException(count + " items asked for: expected at least 1"));
             return;
         }
-        owed.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more);
-        source.credit(count);
+        ask(count, 0);
+    }
+
+    /** The subscriber wants so many more, and has taken so many. */
+    private void ask(long more, int taken) {
+        long credit = 0;
+        synchronized (this) {
+            wanted = wanted + more < 0 ? Long.MAX_VALUE : wanted + more;
+            underWay -= taken;
+            long room = window - underWay;
+            if (wanted > 0
+                    && (wanted <= room || room >= (window + 1) / 2)) { // else more of it soon, and fewer messages
+                credit = Math.min(wanted, room);
+                underWay += credit;
+                wanted -= wanted == Long.MAX_VALUE ? 0 : credit;
+                owed.addAndGet(credit); // before the source knows
+            }
+        }
+        if (credit > 0 && !cancelled) {
+            source.credit(credit);
+        }
     }
 
     @Override
@@ -101,7 +133,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
 
     /** Whether the subscriber has asked for one more, which comes now. */
     boolean accept() {
-        return owed.getAndUpdate(now -> now == Long.MAX_VALUE ? now : now - 1) > 0;
+        return owed.getAndUpdate(now -> now == 0 ? 0 : now - 1) > 0;
     }
 
     /** An item that was accepted. */

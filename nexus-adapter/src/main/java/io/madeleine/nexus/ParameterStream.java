@@ -38,7 +38,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     @Override
     public void subscribe(Flow.Subscriber<? super Object> subscriber) {
-        ItemQueue queue = new ItemQueue(this, subscriber);
+        ItemQueue queue = new ItemQueue(this, subscriber, node.options().maxStreamItems());
         if (!items.compareAndSet(null, queue)) {
             queue.fail(new IllegalStateException("parameter " + (parameter + 1) + " of " + method
                     + " has a subscriber already: its items come once"));

@@ -67,8 +67,32 @@ abstract class PendingCall {
     /** The call has come to a bad end; from any thread that must not be held up. */
     abstract void fail(Throwable failure);
 
+    /** No thread waits. It is given up with the call that it is made for, if there is one. */
+    abstract static class Unattended extends PendingCall {
+        private @Nullable RemoteCall parent;
+        private @Nullable Runnable giveUp;
+
+        Unattended(long id, int rank, ServiceMethod method, long deadlineNs) {
+            super(id, rank, method, deadlineNs);
+        }
+
+        /** Before it begins. */
+        final void madeFor(RemoteCall call, Runnable action) {
+            parent = call;
+            giveUp = action;
+            call.onCancel(action);
+        }
+
+        /** It is over. */
+        final void leaveParent() {
+            if (parent != null && giveUp != null) {
+                parent.forget(giveUp);
+            }
+        }
+    }
+
     /** A future whose user may give up. */
-    static final class Async extends PendingCall {
+    static final class Async extends Unattended {
         private final Future future;
 
         /** Who cancels or completes it before the answer comes, as {@link #orTimeout} does, has given up: the other side is told. */

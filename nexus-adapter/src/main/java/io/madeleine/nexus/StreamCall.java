@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class StreamCall extends PendingCall implements ItemQueue.Source {
+final class StreamCall extends PendingCall.Unattended implements ItemQueue.Source {
     private static final int CREDIT = Wire.id("credit");
 
     private final Node node;
@@ -25,7 +25,7 @@ final class StreamCall extends PendingCall implements ItemQueue.Source {
         super(calls.nextId(), rank, method, deadlineNs);
         this.node = node;
         this.calls = calls;
-        this.items = new ItemQueue(this, subscriber);
+        this.items = new ItemQueue(this, subscriber, node.options().maxStreamItems());
     }
 
     void start(Calls.Target target, @Nullable Object @Nullable [] parameters) {
