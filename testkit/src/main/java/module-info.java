@@ -6,4 +6,5 @@ module io.madeleine.testkit {
     requires transitive org.junit.jupiter.params;
 
     exports io.madeleine.testkit;
+    exports io.madeleine.testkit.heap;
 }

@@ -8,8 +8,8 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.List;
 
 /**
- * The in-memory family "loop": connects processes that are in truth one. The whole of an SPI implementation in the
- * smallest form, for tests and as a template; it checks that the layers above keep the rules.
+ * The in-memory family "loop": connects processes that are in truth one. It is as awkward as asked, and checks that the
+ * layers above keep the rules. Who writes a network copies {@link io.madeleine.testkit.heap.HeapPmm} instead.
  *
  * <p>Threading: as {@link ProtocolModule} says.
  */

@@ -6,8 +6,8 @@ import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * A transmission module of the in-memory family "loop": bounded queues in the heap, strict about the SPI's rules. It is
- * what tests run over and a template for new modules. The knobs make the cases frequent that real networks show rarely.
+ * A transmission module of the in-memory family "loop": bounded queues in the heap, strict about the SPI's rules. Tests run
+ * over it. The knobs make the cases frequent that real networks show rarely.
  *
  * @param capabilities what it claims to be
  * @param slotCount static modules: how many buffers there are in each direction

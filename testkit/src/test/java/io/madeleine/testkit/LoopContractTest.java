@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The template keeps the contract it is a template for. */
+/** The awkward network keeps the contract itself. */
 class LoopContractTest extends AbstractProtocolModuleContractTest {
     private final LoopFabric fabric = new LoopFabric();
 

@@ -1,0 +1,8 @@
+/**
+ * A network through the heap of one JVM: a complete protocol module in its smallest form, to be read and copied by who writes
+ * one. The README of pmm walks through it.
+ */
+@NullMarked
+package io.madeleine.testkit.heap;
+
+import org.jspecify.annotations.NullMarked;
