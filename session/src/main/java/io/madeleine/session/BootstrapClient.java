@@ -58,38 +58,10 @@ final class BootstrapClient implements Bootstrap {
 
     /** Joins the session at the given address, trying until the deadline, since the server may start later. */
     static BootstrapClient join(Membership membership, HostAddress server, long peerTimeoutNs, long deadlineNs) {
-        ControlConnection connection = ControlConnector.connect(server, membership, deadlineNs);
-        try {
-            connection.receiveTimeoutMs(remainingMs(deadlineNs));
-            connection.send(new ControlMessage.Hello(
-                    membership.name(),
-                    membership.rank(),
-                    membership.size(),
-                    HostKey.ofThisNetwork(),
-                    ProcessHandle.current().pid()));
-            return switch (connection.receive().orElse(null)) {
-                case ControlMessage.Welcome welcome -> {
-                    BootstrapClient client = new BootstrapClient(membership, connection, welcome, peerTimeoutNs);
-                    client.reader.start();
-                    yield client;
-                }
-                case ControlMessage.Refused(String reason) ->
-                    throw new SessionException(membership + ": refused by " + server + ": " + reason);
-                case null -> throw new SessionException(membership + ": " + server + " does not answer");
-                case ControlMessage other ->
-                    throw new SessionException(membership + ": unexpected answer of " + server + ": " + other);
-            };
-        } catch (IOException e) {
-            connection.close();
-            throw new SessionException(membership + ": joining at " + server + " failed: " + e.getMessage(), e);
-        } catch (SessionException e) {
-            connection.close();
-            throw e;
-        }
-    }
-
-    private static int remainingMs(long deadlineNs) {
-        return Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
+        ControlConnector.Joined joined = ControlConnector.join(server, membership, deadlineNs);
+        BootstrapClient client = new BootstrapClient(membership, joined.connection(), joined.welcome(), peerTimeoutNs);
+        client.reader.start();
+        return client;
     }
 
     @Override
@@ -188,6 +160,9 @@ final class BootstrapClient implements Bootstrap {
             lost("it closed the connection");
         } catch (IOException e) {
             lost(e.getMessage() == null ? e.toString() : e.getMessage());
+        } catch (RuntimeException | Error e) { // a listener's, or memory has run out: the others need to know
+            lost("what it says cannot be taken in any more: " + e);
+            throw e;
         }
     }
 

@@ -4,8 +4,7 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -24,19 +24,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>One server serves sessions of any names, and a name again after its session ended: each meeting is a
  * {@link Room}.
  *
- * <p>Threading: thread-safe; one daemon thread accepts and one reads per connection.
+ * <p>Threading: thread-safe; one daemon thread {@linkplain BootstrapAcceptor accepts} and one reads per member.
  */
-final class BootstrapServer implements AutoCloseable, Room.House {
+final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAcceptor.Host {
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
-    private static final int HANDSHAKE_TIMEOUT_MS = 5_000;
-    private static final int MAX_STRANGERS = 64;
-    private static final int BACKLOG = 512;
+    static final int HANDSHAKE_TIMEOUT_MS = 5_000;
 
     private final Settings settings;
-    private final byte[] key;
-    private final ServerSocket listener;
+    private final ThreadFactory memberThreads;
+    private final BootstrapAcceptor acceptor;
     private final String idPrefix = HexFormat.of().formatHex(Secrets.nonce(), 0, 8);
-    private final Strangers strangers = new Strangers(MAX_STRANGERS);
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
@@ -67,21 +64,21 @@ final class BootstrapServer implements AutoCloseable, Room.House {
      * @param address where; port 0 for any free one
      */
     BootstrapServer(InetSocketAddress address, Settings settings) throws IOException {
+        this(
+                address,
+                settings,
+                Thread.ofPlatform().daemon().name("madeleine-control-server").factory());
+    }
+
+    BootstrapServer(InetSocketAddress address, Settings settings, ThreadFactory memberThreads) throws IOException {
         this.settings = settings;
-        this.key = Secrets.controlKey(settings.secret());
-        this.listener = new ServerSocket();
-        try {
-            listener.bind(address, BACKLOG);
-        } catch (IOException e) {
-            listener.close();
-            throw e;
-        }
-        Thread.ofPlatform().daemon().name("madeleine-bootstrap").start(this::acceptAll);
+        this.memberThreads = memberThreads;
+        this.acceptor = new BootstrapAcceptor(address, Secrets.controlKey(settings.secret()), this);
     }
 
     /** Where it listens. */
     InetSocketAddress address() {
-        return (InetSocketAddress) listener.getLocalSocketAddress();
+        return acceptor.address();
     }
 
     /** Admits only this session, and nobody after it has met; the server closes when it ended. */
@@ -94,55 +91,31 @@ final class BootstrapServer implements AutoCloseable, Room.House {
         }
     }
 
-    private void acceptAll() {
-        while (!listener.isClosed()) {
+    @Override
+    public void proven(SocketChannel channel, ControlHandshake handshake) {
+        memberThreads.newThread(() -> serve(channel, handshake)).start();
+    }
+
+    @Override
+    public void refused(String why) {
+        turnedAway = "; " + why;
+    }
+
+    private void serve(SocketChannel channel, ControlHandshake handshake) {
+        try (channel;
+                ControlConnection connection = handshake.admit(channel.socket())) {
+            connections.add(connection);
             try {
-                Socket socket = listener.accept();
-                strangers.enter(socket);
-                Thread.ofPlatform().daemon().name("madeleine-control-server").start(() -> serve(socket));
-            } catch (InterruptedException _) {
-                return; // nobody interrupts it but to end it
-            } catch (IOException e) {
-                if (!listener.isClosed()) {
-                    LOGGER.log(Level.WARNING, "accepting a control connection failed: " + e.getMessage());
-                    pause();
+                connection.receiveTimeoutMs(HANDSHAKE_TIMEOUT_MS);
+                ControlMessage.Hello hello = greeting(connection);
+                if (!closed) { // it may have been accepted while the server was being closed
+                    join(connection, hello);
                 }
+            } finally {
+                connections.remove(connection);
             }
-        }
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(50); // out of file descriptors, probably: give others time to close some
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void serve(Socket socket) {
-        ControlMessage.Hello hello;
-        ControlConnection connection;
-        try {
-            connection = ControlConnection.accept(socket, key, HANDSHAKE_TIMEOUT_MS);
-            hello = greeting(connection);
         } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, () -> "refused " + socket.getRemoteSocketAddress() + ": " + e.getMessage());
-            if (e instanceof ControlConnection.HandshakeException) {
-                turnedAway = "; " + socket.getRemoteSocketAddress() + " was refused: " + e.getMessage();
-            }
-            closeQuietly(socket);
-            return;
-        } finally {
-            strangers.leave(socket);
-        }
-        connections.add(connection);
-        try {
-            if (!closed) { // it may have been accepted while the server was being closed
-                join(connection, hello);
-            }
-        } finally {
-            connections.remove(connection);
-            connection.close();
+            LOGGER.log(Level.DEBUG, () -> "lost a process that had proved to know the secret: " + e.getMessage());
         }
     }
 
@@ -152,14 +125,6 @@ final class BootstrapServer implements AutoCloseable, Room.House {
             case null -> throw new IOException("no greeting in " + HANDSHAKE_TIMEOUT_MS + " ms");
             case ControlMessage other -> throw new IOException("expected a greeting, found " + other);
         };
-    }
-
-    private static void closeQuietly(Socket socket) {
-        try {
-            socket.close();
-        } catch (IOException _) {
-            // closed in any case
-        }
     }
 
     private void join(ControlConnection connection, ControlMessage.Hello hello) {
@@ -177,7 +142,7 @@ final class BootstrapServer implements AutoCloseable, Room.House {
             lock.unlock();
         }
         if (servesOnlyOne() && room.isFull()) {
-            stopListening();
+            acceptor.close();
         }
         room.serve(hello.rank(), connection);
         roomLeft(hello.session(), room);
@@ -270,18 +235,10 @@ final class BootstrapServer implements AutoCloseable, Room.House {
         return processLost;
     }
 
-    private void stopListening() {
-        try {
-            listener.close();
-        } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, "closing the bootstrap server's socket failed", e);
-        }
-    }
-
     @Override
     public void close() {
         closed = true;
-        stopListening();
+        acceptor.close();
         connections.forEach(ControlConnection::close);
     }
 }

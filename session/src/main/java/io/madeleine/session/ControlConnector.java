@@ -20,13 +20,19 @@ final class ControlConnector {
 
     private ControlConnector() {}
 
-    /** Tries until the deadline, since the server may start later; gives up at once if it is the wrong one. */
-    static ControlConnection connect(HostAddress server, Membership membership, long deadlineNs) {
+    /** A process that has joined. */
+    record Joined(ControlConnection connection, ControlMessage.Welcome welcome) {}
+
+    /**
+     * Tries until the deadline, since the server may start later, and may have no room for a moment; gives up at once if it is
+     * the wrong one, or refuses.
+     */
+    static Joined join(HostAddress server, Membership membership, long deadlineNs) {
         byte[] key = Secrets.controlKey(membership.secret());
         for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
             try {
-                return attempt(server, key, deadlineNs);
-            } catch (ControlConnection.HandshakeException e) {
+                return attempt(server, key, membership, deadlineNs);
+            } catch (ControlHandshake.HandshakeException e) {
                 throw new SessionException(membership + ": " + server + " cannot be joined: " + e.getMessage(), e);
             } catch (IOException e) {
                 if (deadlineNs - System.nanoTime() <= pauseMs * 1_000_000) {
@@ -40,8 +46,9 @@ final class ControlConnector {
         }
     }
 
-    private static ControlConnection attempt(HostAddress server, byte[] key, long deadlineNs) throws IOException {
-        int timeoutMs = Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, ATTEMPT_MS);
+    private static Joined attempt(HostAddress server, byte[] key, Membership membership, long deadlineNs)
+            throws IOException {
+        int timeoutMs = Math.min(remainingMs(deadlineNs), ATTEMPT_MS);
         Socket socket = new Socket();
         try {
             InetSocketAddress address = server.resolve();
@@ -53,11 +60,38 @@ final class ControlConnector {
                 // The system may choose the very port as the caller's, and then the two are connected.
                 throw new ConnectException("nobody listens there yet");
             }
-            return ControlConnection.connect(socket, key, timeoutMs);
-        } catch (IOException e) {
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(timeoutMs);
+            ControlConnection connection = ControlHandshake.connect(socket, key);
+            connection.receiveTimeoutMs(
+                    remainingMs(deadlineNs)); // it is known there now: a second try would be refused
+            return new Joined(connection, greet(connection, server, membership));
+        } catch (IOException | RuntimeException e) {
             socket.close();
             throw e;
         }
+    }
+
+    private static ControlMessage.Welcome greet(ControlConnection connection, HostAddress server, Membership membership)
+            throws IOException {
+        connection.send(new ControlMessage.Hello(
+                membership.name(),
+                membership.rank(),
+                membership.size(),
+                HostKey.ofThisNetwork(),
+                ProcessHandle.current().pid()));
+        return switch (connection.receive().orElse(null)) {
+            case ControlMessage.Welcome welcome -> welcome;
+            case ControlMessage.Refused(String reason) ->
+                throw new SessionException(membership + ": refused by " + server + ": " + reason);
+            case null -> throw new SessionException(membership + ": " + server + " does not answer");
+            case ControlMessage other ->
+                throw new SessionException(membership + ": unexpected answer of " + server + ": " + other);
+        };
+    }
+
+    private static int remainingMs(long deadlineNs) {
+        return Math.clamp((deadlineNs - System.nanoTime()) / 1_000_000, 1, Integer.MAX_VALUE);
     }
 
     private static String reason(IOException e) {

@@ -147,6 +147,9 @@ final class Room {
             lost(rank, "its process ended (it closed its control connection without leaving the session)");
         } catch (IOException e) {
             lost(rank, "its control connection was lost: " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            lost(rank, "the bootstrap server could not serve it any more: " + e);
+            throw e;
         }
     }
 

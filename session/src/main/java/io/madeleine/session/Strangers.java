@@ -1,75 +1,78 @@
 package io.madeleine.session;
 
-import java.io.IOException;
-import java.net.Socket;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * Who has connected and not proved yet to know the secret: a bounded number, each for a bounded time. When there are too many,
- * the one that has been at it for longest loses its place; a member needs milliseconds, and tries again.
+ * the one that has been silent for longest loses its place; a member needs milliseconds, and tries again.
  *
- * <p>Threading: thread-safe.
+ * <p>Threading: confined to one thread.
  */
-final class Strangers {
-    /** Nobody loses a place sooner: many members may come at once, and the machine be busy. */
-    private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+final class Strangers<T> {
+    /** However little there is, some have to be able to prove themselves. */
+    private static final int MIN_COUNT = 16;
 
-    private final int maxCount;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-    private final Map<Socket, Long> sinceNs = new LinkedHashMap<>();
+    private int maxCount;
+    private final Set<T> byAge = new LinkedHashSet<>();
+    private final Set<T> bySilence = new LinkedHashSet<>();
 
     /** Room for so many. */
     Strangers(int maxCount) {
         this.maxCount = maxCount;
     }
 
-    /** Waits until there is room for one more; not longer than the grace. */
-    void enter(Socket socket) throws InterruptedException {
-        lock.lock();
-        try {
-            while (sinceNs.size() >= maxCount) {
-                long waitNs = GRACE_NS - (System.nanoTime() - oldest().getValue());
-                if (waitNs <= 0) {
-                    Socket loser = oldest().getKey();
-                    sinceNs.remove(loser);
-                    close(loser);
-                } else {
-                    long _ = changed.awaitNanos(waitNs);
-                }
-            }
-            sinceNs.put(socket, System.nanoTime());
-        } finally {
-            lock.unlock();
-        }
+    /** One more has come. */
+    void enter(T stranger) {
+        byAge.add(stranger);
+        bySilence.add(stranger);
     }
 
-    private Map.Entry<Socket, Long> oldest() {
-        Iterator<Map.Entry<Socket, Long>> entries = sinceNs.entrySet().iterator();
-        return entries.next();
+    /** It has said something. */
+    void spoke(T stranger) {
+        if (bySilence.remove(stranger)) {
+            bySilence.add(stranger);
+        }
     }
 
     /** It is no stranger any more, or gone. */
-    void leave(Socket socket) {
-        lock.lock();
-        try {
-            sinceNs.remove(socket);
-            changed.signal();
-        } finally {
-            lock.unlock();
-        }
+    void leave(T stranger) {
+        byAge.remove(stranger);
+        bySilence.remove(stranger);
     }
 
-    private static void close(Socket socket) {
-        try {
-            socket.close();
-        } catch (IOException _) {
-            // closed in any case
-        }
+    /** Whether one has to go before another can come. */
+    boolean isFull() {
+        return byAge.size() >= maxCount;
+    }
+
+    int count() {
+        return byAge.size();
+    }
+
+    int maxCount() {
+        return maxCount;
+    }
+
+    /** There was not enough of something for so many as are here. */
+    void halve() {
+        maxCount = Math.min(maxCount, Math.max(MIN_COUNT, byAge.size() / 2));
+    }
+
+    /** Who has been there for longest. */
+    Optional<T> oldest() {
+        return first(byAge);
+    }
+
+    /** Who has been silent for longest. */
+    Optional<T> mostSilent() {
+        return first(bySilence);
+    }
+
+    private static <T> Optional<T> first(Set<T> order) {
+        Iterator<T> all = order.iterator();
+        return all.hasNext() ? Optional.of(all.next()) : Optional.empty();
     }
 }

@@ -255,7 +255,7 @@ class BootstrapTest {
     private ControlConnection stranger(BootstrapServer server, int rank, int size) throws IOException {
         Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
-        ControlConnection connection = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+        ControlConnection connection = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
         opened.add(connection);
         connection.send(new ControlMessage.Hello("s", rank, size, HostKey.ofThisNetwork(), 1));
         assertEquals(
@@ -455,7 +455,7 @@ class BootstrapTest {
         RawMember(BootstrapServer server) throws IOException {
             socket = new Socket(
                     InetAddress.getLoopbackAddress(), server.address().getPort());
-            ControlConnection connection = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+            ControlConnection connection = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
             connection.send(new ControlMessage.Hello("s", 1, 2, HostKey.ofThisNetwork(), 1));
             connection.receive();
         }
@@ -474,7 +474,7 @@ class BootstrapTest {
         client.listen(heard);
         Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
-        ControlConnection silent = ControlConnection.connect(socket, Secrets.controlKey(SECRET), 5_000);
+        ControlConnection silent = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
         opened.add(silent);
         silent.send(new ControlMessage.Hello("s", 1, 2, "another host", 1));
         String news = heard.next();

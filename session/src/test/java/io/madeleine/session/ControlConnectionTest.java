@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 
 /** Frames between two ends, with somebody in between who can change, repeat and drop them. */
 class ControlConnectionTest {
-    private static final int TIMEOUT_MS = 5_000;
     private static final byte[] KEY = Secrets.controlKey("a secret");
     private static final int SERVER_GREETING = 40;
     private static final int CLIENT_GREETING = 72;
@@ -39,19 +38,26 @@ class ControlConnectionTest {
         try (ServerSocket toClient = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 ServerSocket toServer = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CompletableFuture<ControlConnection> calling = CompletableFuture.supplyAsync(
-                    () -> connection(() -> ControlConnection.connect(socket(toClient.getLocalPort()), KEY, TIMEOUT_MS)),
-                    THREADS);
+                    () -> connection(() -> ControlHandshake.connect(socket(toClient.getLocalPort()), KEY)), THREADS);
             near = toClient.accept();
             far = socket(toServer.getLocalPort());
             Socket accepted = toServer.accept();
-            CompletableFuture<ControlConnection> answering = CompletableFuture.supplyAsync(
-                    () -> connection(() -> ControlConnection.accept(accepted, KEY, TIMEOUT_MS)), THREADS);
+            CompletableFuture<ControlConnection> answering =
+                    CompletableFuture.supplyAsync(() -> connection(() -> accept(accepted)), THREADS);
             pass(far, near, SERVER_GREETING);
             pass(near, far, CLIENT_GREETING);
             pass(far, near, VERDICT);
             client = calling.get();
             server = answering.get();
         }
+    }
+
+    private static ControlConnection accept(Socket socket) throws IOException {
+        ControlHandshake handshake = new ControlHandshake(KEY);
+        socket.getOutputStream().write(handshake.opening());
+        handshake.heard().put(socket.getInputStream().readNBytes(CLIENT_GREETING));
+        assertTrue(handshake.isProven());
+        return handshake.admit(socket);
     }
 
     private interface Making {
@@ -67,7 +73,9 @@ class ControlConnectionTest {
     }
 
     private static Socket socket(int port) throws IOException {
-        return new Socket(InetAddress.getLoopbackAddress(), port);
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout(5_000);
+        return socket;
     }
 
     private static void pass(Socket from, Socket to, int bytes) throws IOException {

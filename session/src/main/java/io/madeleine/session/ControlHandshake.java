@@ -1,0 +1,180 @@
+package io.madeleine.session;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Arrays;
+
+/**
+ * The handshake of a control connection, in which both ends prove that they know the secret before anything else is read:
+ *
+ * <pre>
+ * server -> client   magic(4) version(4) nonce(32)
+ * client -> server   magic(4) version(4) nonce(32) proof(32)
+ * server -> client   verdict(1) proof(32)
+ * </pre>
+ *
+ * The proof is an HMAC-SHA256 over the role and both nonces, so that neither a repeated nor a reflected one counts. The
+ * client proves first: who connects without the secret learns nothing. An object is the server's half, which reads and
+ * writes nothing itself, so that one thread can serve all comers.
+ *
+ * <p>Threading: confined to who serves it; {@link #connect} is stateless.
+ */
+final class ControlHandshake {
+    private static final int MAGIC = 0x4D414443;
+    private static final int VERSION = 2;
+    private static final int HEAD_BYTES = 2 * Integer.BYTES;
+    private static final int SERVER_BYTES = HEAD_BYTES + Secrets.BYTES;
+    private static final int CLIENT_BYTES = SERVER_BYTES + Secrets.BYTES;
+    private static final int VERDICT_BYTES = 1 + Secrets.BYTES;
+    private static final byte ACCEPTED = 1;
+    private static final byte WRONG_SECRET = 2;
+    private static final byte WRONG_VERSION = 3;
+
+    private final byte[] key;
+    private final byte[] nonce = Secrets.nonce();
+    private final ByteBuffer heard = ByteBuffer.allocate(CLIENT_BYTES);
+
+    /** The server's half, for one client. */
+    ControlHandshake(byte[] key) {
+        this.key = key;
+    }
+
+    /** The other end is not what was expected; trying again will not help. */
+    static final class HandshakeException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private final byte verdict;
+
+        private HandshakeException(byte verdict, String message) {
+            super(message);
+            this.verdict = verdict;
+        }
+
+        /** What the other end is to be told; empty if it would not understand. */
+        byte[] farewell() {
+            return verdict == 0 ? new byte[0] : verdict(verdict, new byte[Secrets.BYTES]);
+        }
+    }
+
+    // ---- the server's half
+
+    /** What the server says first. */
+    byte[] opening() {
+        return greeting(nonce, new byte[0]);
+    }
+
+    /** Where to put what the client says; it takes no byte of what comes after the handshake. */
+    ByteBuffer heard() {
+        return heard;
+    }
+
+    /**
+     * Whether the client has said all it has to, and proved that it knows the secret.
+     *
+     * @throws HandshakeException as soon as it is clear that it never will
+     */
+    boolean isProven() throws HandshakeException {
+        if (heard.position() >= Integer.BYTES) {
+            checkMagic(heard.getInt(0));
+        }
+        if (heard.position() < SERVER_BYTES) {
+            return false;
+        }
+        if (heard.getInt(Integer.BYTES) != VERSION) {
+            throw new HandshakeException(
+                    WRONG_VERSION,
+                    "a process speaks version " + heard.getInt(Integer.BYTES) + " of the control protocol, expected "
+                            + VERSION);
+        }
+        if (heard.hasRemaining()) {
+            return false;
+        }
+        byte[] proof = Arrays.copyOfRange(heard.array(), SERVER_BYTES, CLIENT_BYTES);
+        if (!MessageDigest.isEqual(proof, Secrets.proof(key, "client", nonce, clientNonce()))) {
+            throw new HandshakeException(WRONG_SECRET, "a process does not know the session's secret");
+        }
+        return true;
+    }
+
+    private byte[] clientNonce() {
+        return Arrays.copyOfRange(heard.array(), HEAD_BYTES, SERVER_BYTES);
+    }
+
+    /** Tells the client, which has proved itself, that it is let in. Ownership: the socket is the connection's from now on. */
+    ControlConnection admit(Socket socket) throws IOException {
+        byte[] theirs = clientNonce();
+        socket.getOutputStream().write(verdict(ACCEPTED, Secrets.proof(key, "server", nonce, theirs)));
+        return new ControlConnection(
+                socket,
+                Secrets.proof(key, "frames of the server", nonce, theirs),
+                Secrets.proof(key, "frames of the client", nonce, theirs));
+    }
+
+    // ---- the client's half
+
+    /**
+     * The client's half; the socket's timeout bounds each of its reads. Ownership: the socket is the connection's from now
+     * on, unless this fails.
+     */
+    static ControlConnection connect(Socket socket, byte[] key) throws IOException {
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        OutputStream out = socket.getOutputStream();
+        checkMagic(in.readInt());
+        int version = in.readInt();
+        byte[] theirs = read(in);
+        byte[] own = Secrets.nonce();
+        out.write(greeting(own, Secrets.proof(key, "client", theirs, own)));
+        byte verdict = in.readByte();
+        if (verdict == WRONG_VERSION || version != VERSION) {
+            throw new HandshakeException(
+                    (byte) 0,
+                    "it speaks version " + version + " of the control protocol, this process " + VERSION
+                            + ": the same release of Madeleine is needed everywhere");
+        }
+        if (!MessageDigest.isEqual(read(in), Secrets.proof(key, "server", theirs, own)) || verdict != ACCEPTED) {
+            throw new HandshakeException(
+                    (byte) 0, "its secret is another one: expected the same madeleine.session.secret at both ends");
+        }
+        return new ControlConnection(
+                socket,
+                Secrets.proof(key, "frames of the client", theirs, own),
+                Secrets.proof(key, "frames of the server", theirs, own));
+    }
+
+    private static byte[] read(DataInputStream in) throws IOException {
+        byte[] bytes = in.readNBytes(Secrets.BYTES);
+        if (bytes.length != Secrets.BYTES) {
+            throw new EOFException("the connection ended in the handshake");
+        }
+        return bytes;
+    }
+
+    // ---- both
+
+    private static void checkMagic(int magic) throws HandshakeException {
+        if (magic != MAGIC) {
+            throw new HandshakeException(
+                    (byte) 0,
+                    "what is there is not a Madeleine control connection: it begins with 0x"
+                            + Integer.toHexString(magic));
+        }
+    }
+
+    private static byte[] greeting(byte[] nonce, byte[] proof) {
+        return ByteBuffer.allocate(HEAD_BYTES + nonce.length + proof.length)
+                .putInt(MAGIC)
+                .putInt(VERSION)
+                .put(nonce)
+                .put(proof)
+                .array();
+    }
+
+    private static byte[] verdict(byte verdict, byte[] proof) {
+        return ByteBuffer.allocate(VERDICT_BYTES).put(verdict).put(proof).array();
+    }
+}
