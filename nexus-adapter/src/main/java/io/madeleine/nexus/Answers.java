@@ -44,8 +44,9 @@ final class Answers {
                     failure = new NexusException("the call of " + found.method() + ": " + request.getString());
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
-        } catch (RuntimeException e) {
-            failure = new NexusException("the answer of rank " + request.remote() + " cannot be read", e);
+        } catch (Throwable e) {
+            failure =
+                    new CodingException("the answer of rank " + request.remote() + " to " + found.method(), "read", e);
         }
         end(found, value, failure);
     }
@@ -58,9 +59,16 @@ final class Answers {
 
     private void streamEnded(Request request) {
         PendingCall found = callIn(request);
-        if (found != null) {
-            end(found, null, request.getBoolean() ? thrown(found, request) : null);
+        if (found == null) {
+            return;
         }
+        Throwable failure;
+        try {
+            failure = request.getBoolean() ? thrown(found, request) : null;
+        } catch (Throwable e) {
+            failure = new CodingException("the end of " + found.method() + " of rank " + request.remote(), "read", e);
+        }
+        end(found, null, failure);
     }
 
     /** The call that a request is about, unless it is over, or another process was called. */

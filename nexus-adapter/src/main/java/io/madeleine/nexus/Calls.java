@@ -30,7 +30,7 @@ final class Calls {
 
     Calls(Node node, Endpoint system) {
         this.node = node;
-        this.uploads = new Uploads(node, system);
+        this.uploads = new Uploads(node, this, system);
         Answers _ = new Answers(this, system);
     }
 
@@ -105,11 +105,19 @@ final class Calls {
                     .putInt(target.endpoint())
                     .putInt(call.method().id())
                     .putLong(leftNs);
-            call.method().writeParameters(arguments, parameters);
-            if (call.method().streamParameters().length > 0) {
+            try {
+                call.method().writeParameters(arguments, parameters);
+            } catch (Throwable e) {
+                throw new CodingException("the arguments of " + call.method(), "sent", e);
+            }
+            boolean hasStreams = call.method().streamParameters().length > 0;
+            if (hasStreams) {
                 uploads.begin(call, parameters);
             }
             Way way = node.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
+            if (hasStreams) {
+                uploads.start(call); // not before: one that ends at once would end before its call begins
+            }
             if (way != null && call.wentBy(way) && remove(call.id()) != null) {
                 call.fail(lost(call, String.valueOf(way.lost())));
             }
@@ -185,9 +193,10 @@ final class Calls {
         }
     }
 
-    private void tellGivenUp(PendingCall call) {
+    /** Tells the other side that nobody waits any more. */
+    void tellGivenUp(PendingCall call) {
         try {
-            node.send(call.rank(), Wire.SYSTEM_ENDPOINT, CANCEL, new Arguments().putLong(call.id()));
+            node.tell(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
             // nobody is there to be told
         }

@@ -4,7 +4,6 @@ import static io.madeleine.api.ReceiveMode.EXPRESS;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
@@ -130,7 +129,7 @@ final class Inbound implements Channel.MessageHandler {
         while (!postponed.isEmpty() && runner.compareAndSet(NOBODY, self)) {
             try {
                 for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
-                    task.run();
+                    runOne(task);
                 }
             } finally {
                 runner.set(NOBODY);
@@ -138,12 +137,22 @@ final class Inbound implements Channel.MessageHandler {
         }
     }
 
+    /** What one of them throws is not the others'. */
+    private void runOne(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable e) {
+            node.failures().notReceived(node.rank(), e);
+        }
+    }
+
     private void receive(IncomingMessage message) {
+        int sender = message.remote();
         try {
             take(message);
-        } catch (MadeleineException e) {
+        } catch (Throwable e) {
             message.close();
-            node.failures().notReceived(message.remote(), e);
+            node.failures().notReceived(sender, e);
         }
     }
 
@@ -259,7 +268,7 @@ final class Inbound implements Channel.MessageHandler {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
-        } catch (Exception | StackOverflowError | AssertionError | LinkageError e) {
+        } catch (Throwable e) { // errors, too: the thread is the engine's, or drives on for another wait
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } finally {
             current.finish();

@@ -31,7 +31,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
         void stop();
 
         /** What the subscriber throws. */
-        void subscriberFailed(RuntimeException cause);
+        void subscriberFailed(Throwable cause);
     }
 
     private final Source source;
@@ -69,6 +69,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             while (!cancelled) {
                 Object next = arrived.poll();
                 if (next == null) {
+                    boolean _ = Thread.interrupted(); // by the subscriber; with that, park would not wait
                     LockSupport.park(this);
                 } else if (next == COMPLETE) {
                     subscriber.onComplete();
@@ -80,7 +81,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
                     deliver(next);
                 }
             }
-        } catch (RuntimeException e) { // of the subscriber
+        } catch (Throwable e) { // of the subscriber
             cancel();
             source.subscriberFailed(e);
         }

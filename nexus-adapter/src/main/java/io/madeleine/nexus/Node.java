@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
 import java.time.Duration;
@@ -184,6 +185,29 @@ final class Node {
         return methods.length == 0
                 ? peer.send(arguments, endpoint, handler)
                 : peer.send(arguments, endpoint, handler, methods);
+    }
+
+    /**
+     * Sends a short message to the other's system endpoint that must not be lost: if the calling thread must not wait and too
+     * much is queued, another thread waits.
+     *
+     * @throws io.madeleine.api.MadeleineException as {@link #send}, but for that
+     */
+    void tell(int node, int handler, Arguments arguments) {
+        try {
+            send(node, Wire.SYSTEM_ENDPOINT, handler, arguments);
+        } catch (OverloadedException e) {
+            if (mayWait()) {
+                throw e;
+            }
+            Thread.startVirtualThread(() -> {
+                try {
+                    send(node, Wire.SYSTEM_ENDPOINT, handler, arguments);
+                } catch (MadeleineException later) {
+                    failures.sendFailed(node, later);
+                }
+            });
+        }
     }
 
     /** Nothing waits to be sent that way any more. */

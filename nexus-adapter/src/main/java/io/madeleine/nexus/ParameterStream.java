@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.api.MadeleineException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +22,17 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     private final ServedCalls.Key key;
     private final ServiceMethod method;
     private final int parameter;
+    private final Consumer<NexusException> callFails;
     private final AtomicReference<@Nullable ItemQueue> items = new AtomicReference<>();
     /** Why it will not go on; {@link #ENDED} if it has come to its end. */
     private volatile @Nullable Object over;
 
-    ParameterStream(Node node, ServedCalls.Key key, ServiceMethod method, int parameter) {
+    private long itemCount;
+
+    /** The stream; {@code callFails} ends the call where an item cannot be read. */
+    ParameterStream(
+            Node node, ServedCalls.Key key, ServiceMethod method, int parameter, Consumer<NexusException> callFails) {
+        this.callFails = callFails;
         this.node = node;
         this.key = key;
         this.method = method;
@@ -78,28 +85,46 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     }
 
     @Override
-    public void subscriberFailed(RuntimeException cause) {
+    public void subscriberFailed(Throwable cause) {
         node.failures().notReceived(key.caller(), cause);
     }
 
     /** An item has come; from the receiving thread. */
     void item(Request request) {
+        if (over != null) {
+            return;
+        }
+        itemCount++;
         ItemQueue queue = items.get();
         if (queue == null || !queue.accept()) {
-            stop();
-            fail(new NexusException("rank " + key.caller() + " sends more than it was asked for"));
-        } else {
-            queue.add(method.readItem(parameter, request));
+            endWith(new NexusException("rank " + key.caller() + " sends more than it was asked for"));
+            return;
         }
+        Object item;
+        try {
+            item = method.readItem(parameter, request);
+        } catch (Throwable e) {
+            endWith(new CodingException(method.itemName(parameter, itemCount), "read", e));
+            return;
+        }
+        queue.add(item);
+    }
+
+    /** Here, and at the caller, whose call it ends. */
+    private void endWith(NexusException failure) {
+        stop();
+        callFails.accept(failure);
     }
 
     /** It is over, without or with a failure. */
     void end(Request request) {
-        if (request.getBoolean()) {
-            fail(Thrown.read(request, new Class<?>[0]));
-            return;
+        Throwable failure;
+        try {
+            failure = request.getBoolean() ? Thrown.read(request, new Class<?>[0]) : null;
+        } catch (Throwable e) {
+            failure = new CodingException("the end of parameter " + (parameter + 1) + " of " + method, "read", e);
         }
-        finish(ENDED);
+        finish(failure == null ? ENDED : failure);
     }
 
     /** It will not go on; nothing happens if it is over. */

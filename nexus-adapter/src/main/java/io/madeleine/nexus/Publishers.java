@@ -54,6 +54,13 @@ public final class Publishers {
 
         @Override
         public void request(long count) {
+            if (count <= 0) {
+                if (!over) {
+                    over = true;
+                    subscriber.onError(new IllegalArgumentException(count + " items asked for: expected at least 1"));
+                }
+                return;
+            }
             if (wanted.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more) != 0) {
                 return; // whoever publishes sees it
             }
@@ -75,7 +82,7 @@ public final class Publishers {
                         return;
                     }
                 }
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 over = true;
                 subscriber.onError(e);
             }
@@ -115,7 +122,13 @@ public final class Publishers {
 
         @Override
         public void onNext(T item) {
-            consumer.accept(item);
+            try {
+                consumer.accept(item);
+            } catch (Throwable e) {
+                end();
+                completeExceptionally(e);
+                return;
+            }
             int half = (window + 1) / 2;
             Flow.Subscription given = subscription;
             if (++taken == half && given != null) {
@@ -137,12 +150,16 @@ public final class Publishers {
 
         @Override
         public boolean cancel(boolean mayInterruptIfRunning) {
+            end();
+            return super.cancel(mayInterruptIfRunning);
+        }
+
+        private void end() {
             ended.set(true);
             Flow.Subscription given = subscription;
             if (given != null) {
                 given.cancel();
             }
-            return super.cancel(mayInterruptIfRunning);
         }
     }
 }

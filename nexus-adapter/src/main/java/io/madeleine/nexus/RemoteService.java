@@ -24,7 +24,7 @@ import java.lang.annotation.Target;
  *   <li>{@link io.madeleine.api.DeadlineExceededException} if there is no answer in time; the implementation is interrupted then
  *   <li>{@link io.madeleine.api.PeerFailedException} if the other process is gone, or the way that the call took is lost
  *   <li>{@link OverloadedException} if a bound is reached, here or there, and {@link NexusException} if the service is not there
- *       or the answer cannot be read
+ *       or a value cannot be written or read, at either end
  *   <li>{@link io.madeleine.api.WaitInterruptedException} if the thread is interrupted, and {@link IllegalStateException} if a
  *       non-threaded handler calls and would have to wait
  * </ul>

@@ -92,17 +92,48 @@ final class ServedCalls {
                     service + " of rank " + node.rank() + " carries out " + service.maxConcurrent()
                             + " calls already (@RemoteService.maxConcurrent)");
         } else {
-            begin(key, service, operation, deadlineNs, request.detach());
+            begin(key, service, operation, deadlineNs, request);
         }
     }
 
     private void begin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
+        boolean begun;
+        try {
+            begun = tryBegin(key, service, operation, deadlineNs, request.detach());
+        } catch (Throwable e) { // memory is short, or the user's executor fails
+            abandon(key, service);
+            fail(key, operation.method(), e);
+            return;
+        }
+        if (!begun) {
+            abandon(key, service);
+            refuse(
+                    key,
+                    "rank " + node.rank() + " carries out " + node.options().maxRunning()
+                            + " requests already (ContextOptions.maxRunning)");
+        }
+    }
+
+    /** It has not begun. */
+    private void abandon(Key key, Service service) {
+        running.remove(key);
+        streams.remove(key);
+        endParameters(key);
+        service.end();
+    }
+
+    private boolean tryBegin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
         RemoteCall call = new RemoteCall(key.caller(), deadlineNs);
         running.put(key, call);
         if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
             StreamSender.Route route = new StreamSender.Route(
-                    key.caller(), ITEM, END, operation.method().declared(), () -> new Arguments().putLong(key.id()));
-            streams.put(key, new StreamSender(node, route, operation.method()::writeResult, () -> {
+                    key.caller(),
+                    operation.method().toString(),
+                    ITEM,
+                    END,
+                    operation.method().declared(),
+                    () -> new Arguments().putLong(key.id()));
+            streams.put(key, new StreamSender(node, route, operation.method()::writeResult, _ -> () -> {
                 streams.remove(key);
                 endParameters(key);
             }));
@@ -110,7 +141,8 @@ final class ServedCalls {
         for (int index : operation.method().streamParameters()) {
             ParameterStream[] soFar = parameters.getOrDefault(key, NONE);
             ParameterStream[] all = Arrays.copyOf(soFar, soFar.length + 1);
-            all[soFar.length] = new ParameterStream(node, key, operation.method(), index);
+            all[soFar.length] = new ParameterStream(
+                    node, key, operation.method(), index, failure -> streamFailed(key, operation.method(), failure));
             parameters.put(key, all);
         }
         boolean begun = node.workers().tryExecute(() -> {
@@ -124,33 +156,42 @@ final class ServedCalls {
             }
         });
         if (!begun) {
-            running.remove(key);
-            streams.remove(key);
-            endParameters(key);
-            service.end();
             request.finish();
-            refuse(
-                    key,
-                    "rank " + node.rank() + " carries out " + node.options().maxRunning()
-                            + " requests already (ContextOptions.maxRunning)");
+        }
+        return begun;
+    }
+
+    /** An item of a parameter could not be read: the caller hears it at once, the implementation by its subscriber. */
+    private void streamFailed(Key key, ServiceMethod method, NexusException failure) {
+        StreamSender result = streams.remove(key);
+        if (result != null) {
+            result.cancel();
+        }
+        ParameterStream[] all = parameters.remove(key);
+        fail(key, method, failure); // first: the implementation may return when it sees its stream end
+        for (ParameterStream each : all == null ? NONE : all) {
+            each.fail(failure);
         }
     }
 
     private void carryOut(Key key, Service.Operation operation, Request request) {
-        Object result;
         try {
             @Nullable Object[] values;
             try {
                 values = operation.method().readParameters(request, parameters.getOrDefault(key, NONE));
+            } catch (Throwable e) {
+                throw new CodingException("the arguments of " + operation.method(), "read", e);
             } finally {
                 request.finish();
             }
-            result = operation.invoke(values);
+            answer(key, operation, operation.invoke(values));
         } catch (Throwable e) {
             streams.remove(key);
             fail(key, operation.method(), e);
-            return;
         }
+    }
+
+    private void answer(Key key, Service.Operation operation, @Nullable Object result) {
         switch (operation.method().kind()) {
             case VALUE -> succeed(key, operation.method(), result);
             case FUTURE -> {
@@ -189,11 +230,10 @@ final class ServedCalls {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.VALUE);
         try {
             method.writeResult(answer, value);
-        } catch (RuntimeException e) {
-            fail(key, method, new NexusException("the result of " + method + " cannot be sent", e));
-            return;
+            trySend(key, answer);
+        } catch (Throwable e) {
+            fail(key, method, new CodingException("the result of " + method, "sent", e));
         }
-        send(key, answer);
     }
 
     private void fail(Key key, ServiceMethod method, Throwable thrown) {
@@ -228,14 +268,20 @@ final class ServedCalls {
     }
 
     private void send(Key key, Arguments answer) {
+        try {
+            trySend(key, answer);
+        } catch (MadeleineException e) {
+            node.failures().sendFailed(key.caller(), e);
+        }
+    }
+
+    private void trySend(Key key, Arguments answer) {
         endParameters(key);
         boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
         try {
-            node.send(key.caller(), Wire.SYSTEM_ENDPOINT, REPLY, answer);
+            node.tell(key.caller(), REPLY, answer);
         } catch (PeerFailedException e) {
             // nobody is there to be answered
-        } catch (MadeleineException e) {
-            node.failures().sendFailed(key.caller(), e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

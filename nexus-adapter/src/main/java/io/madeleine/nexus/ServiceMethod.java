@@ -186,6 +186,11 @@ final class ServiceMethod {
         }
     }
 
+    /** Names an item, counted from 1, of a parameter that is a stream. */
+    String itemName(int parameter, long number) {
+        return "item " + number + " of parameter " + (parameter + 1) + " of " + this;
+    }
+
     /** Which parameters are streams. */
     int[] streamParameters() {
         return streams;

@@ -14,6 +14,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     private final Node node;
     private final Calls calls;
     private final ItemQueue items;
+    private long itemCount;
 
     StreamCall(
             Node node,
@@ -31,7 +32,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     void start(Calls.Target target, @Nullable Object @Nullable [] parameters) {
         try {
             calls.begin(this, target, parameters);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             items.fail(e);
         }
         items.start();
@@ -45,7 +46,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
                     Wire.SYSTEM_ENDPOINT,
                     CREDIT,
                     new Arguments().putLong(id()).putLong(count));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             if (calls.remove(id()) != null) {
                 fail(e);
             }
@@ -58,16 +59,31 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     }
 
     @Override
-    public void subscriberFailed(RuntimeException cause) {
+    public void subscriberFailed(Throwable cause) {
         node.failures().notReceived(rank(), cause);
     }
 
     /** An item has come; from the receiving thread. */
     void item(Request request) {
-        if (items.accept()) {
-            items.add(method().readResult(request));
-        } else if (calls.giveUp(this)) {
-            fail(new NexusException("rank " + rank() + " sends more than it was asked for"));
+        itemCount++;
+        if (!items.accept()) {
+            endWith(new NexusException("rank " + rank() + " sends more than it was asked for"));
+            return;
+        }
+        Object item;
+        try {
+            item = method().readResult(request);
+        } catch (Throwable e) {
+            endWith(new CodingException("item " + itemCount + " of " + method() + " of rank " + rank(), "read", e));
+            return;
+        }
+        items.add(item);
+    }
+
+    /** At both ends. */
+    private void endWith(NexusException failure) {
+        if (calls.giveUp(this)) {
+            fail(failure);
         }
     }
 

@@ -1,11 +1,12 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.MadeleineException;
+import io.madeleine.api.PeerFailedException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,25 +21,37 @@ final class StreamSender implements Flow.Subscriber<Object> {
     private final Node node;
     private final Route route;
     private final BiConsumer<Arguments, Object> codec;
-    private final Runnable whenOver;
+    private final Function<@Nullable Throwable, Runnable> whenOver;
     private final AtomicLong credits = new AtomicLong();
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile boolean cancelled;
+    private long itemCount;
     private volatile @Nullable Thread pump;
 
     /**
      * Where items go.
      *
      * @param node to whom
+     * @param name of the stream, after "item 6 of"
      * @param item the handler for items
      * @param end the handler for the end
      * @param declared exceptions that the subscriber expects
      * @param head new arguments that begin with which stream it is
      */
     @SuppressWarnings("ArrayRecordComponent") // not compared
-    record Route(int node, int item, int end, Class<?>[] declared, Supplier<Arguments> head) {}
+    record Route(int node, String name, int item, int end, Class<?>[] declared, Supplier<Arguments> head) {}
 
-    StreamSender(Node node, Route route, BiConsumer<Arguments, Object> codec, Runnable whenOver) {
+    /**
+     * A stream that has not begun.
+     *
+     * @param whenOver told once, with what has gone wrong between here and the subscriber if anything has; answers what is
+     *     to be done when the subscriber has been told
+     */
+    StreamSender(
+            Node node,
+            Route route,
+            BiConsumer<Arguments, Object> codec,
+            Function<@Nullable Throwable, Runnable> whenOver) {
         this.node = node;
         this.route = route;
         this.codec = codec;
@@ -49,8 +62,8 @@ final class StreamSender implements Flow.Subscriber<Object> {
     void start(Flow.Publisher<?> publisher) {
         try {
             ((Flow.Publisher<Object>) publisher).subscribe(this);
-        } catch (RuntimeException e) {
-            onError(e);
+        } catch (Throwable e) {
+            end(e, null);
         }
     }
 
@@ -62,6 +75,12 @@ final class StreamSender implements Flow.Subscriber<Object> {
         LockSupport.unpark(pump);
     }
 
+    /** It will not go on, and the subscriber is told why. */
+    void fail(Throwable why) {
+        end(why, null);
+        cancel();
+    }
+
     void cancel() {
         cancelled = true;
         LockSupport.unpark(pump);
@@ -70,23 +89,32 @@ final class StreamSender implements Flow.Subscriber<Object> {
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         Thread thread = Thread.ofVirtual().name("nexus-stream").unstarted(() -> {
-            while (!cancelled && !over.get()) {
-                long wanted = credits.getAndSet(0);
-                if (wanted > 0) {
-                    subscription.request(wanted);
-                } else {
-                    LockSupport.park(this);
-                }
-            }
-            if (cancelled) {
-                subscription.cancel();
-                if (over.compareAndSet(false, true)) {
-                    whenOver.run();
-                }
+            try {
+                pump(subscription);
+            } catch (Throwable e) { // of the publisher
+                end(e, null);
             }
         });
         pump = thread; // before it runs: who gives credit has to find it
         thread.start();
+    }
+
+    private void pump(Flow.Subscription subscription) {
+        while (!cancelled && !over.get()) {
+            long wanted = credits.getAndSet(0);
+            if (wanted > 0) {
+                subscription.request(wanted);
+            } else {
+                boolean _ = Thread.interrupted(); // by the publisher; with that, park would not wait
+                LockSupport.park(this);
+            }
+        }
+        if (cancelled) {
+            if (over.compareAndSet(false, true)) {
+                whenOver.apply(null).run();
+            }
+            subscription.cancel();
+        }
     }
 
     @Override
@@ -94,47 +122,61 @@ final class StreamSender implements Flow.Subscriber<Object> {
         if (cancelled || over.get()) {
             return;
         }
-        Arguments arguments = route.head().get();
+        itemCount++;
+        boolean interrupted = Thread.interrupted(); // it is meant for the publisher, not for its item
         try {
+            Arguments arguments = route.head().get();
             codec.accept(arguments, item);
-        } catch (RuntimeException e) {
-            end(new NexusException("an item of a stream cannot be sent: " + e.getMessage(), e));
-            cancel();
-            return;
-        }
-        try {
             node.send(route.node(), Wire.SYSTEM_ENDPOINT, route.item(), arguments);
-        } catch (MadeleineException e) {
+        } catch (Throwable e) {
+            Throwable failure = e instanceof PeerFailedException
+                    ? e
+                    : new CodingException("item " + itemCount + " of " + route.name(), "sent", e);
+            end(failure, failure);
             cancel();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
     @Override
     public void onError(Throwable thrown) {
-        end(thrown);
+        end(thrown, null);
     }
 
     @Override
     public void onComplete() {
-        end(null);
+        end(null, null);
     }
 
-    private void end(@Nullable Throwable thrown) {
+    /** With what the subscriber is told, and with what has gone wrong on the way to it. */
+    private void end(@Nullable Throwable thrown, @Nullable Throwable failure) {
         if (!over.compareAndSet(false, true)) {
             return;
         }
-        whenOver.run();
-        Arguments arguments = route.head().get().putBoolean(thrown != null);
-        if (thrown != null) {
-            Thrown.write(arguments, thrown, route.declared());
-        }
+        boolean tells = !cancelled;
+        Runnable then = whenOver.apply(failure);
+        boolean interrupted = Thread.interrupted();
         try {
-            if (!cancelled) {
-                node.send(route.node(), Wire.SYSTEM_ENDPOINT, route.end(), arguments);
+            if (tells) {
+                Arguments arguments = route.head().get().putBoolean(thrown != null);
+                if (thrown != null) {
+                    Thrown.write(arguments, thrown, route.declared());
+                }
+                node.tell(route.node(), route.end(), arguments);
             }
-        } catch (MadeleineException e) {
+        } catch (PeerFailedException e) {
             // the subscriber is gone
+        } catch (Throwable e) {
+            node.failures().notReceived(route.node(), e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            then.run();
+            LockSupport.unpark(pump);
         }
-        LockSupport.unpark(pump);
     }
 }

@@ -19,18 +19,18 @@ final class Thrown {
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
         arguments.putString(expectedAs(thrown, declared));
         int count = 0;
-        for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = next.getCause()) {
+        for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = causeOf(next)) {
             count++;
         }
         arguments.putByte((byte) count);
         Throwable next = thrown;
-        for (int i = 0; i < count && next != null; i++, next = next.getCause()) {
+        for (int i = 0; i < count && next != null; i++, next = causeOf(next)) {
             arguments.putString(
                     next instanceof RemoteException remote
                             ? remote.remoteType()
                             : next.getClass().getName());
-            arguments.putString(String.valueOf(next.getMessage()));
-            StackTraceElement[] stack = next.getStackTrace();
+            arguments.putString(messageOf(next));
+            StackTraceElement[] stack = stackOf(next);
             int frames = Math.min(stack.length, MAX_FRAMES);
             arguments.putByte((byte) frames);
             for (int k = 0; k < frames; k++) {
@@ -40,6 +40,32 @@ final class Thrown {
                 arguments.putString(frame.getFileName() == null ? "" : frame.getFileName());
                 arguments.putInt(frame.getLineNumber());
             }
+        }
+    }
+
+    // Programs' own exceptions may throw something themselves when they are asked.
+
+    private static @Nullable Throwable causeOf(Throwable thrown) {
+        try {
+            return thrown.getCause();
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+
+    private static String messageOf(Throwable thrown) {
+        try {
+            return String.valueOf(thrown.getMessage());
+        } catch (Throwable e) {
+            return "its message cannot be made: " + e.getClass().getName();
+        }
+    }
+
+    private static StackTraceElement[] stackOf(Throwable thrown) {
+        try {
+            return thrown.getStackTrace();
+        } catch (Throwable e) {
+            return new StackTraceElement[0];
         }
     }
 
@@ -105,7 +131,7 @@ final class Thrown {
                     Throwable made = (Throwable) constructor.newInstance(String.valueOf(remote.getMessage()));
                     made.initCause(remote);
                     return made;
-                } catch (ReflectiveOperationException | RuntimeException e) {
+                } catch (Throwable e) {
                     return remote; // it cannot be made: the remote exception tells the same
                 }
             }

@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
@@ -15,23 +17,27 @@ final class Uploads {
     private static final int END = Wire.id("parameter end");
 
     private final Node node;
-    private final Map<Key, StreamSender> running = new ConcurrentHashMap<>();
+    private final Calls calls;
+    private final Map<Key, Upload> running = new ConcurrentHashMap<>();
 
     /** Which parameter of which call. */
     private record Key(int node, long call, int parameter) {}
 
-    Uploads(Node node, Endpoint system) {
+    private record Upload(StreamSender sender, Flow.Publisher<?> publisher) {}
+
+    Uploads(Node node, Calls calls, Endpoint system) {
         this.node = node;
+        this.calls = calls;
         system.nonThreaded("parameter credit", (_, request) -> {
-            StreamSender upload = running.get(keyIn(request));
+            Upload upload = running.get(keyIn(request));
             if (upload != null) {
-                upload.credit(request.getLong());
+                upload.sender().credit(request.getLong());
             }
         });
         system.nonThreaded("parameter cancel", (_, request) -> {
-            StreamSender upload = running.get(keyIn(request));
+            Upload upload = running.get(keyIn(request));
             if (upload != null) {
-                upload.cancel();
+                upload.sender().cancel();
             }
         });
     }
@@ -40,7 +46,7 @@ final class Uploads {
         return new Key(request.remote(), request.getLong(), request.getInt());
     }
 
-    /** Before the call is sent: its streams may be asked for. */
+    /** Before the call is sent: its streams may be asked for. They do not begin yet. */
     void begin(PendingCall call, @Nullable Object @Nullable [] parameters) {
         for (int index : call.method().streamParameters()) {
             Object parameter = parameters == null ? null : parameters[index];
@@ -51,6 +57,7 @@ final class Uploads {
             Key key = new Key(call.rank(), call.id(), index);
             StreamSender.Route route = new StreamSender.Route(
                     key.node(),
+                    "parameter " + (index + 1) + " of " + call.method(),
                     ITEM,
                     END,
                     new Class<?>[0],
@@ -59,18 +66,51 @@ final class Uploads {
                     node,
                     route,
                     (arguments, item) -> call.method().writeItem(index, arguments, item),
-                    () -> running.remove(key));
-            running.put(key, upload);
-            upload.start(publisher);
+                    failure -> over(call, key, failure));
+            running.put(key, new Upload(upload, publisher));
+        }
+    }
+
+    private Runnable over(PendingCall call, Key key, @Nullable Throwable failure) {
+        running.remove(key);
+        if (failure == null) {
+            return () -> {};
+        }
+        List<Upload> others = new ArrayList<>();
+        for (int index : call.method().streamParameters()) {
+            Upload other = running.remove(new Key(key.node(), key.call(), index));
+            if (other != null) {
+                others.add(other);
+            }
+        }
+        if (calls.remove(call.id()) == null) {
+            return () -> {};
+        }
+        call.fail(failure);
+        return () -> {
+            others.forEach(other -> other.sender().fail(failure));
+            if (call.method().kind() == ServiceMethod.Kind.STREAM) {
+                calls.tellGivenUp(call); // nobody takes what else its publisher has
+            }
+        };
+    }
+
+    /** The call has been sent: its streams begin. */
+    void start(PendingCall call) {
+        for (int index : call.method().streamParameters()) {
+            Upload upload = running.get(new Key(call.rank(), call.id(), index));
+            if (upload != null) { // else the call is over
+                upload.sender().start(upload.publisher());
+            }
         }
     }
 
     /** The call is over. */
     void end(PendingCall call) {
         for (int index : call.method().streamParameters()) {
-            StreamSender upload = running.remove(new Key(call.rank(), call.id(), index));
+            Upload upload = running.remove(new Key(call.rank(), call.id(), index));
             if (upload != null) {
-                upload.cancel();
+                upload.sender().cancel();
             }
         }
     }

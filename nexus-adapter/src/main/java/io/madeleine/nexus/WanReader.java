@@ -48,13 +48,13 @@ final class WanReader implements Runnable {
         } catch (SocketTimeoutException e) {
             why = "no sign of it for " + node.options().silenceTimeout().toMillis()
                     + " ms (ContextOptions.silenceTimeout)";
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) { // memory that is short, too
             why = "its connection is lost: " + text(e);
         }
         way.lose(why);
     }
 
-    static String text(Exception e) {
+    static String text(Throwable e) {
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 

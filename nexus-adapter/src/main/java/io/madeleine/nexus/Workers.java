@@ -32,6 +32,9 @@ final class Workers {
         } catch (RejectedExecutionException _) {
             running.decrementAndGet();
             return false;
+        } catch (Throwable e) {
+            running.decrementAndGet();
+            throw e;
         }
     }
 
