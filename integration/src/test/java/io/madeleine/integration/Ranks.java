@@ -21,6 +21,7 @@ import java.util.function.IntFunction;
  * @param onFailure of the launcher; empty for a list of hosts
  * @param hosts the list of hosts; empty for a free port of the loopback interface, "none" for no session at all
  * @param prefix what stands before {@code java} on the command line, by rank
+ * @param classPath the class path
  */
 record Ranks(
         int count,
@@ -30,7 +31,8 @@ record Ranks(
         List<String> javaOptions,
         Optional<OnFailure> onFailure,
         List<String> hosts,
-        IntFunction<List<String>> prefix) {
+        IntFunction<List<String>> prefix,
+        String classPath) {
     private static final List<String> CORE_FLAGS =
             List.of("--illegal-native-access=deny", "--sun-misc-unsafe-memory-access=deny");
 
@@ -42,7 +44,15 @@ record Ranks(
     /** So many processes of a program. */
     static Ranks of(int count, Class<?> program) {
         return new Ranks(
-                count, program, List.of(), List.of(), LIGHT, Optional.empty(), List.of(), _ -> List.<String>of());
+                count,
+                program,
+                List.of(),
+                List.of(),
+                LIGHT,
+                Optional.empty(),
+                List.of(),
+                _ -> List.<String>of(),
+                System.getProperty("java.class.path"));
     }
 
     /** The same with these arguments, as text. */
@@ -51,14 +61,14 @@ record Ranks(
         for (Object value : values) {
             texts.add(value.toString());
         }
-        return new Ranks(count, program, texts, settings, javaOptions, onFailure, hosts, prefix);
+        return new Ranks(count, program, texts, settings, javaOptions, onFailure, hosts, prefix, classPath);
     }
 
     /** The same with these settings added. */
     Ranks with(String... keyValues) {
         List<String> all = new ArrayList<>(settings);
         all.addAll(List.of(keyValues));
-        return new Ranks(count, program, arguments, all, javaOptions, onFailure, hosts, prefix);
+        return new Ranks(count, program, arguments, all, javaOptions, onFailure, hosts, prefix, classPath);
     }
 
     /** The same with the default channel on this network; "dma" is sci with single copy, for blocks of 4 KiB and more. */
@@ -78,24 +88,25 @@ record Ranks(
     Ranks optimizing() {
         List<String> all = new ArrayList<>(OPTIMIZING);
         javaOptions.stream().filter(option -> !LIGHT.contains(option)).forEach(all::add);
-        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix);
+        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix, classPath);
     }
 
     /** The same with these options of the JVM added. */
     Ranks java(String... options) {
         List<String> all = new ArrayList<>(javaOptions);
         all.addAll(List.of(options));
-        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix);
+        return new Ranks(count, program, arguments, settings, all, onFailure, hosts, prefix, classPath);
     }
 
     /** The same under a launcher. */
     Ranks launched(OnFailure conduct) {
-        return new Ranks(count, program, arguments, settings, javaOptions, Optional.of(conduct), hosts, prefix);
+        return new Ranks(
+                count, program, arguments, settings, javaOptions, Optional.of(conduct), hosts, prefix, classPath);
     }
 
     /** The same with this list of hosts. */
     Ranks hosts(List<String> list) {
-        return new Ranks(count, program, arguments, settings, javaOptions, onFailure, list, prefix);
+        return new Ranks(count, program, arguments, settings, javaOptions, onFailure, list, prefix, classPath);
     }
 
     /** The same without anything that leads to a session: the program sees to it. */
@@ -105,7 +116,12 @@ record Ranks(
 
     /** The same with a command that runs each JVM. */
     Ranks prefixed(IntFunction<List<String>> command) {
-        return new Ranks(count, program, arguments, settings, javaOptions, onFailure, hosts, command);
+        return new Ranks(count, program, arguments, settings, javaOptions, onFailure, hosts, command, classPath);
+    }
+
+    /** The same with this class path. */
+    Ranks classPath(String path) {
+        return new Ranks(count, program, arguments, settings, javaOptions, onFailure, hosts, prefix, path);
     }
 
     /** Starts the processes. */
@@ -118,7 +134,7 @@ record Ranks(
         List<String> all = new ArrayList<>(CORE_FLAGS);
         all.addAll(javaOptions);
         all.addAll(more);
-        all.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        all.addAll(List.of("-cp", classPath, program.getName()));
         all.addAll(arguments);
         return all;
     }

@@ -87,7 +87,11 @@ final class Families {
             if (e.getCause() instanceof ConfigurationException wrong) {
                 throw wrong;
             }
-            families.put(family.name(), Family.off(family.name(), className + " failed: " + e.getCause()));
+            families.put(
+                    family.name(),
+                    e.getCause() instanceof LinkageError broken
+                            ? lacking(family.name(), broken)
+                            : Family.off(family.name(), className + " failed: " + e.getCause()));
         } catch (ClassNotFoundException _) {
             families.put(
                     family.name(),
@@ -95,7 +99,9 @@ final class Families {
                             family.name(),
                             className + ", named by madeleine.tm." + family.name()
                                     + ".guice-module, is not on the class path"));
-        } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
+        } catch (LinkageError e) {
+            families.put(family.name(), lacking(family.name(), e));
+        } catch (ReflectiveOperationException | ClassCastException e) {
             families.put(
                     family.name(),
                     Family.off(
@@ -145,8 +151,16 @@ final class Families {
                 throw wrong.get();
             }
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            return Family.off(name, "its module failed: " + cause);
+            return cause instanceof LinkageError broken
+                    ? lacking(name, broken)
+                    : Family.off(name, "its module failed: " + cause);
+        } catch (LinkageError e) {
+            return lacking(name, e);
         }
+    }
+
+    private static Family lacking(String name, LinkageError error) {
+        return Family.off(name, "a library that it needs is missing or of another version: " + error);
     }
 
     private static Optional<ConfigurationException> configurationError(Collection<Message> messages) {

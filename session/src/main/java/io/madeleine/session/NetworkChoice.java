@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.StringJoiner;
+import java.util.function.UnaryOperator;
 
 /**
  * Decides over which network each channel reaches each peer, the same way at both ends: of the networks that the lower
@@ -26,6 +27,7 @@ final class NetworkChoice {
     private final List<Card> cards;
     private final List<ChannelConfig> channels;
     private final Map<String, Adapter> adapters;
+    private final UnaryOperator<String> whyNotOpened;
     private final Map<String, String> reasons = new HashMap<>();
 
     /**
@@ -34,12 +36,14 @@ final class NetworkChoice {
      * @param self this process's rank
      * @param cards the cards of all, by rank
      * @param adapters this process's open adapters by {@code network/adapter}
+     * @param whyNotOpened why a network has no adapter here
      */
-    NetworkChoice(int self, List<Card> cards, Map<String, Adapter> adapters) {
+    NetworkChoice(int self, List<Card> cards, Map<String, Adapter> adapters, UnaryOperator<String> whyNotOpened) {
         this.self = self;
         this.cards = cards;
         this.channels = cards.get(self).channels();
         this.adapters = adapters;
+        this.whyNotOpened = whyNotOpened;
         for (int rank = 0; rank < cards.size(); rank++) {
             checkChannels(rank);
         }
@@ -107,7 +111,7 @@ final class NetworkChoice {
     private Optional<String> obstacle(int rank, ChannelConfig channel, String network) {
         Optional<Card.AdapterCard> here = cards.get(self).adapter(network, channel);
         if (here.isEmpty()) {
-            return Optional.of("rank " + self + " has not opened it");
+            return Optional.of("rank " + self + " has not opened it: " + whyNotOpened.apply(network));
         }
         ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
         Optional<Card.AdapterCard> there = cards.get(rank).adapter(network, channelThere);

@@ -91,7 +91,7 @@ final class SessionOpening {
         MadeleineSession session = new MadeleineSession(bootstrap.sessionId(), config, engine, resources, failures);
         bootstrap.listen(session);
         List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
-                .connect(routes(cards, bootstrap), failures, deadlineNs);
+                .connect(routes(families, cards, bootstrap), failures, deadlineNs);
         openChannels(session, engine, connections);
         session.takeMemoryFrom(adaptersOf(connections));
         bootstrap.exchange("open", new byte[0], deadlineNs);
@@ -217,11 +217,21 @@ final class SessionOpening {
                 : configured;
     }
 
-    private List<Route> routes(List<Card> cards, Bootstrap bootstrap) {
+    private String whyNotOpened(Families families, String network) {
+        return notOpened.entrySet().stream()
+                .filter(adapter -> adapter.getKey().startsWith(network + "/"))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElseGet(() ->
+                        network + " is off: " + families.availability(network).reason());
+    }
+
+    private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap) {
         if (membership.size() == 1) {
             return List.of();
         }
-        NetworkChoice choice = new NetworkChoice(membership.rank(), cards, adapters);
+        NetworkChoice choice =
+                new NetworkChoice(membership.rank(), cards, adapters, network -> whyNotOpened(families, network));
         List<Route> routes = choice.decide(bootstrap.exchange("reach", choice.reach(), deadlineNs));
         routes.forEach(route -> LOGGER.log(Level.DEBUG, () -> membership + ": " + route));
         return routes;

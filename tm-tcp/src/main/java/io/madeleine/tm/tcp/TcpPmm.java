@@ -38,6 +38,10 @@ public final class TcpPmm implements ProtocolModule {
         if (!config.enabled()) {
             return Availability.off("switched off by " + TcpConfig.PATH + ".enabled");
         }
+        Optional<String> noNetty = NettyLibrary.unavailable();
+        if (noNetty.isPresent()) {
+            return Availability.off(noNetty.get());
+        }
         TcpIo io = chosen();
         Optional<String> noTls =
                 config.tls().enabled() ? TlsEngines.unavailable(config.tls().engine()) : Optional.empty();
