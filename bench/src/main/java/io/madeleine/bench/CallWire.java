@@ -128,8 +128,13 @@ final class CallWire implements Wire {
         answered = false;
         arguments.reset().putSegment(request.memory());
         remote.rsr(pattern == Pattern.RSR ? ECHO : ECHO_THREADED, arguments);
-        if (!context.await(isAnswered, PATIENCE_NS, TimeUnit.NANOSECONDS)) {
-            throw new MeasuringException("a request was not answered");
+        await(isAnswered);
+    }
+
+    private void await(BooleanSupplier condition) {
+        if (!context.await(condition, PATIENCE_NS, TimeUnit.NANOSECONDS)) {
+            throw new MeasuringException(
+                    "a request was not answered within " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS) + " s");
         }
     }
 
@@ -152,7 +157,10 @@ final class CallWire implements Wire {
         AtomicInteger underWay = new AtomicInteger();
         AtomicReference<Throwable> failure = new AtomicReference<>();
         for (long i = 0; i < count; i++) {
-            context.await(() -> underWay.get() < atOnce);
+            await(() -> underWay.get() < atOnce || failure.get() != null);
+            if (failure.get() != null) {
+                break;
+            }
             underWay.incrementAndGet();
             service.echoLater(content).whenComplete((_, thrown) -> {
                 if (thrown != null) {
@@ -162,7 +170,7 @@ final class CallWire implements Wire {
                 context.signalWaiters();
             });
         }
-        context.await(() -> underWay.get() == 0);
+        await(() -> underWay.get() == 0 || failure.get() != null);
         if (failure.get() != null) {
             throw new MeasuringException("a call failed: " + failure.get(), failure.get());
         }

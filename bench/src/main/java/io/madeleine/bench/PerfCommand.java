@@ -279,6 +279,7 @@ final class PerfCommand implements Callable<Integer> {
         List<PerfRow> rows = run.rows();
         List<String> lines = new ArrayList<>(List.of(machine.json()));
         rows.forEach(row -> lines.add(row.json(extras)));
+        run.failedRows().forEach(row -> lines.add(row.json()));
         absent.forEach(peer -> lines.add(peer.json()));
         experiments
                 .chosen()
@@ -290,6 +291,7 @@ final class PerfCommand implements Callable<Integer> {
             out.flush();
         } else {
             PerfTable.print(out, rows, extras);
+            PerfTable.printFailed(out, run.failedRows());
             PerfTable.print(out, absent);
             if (experiments.chosen().isPresent()) {
                 SetupRatios.print(out, rows);

@@ -30,7 +30,20 @@ record PerfRow(Label label, Pattern pattern, long bytes, Figures figures, boolea
      * @param buffers in which memory the messages were; empty for the same each time
      */
     record Label(
-            Kind kind, String name, Optional<String> transmissionModule, Variant variant, Optional<String> buffers) {}
+            Kind kind, String name, Optional<String> transmissionModule, Variant variant, Optional<String> buffers) {
+        /** Writes what tells it from others of its name. */
+        void writeVariant(Json json) {
+            variant.setup().ifPresent(setup -> json.text("setup", setup));
+            variant.layer().ifPresent(layer -> json.text("layer", layer));
+            variant.waiting().ifPresent(wait -> json.text("wait", wait));
+            buffers.ifPresent(words -> json.text("buffers", words));
+        }
+
+        /** Name and variant. */
+        String title() {
+            return name + variant.suffix();
+        }
+    }
 
     /** What is shown besides times. */
     record Extras(boolean allocations, boolean usage) {}
@@ -51,10 +64,7 @@ record PerfRow(Label label, Pattern pattern, long bytes, Figures figures, boolea
                 .numbers("rounds", figures.rounds())
                 .number("spread", figures.spread())
                 .truth("noisy", noisy);
-        label.variant().setup().ifPresent(setup -> json.text("setup", setup));
-        label.variant().layer().ifPresent(layer -> json.text("layer", layer));
-        label.variant().waiting().ifPresent(wait -> json.text("wait", wait));
-        label.buffers().ifPresent(buffers -> json.text("buffers", buffers));
+        label.writeVariant(json);
         Usage usage = figures.usage();
         if (extras.allocations()) {
             json.number("allocatedBytesPerMessage", usage.allocatedBytes());
@@ -68,6 +78,6 @@ record PerfRow(Label label, Pattern pattern, long bytes, Figures figures, boolea
 
     /** Name and variant. */
     String title() {
-        return label.name() + label.variant().suffix();
+        return label.title();
     }
 }

@@ -38,8 +38,9 @@ final class PerfRun {
     private final PrintWriter err;
     private final List<Subject> subjects = new ArrayList<>();
     private final Map<Cell, List<Round>> results = new HashMap<>();
+    private final Map<Cell, String> failures = new HashMap<>();
+    private final Map<Subject, String> lost = new HashMap<>();
     private final Calibration calibration;
-    private boolean complete = true;
     private volatile boolean abandoned;
 
     /**
@@ -92,7 +93,7 @@ final class PerfRun {
 
     /** Whether every row that was asked for is there. */
     boolean complete() {
-        return complete;
+        return failures.isEmpty() && lost.isEmpty();
     }
 
     /** Opens the subjects, measures them all, and closes them. */
@@ -103,7 +104,7 @@ final class PerfRun {
         try {
             Set<Subject> good = new LinkedHashSet<>(asked);
             calibration.look();
-            good.removeIf(subject -> !open(subject));
+            good.removeIf(subject -> !open(subject, true));
             for (int round = 0; round < plan.rounds() && !good.isEmpty() && !abandoned; round++) {
                 round(round, good);
                 calibration.look();
@@ -114,18 +115,37 @@ final class PerfRun {
         }
     }
 
-    private boolean open(Subject subject) {
+    /** Starts a subject; whether it can be measured. */
+    private boolean open(Subject subject, boolean warmUp) {
         if (abandoned) {
             return false;
         }
         err.println("mad perf: starting " + title(subject));
-        return succeeds(subject, () -> {
-            long smallest = plan.sizes().getFirst();
+        long smallest = plan.sizes().getFirst();
+        Pattern first = plan.patterns().getFirst().measured();
+        try {
             subject.open(plan.buffers().memoryBytes(plan.sizes().getLast()));
-            if (subject.has(plan.patterns().getFirst().measured(), smallest)) {
-                subject.measure(plan.before());
-            }
-        });
+        } catch (MeasuringException e) {
+            subject.close();
+            lose(subject, e);
+            return false;
+        }
+        if (!warmUp || !subject.has(first, smallest)) {
+            return true;
+        }
+        try {
+            subject.measure(plan.before());
+            return true;
+        } catch (MeasuringException e) {
+            return goesOn(new Cell(subject, plan.patterns().getFirst(), smallest), e);
+        }
+    }
+
+    private void lose(Subject subject, MeasuringException e) {
+        if (!abandoned) {
+            err.println("mad perf: " + title(subject) + " was not measured to the end: " + e.getMessage());
+        }
+        lost.put(subject, String.valueOf(e.getMessage()));
     }
 
     private void round(int round, Set<Subject> good) {
@@ -134,12 +154,45 @@ final class PerfRun {
             for (long bytes : plan.sizes()) {
                 good.removeIf(subject -> !abandoned
                         && subject.has(pattern.measured(), bytes)
-                        && !succeeds(subject, () -> take(round, new Cell(subject, pattern, bytes))));
+                        && !take(round, new Cell(subject, pattern, bytes)));
             }
         }
     }
 
-    private void take(int round, Cell cell) {
+    /** Measures a row, unless it has failed before; whether the subject is still of use. */
+    private boolean take(int round, Cell cell) {
+        if (failures.containsKey(cell)) {
+            return true;
+        }
+        try {
+            keep(round, cell);
+            return true;
+        } catch (MeasuringException e) {
+            return goesOn(cell, e);
+        }
+    }
+
+    /** After a row that failed the subject starts anew, for those that are left. */
+    private boolean goesOn(Cell failed, MeasuringException e) {
+        Subject subject = failed.subject();
+        failures.put(failed, String.valueOf(e.getMessage()));
+        subject.close();
+        if (abandoned) {
+            return false;
+        }
+        err.println("mad perf: " + title(subject) + " " + failed.pattern().word() + " " + PerfTable.size(failed.bytes())
+                + " failed: " + e.getMessage());
+        return hasMore(subject) && open(subject, false);
+    }
+
+    private boolean hasMore(Subject subject) {
+        return plan.patterns().stream()
+                .anyMatch(pattern -> plan.sizes().stream()
+                        .anyMatch(bytes -> subject.has(pattern.measured(), bytes)
+                                && !failures.containsKey(new Cell(subject, pattern, bytes))));
+    }
+
+    private void keep(int round, Cell cell) {
         Round measured = cell.subject().measure(plan.order(cell.pattern(), cell.bytes(), round));
         Round result = cell.pattern() == Pattern.PINGPONG ? measured.asBandwidth(cell.bytes()) : measured;
         List<Round> soFar = results.computeIfAbsent(cell, _ -> new ArrayList<>());
@@ -149,24 +202,6 @@ final class PerfRun {
                     + PerfTable.size(cell.bytes()) + ": "
                     + Json.plain(Figures.of(soFar).median()) + " "
                     + cell.pattern().unit());
-        }
-    }
-
-    /** Whether it went well; if not, the subject is closed and its remaining rows are left out. */
-    private boolean succeeds(Subject subject, Runnable step) {
-        try {
-            step.run();
-            return true;
-        } catch (MeasuringException e) {
-            if (!abandoned) {
-                err.println("mad perf: " + title(subject) + " was not measured to the end: " + e.getMessage());
-            }
-            complete = false;
-            results.keySet()
-                    .removeIf(cell -> cell.subject() == subject
-                            && results.getOrDefault(cell, List.of()).size() < plan.rounds());
-            subject.close();
-            return false;
         }
     }
 
@@ -192,21 +227,47 @@ final class PerfRun {
         }
     }
 
-    /** Subject after subject, pattern after pattern, size after size. */
+    /** Subject after subject, pattern after pattern, size after size; of a subject that was lost, what there is. */
     List<PerfRow> rows() {
         boolean noisy = noise().most();
         List<PerfRow> rows = new ArrayList<>();
+        for (Cell cell : cells()) {
+            List<Round> rounds = results.getOrDefault(cell, List.of());
+            if (!rounds.isEmpty() && !failures.containsKey(cell)) {
+                rows.add(new PerfRow(
+                        label(cell.subject(), cell.bytes()), cell.pattern(), cell.bytes(), Figures.of(rounds), noisy));
+            }
+        }
+        return rows;
+    }
+
+    /** The rows that have no figures although they were asked for, and why, in the same order. */
+    List<FailedRow> failedRows() {
+        List<FailedRow> rows = new ArrayList<>();
+        for (Cell cell : cells()) {
+            String reason = failures.get(cell);
+            if (reason == null && !results.containsKey(cell)) {
+                reason = lost.get(cell.subject());
+            }
+            if (reason != null) {
+                rows.add(new FailedRow(label(cell.subject(), cell.bytes()), cell.pattern(), cell.bytes(), reason));
+            }
+        }
+        return rows;
+    }
+
+    private List<Cell> cells() {
+        List<Cell> cells = new ArrayList<>();
         for (Subject subject : subjects) {
             for (Pattern pattern : plan.patterns()) {
                 for (long bytes : plan.sizes()) {
-                    List<Round> rounds = results.getOrDefault(new Cell(subject, pattern, bytes), List.of());
-                    if (!rounds.isEmpty()) {
-                        rows.add(new PerfRow(label(subject, bytes), pattern, bytes, Figures.of(rounds), noisy));
+                    if (subject.has(pattern.measured(), bytes)) {
+                        cells.add(new Cell(subject, pattern, bytes));
                     }
                 }
             }
         }
-        return rows;
+        return cells;
     }
 
     private PerfRow.Label label(Subject subject, long bytes) {

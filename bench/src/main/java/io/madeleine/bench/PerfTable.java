@@ -46,6 +46,11 @@ final class PerfTable {
         out.flush();
     }
 
+    static void printFailed(PrintWriter out, List<FailedRow> failed) {
+        failed.forEach(row -> out.println("\n" + row));
+        out.flush();
+    }
+
     static void print(PrintWriter out, List<AbsentPeer> absent) {
         absent.forEach(peer -> out.println("\n" + peer.name() + " was not measured: " + peer.reason()));
         out.flush();

@@ -28,6 +28,8 @@ class PerfRunTest {
         private final long largest;
         private final int failsAt;
         private int measured = -1; // the first one is before the rounds
+        private int opened;
+        private int opensOften = 99;
         private boolean open;
 
         Told(String name, long largest, int failsAt) {
@@ -58,6 +60,9 @@ class PerfRunTest {
 
         @Override
         public void open(long memoryBytes) {
+            if (opened++ == opensOften) {
+                throw new MeasuringException("it does not start");
+            }
             open = true;
         }
 
@@ -123,14 +128,60 @@ class PerfRunTest {
         assertEquals(6, run.rows().size());
     }
 
+    private static List<String> titles(PerfRun run) {
+        return run.rows().stream()
+                .map(row -> row.title() + " " + row.pattern().word() + " "
+                        + row.figures().rounds().size())
+                .toList();
+    }
+
+    private static List<String> failed(PerfRun run) {
+        return run.failedRows().stream().map(FailedRow::toString).toList();
+    }
+
     @Test
-    void shouldGoOnWithTheOthersWhenASubjectBreaks() {
+    void shouldStartASubjectAnewAfterARowThatFailsAndMeasureItsOthers() {
         Told broken = new Told("broken", 100, 1);
         PerfRun run = run(2, List.of(8L), broken, new Told("b", 100, 99));
         assertFalse(run.complete());
+        assertEquals(2, broken.opened);
+        assertEquals(List.of("broken latency 2", "b latency 2", "b rate 2"), titles(run));
+        assertEquals(List.of("broken, rate 8 B failed: it broke"), failed(run));
+        assertTrue(err.toString().contains("broken rate 8 B failed: it broke"), err.toString());
+    }
+
+    @Test
+    void shouldWriteWhatWasMeasuredOfASubjectThatDoesNotStartAgain() {
+        Told broken = new Told("broken", 100, 3); // in the second round, of two rows each
+        broken.opensOften = 1;
+        PerfRun run = run(3, List.of(8L), broken, new Told("b", 100, 99));
+        assertFalse(run.complete());
         assertFalse(broken.open);
-        assertEquals(List.of("b", "b"), run.rows().stream().map(PerfRow::title).toList());
-        assertTrue(err.toString().contains("broken was not measured to the end: it broke"), err.toString());
+        assertEquals(List.of("broken latency 2", "b latency 3", "b rate 3"), titles(run));
+        assertEquals(List.of("broken, rate 8 B failed: it broke"), failed(run));
+        assertTrue(err.toString().contains("broken was not measured to the end: it does not start"), err.toString());
+    }
+
+    @Test
+    void shouldSayOfEachRowOfASubjectThatNeverStartsWhyItIsMissing() {
+        Told absent = new Told("absent", 10, 99);
+        absent.opensOften = 0;
+        PerfRun run = run(1, List.of(8L, 64L), absent, new Told("b", 10, 99));
+        assertEquals(List.of("b latency 1", "b rate 1"), titles(run));
+        assertEquals(
+                List.of("absent, latency 8 B failed: it does not start", "absent, rate 8 B failed: it does not start"),
+                failed(run));
+        assertEquals(
+                "{\"kind\":\"failed\",\"name\":\"absent\",\"pattern\":\"latency\",\"sizeBytes\":8,"
+                        + "\"reason\":\"it does not start\"}",
+                run.failedRows().getFirst().json());
+    }
+
+    @Test
+    void shouldGoOnWhereTheWarmUpFails() {
+        PerfRun run = run(1, List.of(8L), new Told("broken", 100, -1), new Told("b", 100, 99));
+        assertEquals(List.of("broken rate 1", "b latency 1", "b rate 1"), titles(run));
+        assertEquals(List.of("broken, latency 8 B failed: it broke"), failed(run));
     }
 
     @Test

@@ -40,7 +40,7 @@ public interface Subject extends AutoCloseable {
     }
 
     /**
-     * Starts what has to be started.
+     * Starts what has to be started; also again, after {@link #close}.
      *
      * @param memoryBytes how much memory the messages of one direction will need
      * @throws MeasuringException if that fails
@@ -50,7 +50,7 @@ public interface Subject extends AutoCloseable {
     /**
      * Measures once.
      *
-     * @throws MeasuringException if that fails; the subject is of no more use then
+     * @throws MeasuringException if that fails; the subject is to be closed then, and may be opened anew
      */
     Round measure(Order order);
 

@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param time when the rows were kept, if they were
  * @param machine where they come from
  * @param figures the rows with figures, in their order
- * @param absent who is missing, and why
+ * @param absent who is missing, or which of its rows, and why
  * @param original what the paper says, if these are the rows of an experiment
  */
 public record Rows(
@@ -59,9 +59,14 @@ public record Rows(
                     case "protocol", "peer" -> figures.add(ReportRow.of(row));
                     case "experiment" -> original = Optional.of(Original.of(row));
                     case "absent" -> absent.put(row.getString("name"), row.getString("reason"));
+                    case "failed" ->
+                        absent.put(
+                                row.getString("name") + ", " + row.getString("pattern") + " of "
+                                        + row.getLong("sizeBytes") + " bytes",
+                                row.getString("reason"));
                     default ->
                         throw new BadRowsException("its kind is '" + row.getString("kind")
-                                + "', expected one of run, machine, protocol, peer, absent, experiment");
+                                + "', expected one of run, machine, protocol, peer, absent, failed, experiment");
                 }
             } catch (ConfigException | BadRowsException e) {
                 throw new BadRowsException(origin + ", line " + (i + 1) + " is no row of mad perf: " + e.getMessage());
