@@ -92,10 +92,8 @@ class AttachIT {
                     System.out.println("private: " + e.getMessage());
                 }
                 Startpoint both = context.attach(args[0]);
-                Desk first = context.startpoint(both.ranks().get(0), Desk.class.getName())
-                        .service(Desk.class);
-                Desk second = context.startpoint(both.ranks().get(1), Desk.class.getName())
-                        .service(Desk.class);
+                Desk first = both.links().get(0).service(Desk.class);
+                Desk second = both.links().get(1).service(Desk.class);
                 System.out.println("answers " + first.next(1) + " " + second.next(2));
                 System.out.println("second by " + context.methodsOf(both.ranks().get(1)));
                 CompletableFuture<Integer> open = first.never();

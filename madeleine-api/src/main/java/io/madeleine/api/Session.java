@@ -70,6 +70,31 @@ public interface Session extends AutoCloseable {
      */
     byte[] deriveKey(String purpose);
 
+    /**
+     * A key for protocols of one's own that the processes of this session can make, and nobody else: other sessions with the
+     * same secret cannot.
+     *
+     * @param purpose what it is for; keys of different purposes have nothing in common
+     * @return 32 bytes, other ones each time a session is opened
+     */
+    byte[] deriveSessionKey(String purpose);
+
+    /**
+     * The public key that a process has made when it opened the session (X.509, Ed25519); {@link #sign} signs with the private
+     * one, which never leaves the process.
+     *
+     * @throws IndexOutOfBoundsException if there is no such rank
+     */
+    byte[] publicKey(int rank);
+
+    /**
+     * Signs a message in the name of this process, as one who has its {@link #publicKey} can check: Ed25519 over the length of
+     * the purpose in UTF-8 (four bytes, big-endian), the purpose, the message.
+     *
+     * @param purpose what it is for; signatures of different purposes cannot be taken for one another
+     */
+    byte[] sign(String purpose, byte[] message);
+
     /** The names of the channels, as configured under {@code madeleine.channels}. */
     Set<String> channelNames();
 

@@ -66,6 +66,7 @@ final class Attaching {
             addresses.add(new WanAddress(host, listener.port(), pass, passRest));
         }
         node.nodes().get(node.rank()).routes().add(addresses);
+        node.grants().begin();
         AttachPoint point = new AttachPoint(
                 listener, addresses.stream().map(WanAddress::toString).toList());
         points.add(point);
@@ -244,6 +245,7 @@ final class Attaching {
     }
 
     private SealedConnection connectAndGreet(String host, int port, byte[] key, Arguments hello) throws IOException {
+        node.grants().begin(); // the other end may make requests here, too
         SealedConnection connection =
                 Handshake.connect(host, port, key, node.options().connectTimeoutMs());
         connection.writeUnit(Greeting.bytes(hello));

@@ -52,7 +52,7 @@ final class Barrier {
     void pass(Duration timeout) {
         long number = entries.incrementAndGet();
         long deadlineNs = System.nanoTime() + timeout.toNanos();
-        node.send(ROOT, Wire.SYSTEM_ENDPOINT, ARRIVED, new Arguments());
+        node.send(ROOT, ARRIVED, new Arguments());
         if (node.rank() == ROOT) {
             await(() -> isComplete(number) || missing(number) != NOBODY, number, deadlineNs);
             release(isComplete(number) ? NOBODY : missing(number));
@@ -67,7 +67,7 @@ final class Barrier {
     private void release(int missing) {
         for (int rank = 0; rank < node.size(); rank++) {
             try {
-                node.send(rank, Wire.SYSTEM_ENDPOINT, RELEASED, new Arguments().putInt(missing));
+                node.send(rank, RELEASED, new Arguments().putInt(missing));
             } catch (MadeleineException e) {
                 if (missing == NOBODY) {
                     throw e; // it has died since it came

@@ -79,7 +79,7 @@ final class Calls {
 
     /** The process and endpoint that a call goes to. */
     @SuppressWarnings("ArrayRecordComponent") // not compared
-    record Target(int rank, int endpoint, String[] methods) {}
+    record Target(int rank, Link link, String[] methods) {}
 
     long nextId() {
         return lastId.incrementAndGet();
@@ -102,9 +102,12 @@ final class Calls {
         try {
             Arguments arguments = new Arguments()
                     .putLong(call.id())
-                    .putInt(target.endpoint())
+                    .putInt(target.link().endpoint())
                     .putInt(call.method().id())
                     .putLong(leftNs);
+            if (!node.nodes().isMember(target.rank())) { // what lets it call there
+                arguments.putLong(target.link().grant()).putLong(target.link().grantRest());
+            }
             try {
                 call.method().writeParameters(arguments, parameters);
             } catch (Throwable e) {
@@ -114,7 +117,7 @@ final class Calls {
             if (hasStreams) {
                 uploads.begin(call, parameters);
             }
-            Way way = node.send(target.rank(), Wire.SYSTEM_ENDPOINT, CALL, arguments, target.methods());
+            Way way = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
             if (hasStreams) {
                 uploads.start(call); // not before: one that ends at once would end before its call begins
             }

@@ -107,15 +107,18 @@ public final class Context implements AutoCloseable {
     /**
      * A pointer to the endpoint of that name at a node; whether it is there, requests will show.
      *
-     * @param node a rank of the session, or the number of a context of another session, as {@link Startpoint#rank} and
-     *     {@link Request#remote} say it
+     * @param node a rank of the session
+     * @throws IllegalArgumentException if it is a context of another session: those grant their endpoints one by one, by the
+     *     startpoints that they give ({@link #attach}, {@link Request#getStartpoint}), and none by its name
      */
     public Startpoint startpoint(int node, String name) {
-        if (node < 0) {
-            throw new IllegalArgumentException("node " + node + ": expected 0 or more");
+        if (!this.node.nodes().isMember(this.node.nodes().get(node).number())) {
+            throw new IllegalArgumentException("endpoint \"" + name + "\" of node " + node
+                    + ", a context of another session: expected a rank of this one, 0 to " + (size() - 1)
+                    + "; others grant their endpoints one by one, so take the startpoint that it has given"
+                    + " (Context.attach, Request.getStartpoint, Startpoint.links)");
         }
-        return new Startpoint(
-                this, new int[] {this.node.nodes().get(node).number()}, new int[] {Endpoints.idOf(name)}, false);
+        return new Startpoint(this, new int[] {node}, new Link[] {new Link(Endpoints.idOf(name))}, false);
     }
 
     /** How values of typed services travel; types of one's own are registered here. */
@@ -133,9 +136,10 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * A proxy for the remote service that a node {@linkplain #export exports}; whether it does, calls will show.
+     * A proxy for the remote service that a process of the session {@linkplain #export exports}; whether it does, calls will
+     * show.
      *
-     * @throws IllegalArgumentException as {@link Startpoint#service} does
+     * @throws IllegalArgumentException as {@link #startpoint(int, String)} and {@link Startpoint#service} do
      */
     public <S> S service(int node, Class<S> type) {
         return startpoint(node, ServiceMethod.nameOf(type)).service(type);

@@ -36,7 +36,7 @@ final class Deferred {
      *
      * @throws OverloadedException if too much waits already
      */
-    void add(Arguments arguments, int endpoint, int handler, String[] methods) {
+    void add(Arguments arguments, Link link, int handler, String[] methods) {
         long size = arguments.byteSize() + Wire.HEADER_BYTES;
         long max = node.options().maxQueuedBytes();
         if (bytes.addAndGet(size) > max) {
@@ -48,7 +48,7 @@ final class Deferred {
         Arguments copy = ArgumentCopies.ofAll(arguments);
         requests.add(() -> {
             try {
-                peer.send(copy, endpoint, handler, methods);
+                peer.send(copy, link, handler, methods);
             } catch (MadeleineException e) {
                 node.failures().sendFailed(peer.number(), e);
             } finally {

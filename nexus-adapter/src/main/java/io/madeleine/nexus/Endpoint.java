@@ -16,6 +16,7 @@ public final class Endpoint implements AutoCloseable {
     private final IntTable<Entry> handlers = new IntTable<>();
     private volatile @Nullable Object local;
     private volatile @Nullable Service service;
+    private volatile @Nullable Link granted;
 
     /** How a handler is run. */
     public enum Threading {
@@ -54,7 +55,7 @@ public final class Endpoint implements AutoCloseable {
 
     /** A pointer to this endpoint. */
     public Startpoint startpoint() {
-        return new Startpoint(context, new int[] {context.rank()}, new int[] {id}, false);
+        return new Startpoint(context, new int[] {context.rank()}, new Link[] {new Link(id)}, false);
     }
 
     /**
@@ -95,6 +96,16 @@ public final class Endpoint implements AutoCloseable {
         service = new Service(
                 type, implementation, context.codecs(), context.options().callTimeoutNs());
         return this;
+    }
+
+    /** What lets contexts of other sessions call it. */
+    Link grantedLink() {
+        Link link = granted;
+        if (link == null) {
+            link = context.node().grants().granted(context.rank(), id);
+            granted = link.isGranted() ? link : null;
+        }
+        return link;
     }
 
     @Nullable

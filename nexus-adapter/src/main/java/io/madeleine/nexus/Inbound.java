@@ -227,7 +227,8 @@ final class Inbound implements Channel.MessageHandler {
         }
     }
 
-    private void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
+    /** Does not carry a request out, and has its sender told. */
+    void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
         int sender = refused.remote();
         refused.finish();
         node.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));

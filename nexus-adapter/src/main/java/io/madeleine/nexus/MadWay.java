@@ -56,7 +56,7 @@ final class MadWay extends Way {
 
     @SuppressWarnings("ArrayRecordComponent") // not compared
     private record Queued(
-            int endpoint,
+            Link link,
             int handler,
             Arguments arguments,
             @Nullable Arguments owner,
@@ -108,7 +108,7 @@ final class MadWay extends Way {
     }
 
     @Override
-    boolean send(Arguments arguments, int endpoint, int handler) {
+    boolean send(Arguments arguments, Link link, int handler) {
         if (lost() != null) {
             return false;
         }
@@ -125,7 +125,7 @@ final class MadWay extends Way {
         }
         gaveUp = false; // the end of this message is seen
         try {
-            arguments.pack(message, endpoint, handler);
+            arguments.pack(message, link.endpoint(), handler);
             message.endPacking();
         } catch (RuntimeException | Error e) {
             giveUp(message);
@@ -159,20 +159,20 @@ final class MadWay extends Way {
     }
 
     @Override
-    boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
+    boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         if (lost() != null) {
             return false;
         }
-        Attempt attempt = queue.isEmpty() ? trySend(arguments, endpoint, handler, arguments) : Attempt.BUSY;
+        Attempt attempt = queue.isEmpty() ? trySend(arguments, link, handler, arguments) : Attempt.BUSY;
         if (attempt == Attempt.BUSY) {
-            enqueue(arguments, endpoint, handler, methods);
+            enqueue(arguments, link, handler, methods);
         } else if (!queue.isEmpty()) {
             drain();
         }
         return attempt != Attempt.LOST;
     }
 
-    private void enqueue(Arguments arguments, int endpoint, int handler, String[] methods) {
+    private void enqueue(Arguments arguments, Link link, int handler, String[] methods) {
         long bytes = ENTRY_BYTES + arguments.inlineBytes();
         if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
             queuedBytes.addAndGet(-bytes);
@@ -185,13 +185,13 @@ final class MadWay extends Way {
             arguments.lend();
             owner = arguments;
         }
-        queue.add(new Queued(endpoint, handler, ArgumentCopies.ofSmall(arguments), owner, methods, bytes));
+        queue.add(new Queued(link, handler, ArgumentCopies.ofSmall(arguments), owner, methods, bytes));
         drain();
         watchIfForgotten();
     }
 
     /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
-    private Attempt trySend(Arguments arguments, int endpoint, int handler, @Nullable Arguments owner) {
+    private Attempt trySend(Arguments arguments, Link link, int handler, @Nullable Arguments owner) {
         Optional<OutgoingMessage> begun;
         try {
             begun = channel.tryBeginPacking(rank);
@@ -206,7 +206,7 @@ final class MadWay extends Way {
         OutgoingMessage message = begun.get();
         Completion sent;
         try {
-            arguments.pack(message, endpoint, handler);
+            arguments.pack(message, link.endpoint(), handler);
             sent = message.endPackingAsync();
         } catch (RuntimeException | Error e) {
             giveUp(message);
@@ -256,12 +256,12 @@ final class MadWay extends Way {
             try {
                 Attempt attempt = lost() != null
                         ? Attempt.LOST
-                        : trySend(next.arguments(), next.endpoint(), next.handler(), next.owner());
+                        : trySend(next.arguments(), next.link(), next.handler(), next.owner());
                 if (attempt == Attempt.BUSY) {
                     return;
                 }
                 if (attempt == Attempt.LOST) {
-                    peer.sendAnotherWay(next.arguments(), next.endpoint(), next.handler(), next.methods());
+                    peer.sendAnotherWay(next.arguments(), next.link(), next.handler(), next.methods());
                 }
             } catch (RuntimeException e) { // memory that was closed meanwhile, say
                 node.failures().sendFailed(rank, e);

@@ -39,6 +39,7 @@ final class Node {
     private final Nodes nodes;
     private final Attaching attaching;
     private final Endpoints endpoints;
+    private final Grants grants;
     private final Inbound inbound;
     private final SystemRequests systemRequests;
     private final Barrier barrier;
@@ -61,6 +62,7 @@ final class Node {
         this.inbound = new Inbound(this);
         Endpoint system = endpoints.system();
         this.systemRequests = new SystemRequests(this, system);
+        this.grants = new Grants(this);
         this.barrier = new Barrier(this, system);
         this.calls = new Calls(this, system);
         this.servedCalls = new ServedCalls(this, system);
@@ -143,6 +145,10 @@ final class Node {
         return endpoints;
     }
 
+    Grants grants() {
+        return grants;
+    }
+
     @Nullable
     Endpoint find(int endpoint) {
         return endpoints.find(endpoint);
@@ -166,25 +172,24 @@ final class Node {
 
     // ---- requests
 
+    /** Sends one of the adapter's own requests. */
     @Nullable
-    Way send(int node, int endpoint, int handler, Arguments arguments) {
-        return send(node, endpoint, handler, arguments, ANY_METHOD);
+    Way send(int node, int handler, Arguments arguments) {
+        return send(node, Link.SYSTEM, handler, arguments, ANY_METHOD);
     }
 
     /** Sends a request; the way it went, if it is known yet and there was one. */
     @Nullable
-    Way send(int node, int endpoint, int handler, Arguments arguments, String[] methods) {
+    Way send(int node, Link link, int handler, Arguments arguments, String[] methods) {
         if (node == session.rank()) {
-            inbound.sendToSelf(endpoint, handler, arguments);
+            inbound.sendToSelf(link.endpoint(), handler, arguments);
             return null;
         }
         Peer peer = nodes.get(node);
         if (inbound.isRunByCaller()) {
-            return peer.sendNow(arguments, endpoint, handler, methods);
+            return peer.sendNow(arguments, link, handler, methods);
         }
-        return methods.length == 0
-                ? peer.send(arguments, endpoint, handler)
-                : peer.send(arguments, endpoint, handler, methods);
+        return methods.length == 0 ? peer.send(arguments, link, handler) : peer.send(arguments, link, handler, methods);
     }
 
     /**
@@ -195,14 +200,14 @@ final class Node {
      */
     void tell(int node, int handler, Arguments arguments) {
         try {
-            send(node, Wire.SYSTEM_ENDPOINT, handler, arguments);
+            send(node, handler, arguments);
         } catch (OverloadedException e) {
             if (mayWait()) {
                 throw e;
             }
             Thread.startVirtualThread(() -> {
                 try {
-                    send(node, Wire.SYSTEM_ENDPOINT, handler, arguments);
+                    send(node, handler, arguments);
                 } catch (MadeleineException later) {
                     failures.sendFailed(node, later);
                 }

@@ -78,7 +78,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     private void send(int handler, Arguments arguments) {
         try {
-            node.send(key.caller(), Wire.SYSTEM_ENDPOINT, handler, arguments);
+            node.send(key.caller(), handler, arguments);
         } catch (MadeleineException e) {
             fail(e);
         }

@@ -71,9 +71,9 @@ final class Peer {
     // ---- requests
 
     /** Sends, waits until the arguments may be changed, and answers which way they went. */
-    Way send(Arguments arguments, int endpoint, int handler) {
+    Way send(Arguments arguments, Link link, int handler) {
         Way way = current;
-        return way != null && way.send(arguments, endpoint, handler) ? way : send(arguments, endpoint, handler, ANY);
+        return way != null && way.send(arguments, link, handler) ? way : send(arguments, link, handler, ANY);
     }
 
     /**
@@ -81,7 +81,7 @@ final class Peer {
      *
      * @throws PeerFailedException if none works; says which there are
      */
-    Way send(Arguments arguments, int endpoint, int handler, String[] methods) {
+    Way send(Arguments arguments, Link link, int handler, String[] methods) {
         while (true) {
             Way way = atWork(methods);
             if (way == null) {
@@ -93,7 +93,7 @@ final class Peer {
             if (methods.length == 0) {
                 current = way;
             }
-            if (way.send(arguments, endpoint, handler)) {
+            if (way.send(arguments, link, handler)) {
                 return way;
             }
         }
@@ -101,21 +101,21 @@ final class Peer {
 
     /** Sends without waiting; null if that is left to a thread that may wait for a connection. */
     @Nullable
-    Way sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
+    Way sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         while (deferred.isEmpty()) {
             Way used = current;
             Way way = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
             if (way == null) {
                 break;
             }
-            if (way.sendNow(arguments, endpoint, handler, methods)) {
+            if (way.sendNow(arguments, link, handler, methods)) {
                 return way;
             }
         }
         if (left != null || (deferred.isEmpty() && !routes.mayConnect(methods))) {
             throw unreachable(methods);
         }
-        deferred.add(arguments, endpoint, handler, methods);
+        deferred.add(arguments, link, handler, methods);
         return null;
     }
 
@@ -126,20 +126,20 @@ final class Peer {
      */
     void tell(Arguments notice, int what) {
         Way way = first();
-        while (way != null && !way.sendNow(notice, Wire.SYSTEM_ENDPOINT, what, ANY)) {
+        while (way != null && !way.sendNow(notice, Link.SYSTEM, what, ANY)) {
             way = first();
         }
     }
 
     /** As {@link #sendNow}, for what was queued for a way that is lost; who has sent it is told if there is no other. */
-    void sendAnotherWay(Arguments arguments, int endpoint, int handler, String[] methods) {
+    void sendAnotherWay(Arguments arguments, Link link, int handler, String[] methods) {
         try {
             if (left != null) {
                 throw unreachable(methods);
             }
-            sendNow(ArgumentCopies.ofAll(arguments), endpoint, handler, methods); // the owner gets its memory back now
+            sendNow(ArgumentCopies.ofAll(arguments), link, handler, methods); // the owner gets its memory back now
         } catch (MadeleineException e) {
-            if (endpoint != Wire.SYSTEM_ENDPOINT) { // calls fail by themselves, and nobody waits for an answer any more
+            if (!link.isSystem()) { // calls fail by themselves, and nobody waits for an answer any more
                 node.failures().sendFailed(number, e);
             }
         }

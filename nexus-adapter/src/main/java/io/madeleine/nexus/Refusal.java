@@ -12,7 +12,10 @@ package io.madeleine.nexus;
 public record Refusal(int rank, int endpoint, int handler, Reason reason, long count) {
     /** Why a request was not carried out. */
     public enum Reason {
-        /** The endpoint is unknown there, or has been closed. */
+        /**
+         * The endpoint is unknown there, or has been closed; or it is of another session, and this process was never given a
+         * startpoint to it.
+         */
         NO_SUCH_ENDPOINT,
         /** The endpoint has no handler of that name. */
         NO_SUCH_HANDLER,

@@ -75,13 +75,20 @@ final class ServedCalls {
         int endpointId = request.getInt();
         int methodId = request.getInt();
         long deadlineNs = System.nanoTime() + request.getLong();
+        boolean isMember = node.nodes().isMember(key.caller());
         Endpoint endpoint = node.find(endpointId);
-        Service service = endpoint == null ? null : endpoint.service();
+        boolean mayCall = isMember || node.grants().allow(key.caller(), endpoint, request.getLong(), request.getLong());
+        Service service = endpoint == null || !mayCall ? null : endpoint.service();
         Service.Operation operation = service == null ? null : service.operation(methodId);
         if (node.refusesRequests()) {
             refuse(key, "rank " + node.rank() + " is closing its context");
         } else if (service == null) {
-            absent(key, "rank " + node.rank() + " has no service there: export it in the setup of its context");
+            absent(
+                    key,
+                    isMember
+                            ? "rank " + node.rank() + " has no service there: export it in the setup of its context"
+                            : "there is no service, or it was not granted: expected a startpoint that its context has"
+                                    + " given to this one (Approver, Arguments.putStartpoint)");
         } else if (operation == null) {
             absent(
                     key,

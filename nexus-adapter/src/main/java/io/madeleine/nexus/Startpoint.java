@@ -14,29 +14,34 @@ import java.util.stream.IntStream;
  */
 public final class Startpoint {
     private static final int LIGHTWEIGHT = 1 << 31;
+
+    /** Of a lightweight one: with what lets contexts of other sessions call. */
+    private static final int LIGHT_GRANTED = 1 << 30;
+
     private static final int MAX_LINKS = 1 << 16;
 
     private static final byte OF_SENDERS_SESSION = 1;
     private static final byte ELSEWHERE = 2;
+    private static final byte GRANTED = 4;
     private static final String[] ANY = {};
 
     private final Context context;
     private final int[] ranks;
-    private final int[] endpoints;
+    private final Link[] links;
     private final boolean lightweight;
 
     /** The methods to use, best first; none: those that the node has. */
     private final String[] methods;
 
-    Startpoint(Context context, int[] ranks, int[] endpoints, boolean lightweight) {
-        this(context, ranks, endpoints, lightweight, ANY);
+    Startpoint(Context context, int[] ranks, Link[] links, boolean lightweight) {
+        this(context, ranks, links, lightweight, ANY);
     }
 
-    private Startpoint(Context context, int[] ranks, int[] endpoints, boolean lightweight, String[] methods) {
+    private Startpoint(Context context, int[] ranks, Link[] links, boolean lightweight, String[] methods) {
         this.methods = methods;
         this.context = context;
         this.ranks = ranks;
-        this.endpoints = endpoints;
+        this.links = links;
         this.lightweight = lightweight;
     }
 
@@ -47,24 +52,29 @@ public final class Startpoint {
      */
     public static Startpoint toAll(Startpoint first, Startpoint... others) {
         int[] ranks = first.ranks;
-        int[] endpoints = first.endpoints;
+        Link[] links = first.links;
         boolean light = first.lightweight;
         for (Startpoint other : others) {
             if (other.context != first.context) {
                 throw new IllegalArgumentException(other + " is bound to another context than " + first
                         + ": expected startpoints of one context, through which requests go");
             }
-            ranks = concatenate(ranks, other.ranks);
-            endpoints = concatenate(endpoints, other.endpoints);
+            int known = ranks.length;
+            ranks = Arrays.copyOf(ranks, known + other.ranks.length);
+            links = Arrays.copyOf(links, ranks.length);
+            System.arraycopy(other.ranks, 0, ranks, known, other.ranks.length);
+            System.arraycopy(other.links, 0, links, known, other.links.length);
             light &= other.lightweight;
         }
-        return new Startpoint(first.context, ranks, endpoints, light, first.methods);
+        return new Startpoint(first.context, ranks, links, light, first.methods);
     }
 
-    private static int[] concatenate(int[] first, int[] second) {
-        int[] both = Arrays.copyOf(first, first.length + second.length);
-        System.arraycopy(second, 0, both, first.length, second.length);
-        return both;
+    /** A pointer to each of the endpoints it points to, in order. */
+    public List<Startpoint> links() {
+        return IntStream.range(0, ranks.length)
+                .mapToObj(
+                        i -> new Startpoint(context, new int[] {ranks[i]}, new Link[] {links[i]}, lightweight, methods))
+                .toList();
     }
 
     /**
@@ -87,13 +97,13 @@ public final class Startpoint {
     /** As {@link #rsr(String, Arguments)}, by the number of the handler's name, {@link String#hashCode}. */
     public void rsr(int handler, Arguments arguments) {
         if (ranks.length == 1) {
-            context.node().send(ranks[0], endpoints[0], handler, arguments, methods);
+            context.node().send(ranks[0], links[0], handler, arguments, methods);
             return;
         }
         RuntimeException failure = null;
         for (int i = 0; i < ranks.length; i++) {
             try {
-                context.node().send(ranks[i], endpoints[i], handler, arguments, methods);
+                context.node().send(ranks[i], links[i], handler, arguments, methods);
             } catch (RuntimeException e) {
                 failure = failure == null ? e : failure;
             }
@@ -140,13 +150,13 @@ public final class Startpoint {
     Calls.Target[] targets() {
         Calls.Target[] targets = new Calls.Target[ranks.length];
         for (int i = 0; i < targets.length; i++) {
-            targets[i] = new Calls.Target(ranks[i], endpoints[i], methods);
+            targets[i] = new Calls.Target(ranks[i], links[i], methods);
         }
         return targets;
     }
 
     int endpointId() {
-        return endpoints[0];
+        return links[0].endpoint();
     }
 
     /** Whether all endpoints are in this process. */
@@ -157,7 +167,7 @@ public final class Startpoint {
     /** The endpoint itself, if it is one and in this process; empty also if it has been closed. */
     public Optional<Endpoint> toLocal() {
         return ranks.length == 1 && isLocal()
-                ? Optional.ofNullable(context.node().find(endpoints[0]))
+                ? Optional.ofNullable(context.node().find(links[0].endpoint()))
                 : Optional.empty();
     }
 
@@ -166,7 +176,7 @@ public final class Startpoint {
      * for those who are attached to the very process it points to: a few bytes less per method.
      */
     public Startpoint lightweight() {
-        return new Startpoint(context, ranks, endpoints, true, methods);
+        return new Startpoint(context, ranks, links, true, methods);
     }
 
     // ---- methods
@@ -180,7 +190,7 @@ public final class Startpoint {
      *     request fails, and lists those that there are
      */
     public Startpoint via(String... wanted) {
-        return new Startpoint(context, ranks, endpoints, lightweight, wanted.clone());
+        return new Startpoint(context, ranks, links, lightweight, wanted.clone());
     }
 
     /**
@@ -206,51 +216,74 @@ public final class Startpoint {
     void write(Arguments arguments) {
         boolean light =
                 lightweight && IntStream.of(ranks).allMatch(context.node().nodes()::isMember);
-        arguments.putInt(ranks.length | (light ? LIGHTWEIGHT : 0));
+        boolean anyGranted = IntStream.range(0, ranks.length).anyMatch(this::canBeGranted);
+        arguments.putInt(ranks.length | (light ? LIGHTWEIGHT | (anyGranted ? LIGHT_GRANTED : 0) : 0));
         for (int i = 0; i < ranks.length; i++) {
             Peer node = context.node().nodes().get(ranks[i]);
             boolean member = context.node().nodes().isMember(ranks[i]);
+            boolean granted = light ? anyGranted : canBeGranted(i);
             if (!light) {
-                arguments.putByte(member ? OF_SENDERS_SESSION : ELSEWHERE);
+                arguments.putByte((byte) ((member ? OF_SENDERS_SESSION : ELSEWHERE) | (granted ? GRANTED : 0)));
             }
             if (member) {
                 arguments.putInt(ranks[i]);
             } else {
                 Greeting.writeId(arguments, node.id());
             }
-            arguments.putInt(endpoints[i]);
+            arguments.putInt(links[i].endpoint());
+            if (granted) {
+                Link link = member ? context.node().grants().granted(ranks[i], links[i].endpoint()) : links[i];
+                arguments.putLong(link.grant()).putLong(link.grantRest());
+            }
             if (!light) {
                 WanAddress.writeAll(arguments, node.routes().addresses());
             }
         }
     }
 
+    /** Whether contexts of other sessions can be let call it. */
+    private boolean canBeGranted(int link) {
+        return context.node().nodes().isMember(ranks[link])
+                ? context.node().grants().isAtWork()
+                : links[link].isGranted();
+    }
+
     static Startpoint read(Request request) {
         int head = request.getInt();
         boolean light = (head & LIGHTWEIGHT) != 0;
-        int count = head & ~LIGHTWEIGHT;
+        boolean lightGranted = light && (head & LIGHT_GRANTED) != 0;
+        int count = head & ~(light ? LIGHTWEIGHT | LIGHT_GRANTED : LIGHTWEIGHT);
         if (count < 1 || count > MAX_LINKS || count > request.remaining() / (2 * Integer.BYTES)) {
             throw notNext(request);
         }
         Nodes nodes = request.context().node().nodes();
         NodeId sender = nodes.get(request.remote()).id();
         int[] ranks = new int[count];
-        int[] endpoints = new int[count];
+        Link[] links = new Link[count];
         for (int i = 0; i < count; i++) {
             byte kind = light ? OF_SENDERS_SESSION : request.getByte();
-            NodeId id = switch (kind) {
+            NodeId id = switch (kind & ~GRANTED) {
                 case OF_SENDERS_SESSION -> new NodeId(sender.session(), sender.channel(), request.getInt());
                 case ELSEWHERE -> Greeting.readId(request);
                 default -> throw notNext(request);
             };
             Peer node = nodes.of(id);
             ranks[i] = node.number();
-            endpoints[i] = request.getInt();
+            int endpoint = request.getInt();
+            links[i] = lightGranted || (kind & GRANTED) != 0
+                    ? new Link(endpoint, request.getLong(), request.getLong())
+                    : new Link(endpoint);
+            if (!nodes.isMember(request.remote())
+                    && nodes.isMember(ranks[i])
+                    && !request.context().node().grants().isGranted(ranks[i], links[i])) {
+                throw new NexusException("the request from node " + request.remote() + " has a startpoint to rank "
+                        + ranks[i] + ", which this session has never given out: expected one that it has");
+            }
             if (!light) {
                 node.routes().add(WanAddress.readAll(request));
             }
         }
-        return new Startpoint(request.context(), ranks, endpoints, light);
+        return new Startpoint(request.context(), ranks, links, light);
     }
 
     private static NexusException notNext(Request request) {
@@ -265,15 +298,16 @@ public final class Startpoint {
     @Override
     public boolean equals(Object other) {
         return other instanceof Startpoint that
-                && Arrays.equals(endpoints, that.endpoints)
-                && IntStream.range(0, ranks.length).allMatch(i -> idOf(i).equals(that.idOf(i)));
+                && ranks.length == that.ranks.length
+                && IntStream.range(0, ranks.length)
+                        .allMatch(i -> links[i].endpoint() == that.links[i].endpoint() && idOf(i).equals(that.idOf(i)));
     }
 
     @Override
     public int hashCode() {
-        int hash = Arrays.hashCode(endpoints);
+        int hash = 1;
         for (int i = 0; i < ranks.length; i++) {
-            hash = 31 * hash + idOf(i).rank();
+            hash = 31 * (31 * hash + links[i].endpoint()) + idOf(i).rank();
         }
         return hash;
     }
@@ -282,7 +316,7 @@ public final class Startpoint {
     public String toString() {
         StringBuilder text = new StringBuilder("startpoint");
         for (int i = 0; i < ranks.length; i++) {
-            text.append(i == 0 ? " " : ", ").append(ranks[i]).append('#').append(endpoints[i]);
+            text.append(i == 0 ? " " : ", ").append(ranks[i]).append('#').append(links[i].endpoint());
         }
         return text.toString();
     }

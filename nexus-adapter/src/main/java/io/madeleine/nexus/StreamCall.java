@@ -41,11 +41,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     @Override
     public void credit(long count) {
         try {
-            node.send(
-                    rank(),
-                    Wire.SYSTEM_ENDPOINT,
-                    CREDIT,
-                    new Arguments().putLong(id()).putLong(count));
+            node.send(rank(), CREDIT, new Arguments().putLong(id()).putLong(count));
         } catch (Throwable e) {
             if (calls.remove(id()) != null) {
                 fail(e);

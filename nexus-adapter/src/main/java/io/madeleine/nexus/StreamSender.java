@@ -127,7 +127,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         try {
             Arguments arguments = route.head().get();
             codec.accept(arguments, item);
-            node.send(route.node(), Wire.SYSTEM_ENDPOINT, route.item(), arguments);
+            node.send(route.node(), route.item(), arguments);
         } catch (Throwable e) {
             Throwable failure = e instanceof PeerFailedException
                     ? e

@@ -3,8 +3,8 @@ package io.madeleine.nexus;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests as they are written to a connection; see {@link WanWay}: the numbers of large arguments, endpoint, handler and bytes of
- * small arguments, in four bytes each, the lengths of the large ones in eight each, the small ones, the large ones.
+ * Requests as they are written to a connection; see {@link WanWay}: the numbers of large arguments, link, handler and bytes of
+ * small arguments, in four bytes each, what lets call the endpoint in sixteen, the lengths of the large ones in eight each, the small ones, the large ones.
  *
  * <p>Threading: stateless.
  */
@@ -13,18 +13,20 @@ final class WanLayout {
     static final int ENDPOINT_OFFSET = 4;
     static final int HANDLER_OFFSET = 8;
     static final int INLINE_OFFSET = 12;
-    static final int HEADER_BYTES = 16;
+    static final int GRANT_OFFSET = 16;
+    static final int GRANT_REST_OFFSET = 24;
+    static final int HEADER_BYTES = 32;
 
     private WanLayout() {}
 
     /** Everything but the large arguments. */
-    static byte[] head(Arguments arguments, int endpoint, int handler) {
-        return bytes(arguments, endpoint, handler, 0);
+    static byte[] head(Arguments arguments, Link link, int handler) {
+        return bytes(arguments, link, handler, 0);
     }
 
     /** Everything; at most 2 GiB. */
-    static byte[] whole(Arguments arguments, int endpoint, int handler) {
-        byte[] whole = bytes(arguments, endpoint, handler, (int) (arguments.byteSize() - arguments.inlineBytes()));
+    static byte[] whole(Arguments arguments, Link link, int handler) {
+        byte[] whole = bytes(arguments, link, handler, (int) (arguments.byteSize() - arguments.inlineBytes()));
         int offset = whole.length;
         for (int i = arguments.bulkCount() - 1; i >= 0; i--) {
             MemorySegment bulk = arguments.bulk(i);
@@ -34,16 +36,18 @@ final class WanLayout {
         return whole;
     }
 
-    private static byte[] bytes(Arguments arguments, int endpoint, int handler, int moreBytes) {
+    private static byte[] bytes(Arguments arguments, Link link, int handler, int moreBytes) {
         int bulks = arguments.bulkCount();
         int lengthBytes = bulks * Long.BYTES;
         int inline = arguments.inlineBytes();
         byte[] bytes = new byte[HEADER_BYTES + lengthBytes + inline + moreBytes];
         MemorySegment head = MemorySegment.ofArray(bytes);
         head.set(Wire.INT, BULK_COUNT_OFFSET, bulks);
-        head.set(Wire.INT, ENDPOINT_OFFSET, endpoint);
+        head.set(Wire.INT, ENDPOINT_OFFSET, link.endpoint());
         head.set(Wire.INT, HANDLER_OFFSET, handler);
         head.set(Wire.INT, INLINE_OFFSET, inline);
+        head.set(Wire.LONG, GRANT_OFFSET, link.grant());
+        head.set(Wire.LONG, GRANT_REST_OFFSET, link.grantRest());
         for (int i = 0; i < bulks; i++) {
             long bulkBytes = arguments.bulk(i).byteSize();
             head.set(Wire.LONG, HEADER_BYTES + (long) i * Long.BYTES, bulkBytes);

@@ -116,14 +116,26 @@ final class WanReader implements Runnable {
             bulks = stream;
         }
         request.begin(small, 0, inline, way.peer.number(), lengths.length, bulks);
-        node.inbound()
-                .receive(
-                        request,
-                        fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET),
-                        fields.get(Wire.INT, WanLayout.HANDLER_OFFSET));
+        int endpoint = fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET);
+        int handler = fields.get(Wire.INT, WanLayout.HANDLER_OFFSET);
+        if (mayRequest(endpoint)) {
+            node.inbound().receive(request, endpoint, handler);
+        } else {
+            node.inbound().refuse(request, endpoint, handler, Refusal.Reason.NO_SUCH_ENDPOINT);
+        }
         if (stream != null) {
             stream.awaitEnd();
         }
+    }
+
+    private boolean mayRequest(int endpoint) {
+        return endpoint == Wire.SYSTEM_ENDPOINT
+                || node.grants()
+                        .allow(
+                                way.peer.number(),
+                                node.find(endpoint),
+                                fields.get(Wire.LONG, WanLayout.GRANT_OFFSET),
+                                fields.get(Wire.LONG, WanLayout.GRANT_REST_OFFSET));
     }
 
     private static boolean isSmall(long[] lengths) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * large arguments behind the header.
  *
  * <pre>
- *  0        4          8         12        16                16+8*bulks
- *  | bulks  | endpoint | handler | inline  | lengths of bulks | arguments | bulk | bulk ...
+ *  0        4          8         12       16      32                 32+8*bulks
+ *  | bulks  | endpoint | handler | inline | grant | lengths of bulks | arguments | bulk | bulk ...
  * </pre>
  *
  * <p>A virtual thread writes, another one reads ({@link WanReader}). Arguments are copied, at most so many at once: a wide
@@ -83,9 +83,9 @@ final class WanWay extends Way {
     }
 
     @Override
-    boolean send(Arguments arguments, int endpoint, int handler) {
+    boolean send(Arguments arguments, Link link, int handler) {
         boolean hasBulks = arguments.hasBulks();
-        if (!queue.put(WanLayout.head(arguments, endpoint, handler), hasBulks, isReported(endpoint))) {
+        if (!queue.put(WanLayout.head(arguments, link, handler), hasBulks, isReported(link))) {
             return false;
         }
         if (hasBulks) {
@@ -104,8 +104,8 @@ final class WanWay extends Way {
     }
 
     /** Calls fail by themselves, and who has not got the rest of the adapter's own requests does not miss them. */
-    private static boolean isReported(int endpoint) {
-        return endpoint != Wire.SYSTEM_ENDPOINT;
+    private static boolean isReported(Link link) {
+        return !link.isSystem();
     }
 
     private void putBulks(Arguments arguments) {
@@ -127,10 +127,10 @@ final class WanWay extends Way {
     }
 
     @Override
-    boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods) {
+    boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         WanQueue.Outcome outcome = arguments.byteSize() > node.options().maxQueuedBytes()
                 ? WanQueue.Outcome.FULL
-                : queue.tryPut(WanLayout.whole(arguments, endpoint, handler), isReported(endpoint));
+                : queue.tryPut(WanLayout.whole(arguments, link, handler), isReported(link));
         if (outcome == WanQueue.Outcome.FULL) {
             throw new OverloadedException(peer + " does not take what is sent to it: a request of "
                     + arguments.byteSize() + " bytes finds no room beside those that wait; more than"

@@ -34,7 +34,7 @@ abstract class Way {
      *
      * @throws io.madeleine.api.PeerFailedException if it was lost meanwhile: the request may or may not have arrived
      */
-    abstract boolean send(Arguments arguments, int endpoint, int handler);
+    abstract boolean send(Arguments arguments, Link link, int handler);
 
     /**
      * Sends without waiting; false if the way is lost and nothing has been sent.
@@ -42,7 +42,7 @@ abstract class Way {
      * @param methods which ways it may go if this one is lost while it is queued
      * @throws OverloadedException if that cannot be done at once and too much is queued
      */
-    abstract boolean sendNow(Arguments arguments, int endpoint, int handler, String[] methods);
+    abstract boolean sendNow(Arguments arguments, Link link, int handler, String[] methods);
 
     /** Whether nothing is queued. */
     abstract boolean isDrained();

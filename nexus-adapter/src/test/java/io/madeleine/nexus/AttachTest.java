@@ -73,12 +73,16 @@ class AttachTest {
     }
 
     private static AttachPoint open(Context context) {
+        return open(context, Doubler.class.getName());
+    }
+
+    private static AttachPoint open(Context context, String endpoint) {
         return context.allowAttach(
                 LOOPBACK,
                 HERE,
                 request -> request.path().equals("private")
                         ? Optional.empty()
-                        : Optional.of(context.startpoint(context.rank(), Doubler.class.getName())));
+                        : Optional.of(context.startpoint(context.rank(), endpoint)));
     }
 
     @Test
@@ -110,7 +114,6 @@ class AttachTest {
                             new Arguments().putInt(number).putBytes(few).putLongs(many));
                 });
             }
-            Startpoint to = clients.of(0).attach(open(server.of(0)).url());
             long[] many = IntStream.range(0, 400_000).asLongStream().toArray();
             AtomicInteger answers = new AtomicInteger();
             AtomicReference<String> wrong = new AtomicReference<>("");
@@ -124,7 +127,8 @@ class AttachTest {
                 answers.incrementAndGet();
             });
             for (Endpoint.Threading threading : Endpoint.Threading.values()) {
-                Startpoint echo = clients.of(0).startpoint(to.rank(), "echo-" + threading);
+                Startpoint echo = clients.of(0)
+                        .attach(open(server.of(0), "echo-" + threading).url());
                 for (int number = 0; number < 20; number++) { // 0 to 3.2 MB: some taken first, some streamed
                     long[] part = java.util.Arrays.copyOf(many, number * 20_000);
                     echo.rsr(
@@ -165,8 +169,7 @@ class AttachTest {
                     misplaced.incrementAndGet();
                 }
             });
-            Startpoint count = clients.of(0)
-                    .startpoint(clients.of(0).attach(open(server.of(0)).url()).rank(), "count");
+            Startpoint count = clients.of(0).attach(open(server.of(0), "count").url());
             for (int i = 0; i < 20_000; i++) {
                 count.rsr("is", new Arguments().putInt(i));
             }

@@ -88,7 +88,7 @@ public final class WideArea {
                 Context context = Context.open(alone)) {
             Startpoint all = context.attach(url);
             for (int i = 0; i < all.linkCount(); i++) {
-                Startpoint one = context.startpoint(all.ranks().get(i), Thermometer.class.getName());
+                Startpoint one = all.links().get(i);
                 int degrees = one.service(Thermometer.class).degrees();
                 System.out.println(
                         "somebody far away asks rank " + i + " by " + kind(one) + ": " + degrees + " degrees");

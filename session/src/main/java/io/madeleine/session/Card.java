@@ -20,6 +20,7 @@ import java.util.Optional;
  * <p>Threading: immutable.
  *
  * @param identity who it is
+ * @param keys what proves who it is
  * @param host the key of its host
  * @param preference what "auto" prefers there, best first
  * @param channels its channels, ordered by name
@@ -28,12 +29,13 @@ import java.util.Optional;
  */
 record Card(
         ProcessIdentity identity,
+        MemberKeys.Part keys,
         String host,
         List<String> preference,
         List<ChannelConfig> channels,
         List<AdapterCard> adapters,
         List<NetworkCard> networks) {
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
     private static final int MAX_ENTRIES = 1024;
 
     /** One adapter: its network, name and address. */
@@ -80,6 +82,8 @@ record Card(
         out.writeByte(FORMAT);
         out.writeLong(identity.id());
         out.writeInt(identity.incarnation());
+        out.writeUTF(keys.publicKey());
+        out.writeUTF(keys.number());
         out.writeUTF(host);
         writeAll(out, preference, DataOutputStream::writeUTF);
         writeAll(out, channels, (to, channel) -> {
@@ -116,11 +120,20 @@ record Card(
         }
         return new Card(
                 new ProcessIdentity(in.readLong(), in.readInt()),
+                readKeys(in),
                 in.readUTF(),
                 readAll(in, from -> from.readUTF()),
                 readAll(in, from -> new ChannelConfig(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(in, from -> new AdapterCard(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(in, from -> new NetworkCard(from.readUTF(), readAll(from, Card::readModule))));
+    }
+
+    private static MemberKeys.Part readKeys(DataInputStream in) throws IOException {
+        try {
+            return new MemberKeys.Part(in.readUTF(), in.readUTF());
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
     }
 
     private static void writeModule(DataOutputStream out, TransmissionCapabilities module) throws IOException {

@@ -33,6 +33,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     private final Membership membership;
     private final String id;
+    private final MemberKeys keys;
     private final long closeTimeoutNs;
     private final ProgressEngine engine;
     private final Resources resources;
@@ -43,9 +44,15 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     /** A session without channels yet. Ownership: the resources are the session's from now on. */
     MadeleineSession(
-            String id, SessionConfig config, ProgressEngine engine, Resources resources, PeerFailures failures) {
+            String id,
+            SessionConfig config,
+            MemberKeys keys,
+            ProgressEngine engine,
+            Resources resources,
+            PeerFailures failures) {
         this.id = id;
         this.membership = config.membership();
+        this.keys = keys;
         this.closeTimeoutNs = config.timeouts().closeNs();
         this.engine = engine;
         this.resources = resources;
@@ -85,6 +92,21 @@ final class MadeleineSession implements Session, Bootstrap.Events {
                     + " madeleine.session.secret to be set, to the same text in all processes that are to know it");
         }
         return Secrets.userKey(membership.secret(), purpose);
+    }
+
+    @Override
+    public byte[] deriveSessionKey(String purpose) {
+        return keys.deriveSessionKey(purpose);
+    }
+
+    @Override
+    public byte[] publicKey(int rank) {
+        return keys.publicKey(rank);
+    }
+
+    @Override
+    public byte[] sign(String purpose, byte[] message) {
+        return keys.sign(purpose, message);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.madeleine.session;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.WaitPolicy;
@@ -24,6 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 
 /**
@@ -38,6 +41,10 @@ final class SessionOpening {
     private final SessionConfig config;
     private final Membership membership;
     private final long deadlineNs;
+
+    /** Made beside everything else: the first pair takes the JVM a while. */
+    private final FutureTask<MemberKeys.Own> ownKeys = new FutureTask<>(MemberKeys::generate);
+
     private final Resources resources = new Resources();
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
@@ -46,6 +53,7 @@ final class SessionOpening {
         this.config = config;
         this.membership = config.membership();
         this.deadlineNs = System.nanoTime() + config.timeouts().openNs();
+        Thread.ofVirtual().name("madeleine-keys").start(ownKeys);
     }
 
     MadeleineSession open() {
@@ -88,7 +96,13 @@ final class SessionOpening {
         adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
 
         PeerFailures failures = resources.add(new PeerFailures(membership.name()));
-        MadeleineSession session = new MadeleineSession(bootstrap.sessionId(), config, engine, resources, failures);
+        MadeleineSession session = new MadeleineSession(
+                bootstrap.sessionId(),
+                config,
+                ownKeys().among(cards.stream().map(Card::keys).toList()),
+                engine,
+                resources,
+                failures);
         bootstrap.listen(session);
         List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
                 .connect(routes(families, cards, bootstrap), failures, deadlineNs);
@@ -191,6 +205,7 @@ final class SessionOpening {
         });
         Card own = new Card(
                 self,
+                ownKeys().part(),
                 HostKey.ofThisHost(),
                 config.networks(),
                 config.channels(),
@@ -204,6 +219,17 @@ final class SessionOpening {
             return cards;
         } catch (IOException e) {
             throw new SessionException(membership + ": the processes' cards cannot be exchanged: " + e.getMessage(), e);
+        }
+    }
+
+    private MemberKeys.Own ownKeys() {
+        try {
+            return ownKeys.get();
+        } catch (ExecutionException e) {
+            throw new SessionException(membership + ": no keys can be made: " + e.getCause(), e);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException(membership + ": interrupted while its keys were made");
         }
     }
 

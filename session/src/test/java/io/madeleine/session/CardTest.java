@@ -23,6 +23,7 @@ class CardTest {
             "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
     private static final Card CARD = new Card(
             new ProcessIdentity(-5, 3),
+            MemberKeys.generate().part(),
             "host",
             List.of("x", "y"),
             List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
@@ -71,7 +72,7 @@ class CardTest {
     @Test
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
         List<Card.AdapterCard> many = Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000)));
-        Card large = new Card(CARD.identity(), CARD.host(), List.of(), List.of(), many, List.of());
+        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }

@@ -17,6 +17,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.session.MemberKeys;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntFunction;
 
 /**
  * One rank of {@link LocalSessions}.
@@ -47,6 +49,7 @@ final class LocalSession implements Session {
     record Place(String sessionId, int rank, int size) {}
 
     private final Place place;
+    private final IntFunction<MemberKeys> keysOfRank;
     private final Map<String, ProtocolModule> drivers;
     private final SwitchSettings settings;
     private final Reactor reactor;
@@ -58,8 +61,14 @@ final class LocalSession implements Session {
     private final Arena arena = Arena.ofShared();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    LocalSession(Place place, Map<String, ProtocolModule> drivers, WaitPolicy policy, SwitchSettings settings) {
+    LocalSession(
+            Place place,
+            IntFunction<MemberKeys> keysOfRank,
+            Map<String, ProtocolModule> drivers,
+            WaitPolicy policy,
+            SwitchSettings settings) {
         this.place = place;
+        this.keysOfRank = keysOfRank;
         this.drivers = drivers;
         this.settings = settings;
         this.reactor = drivers.values().stream()
@@ -136,6 +145,21 @@ final class LocalSession implements Session {
         byte[] key = new byte[32];
         new java.util.Random(purpose.hashCode()).nextBytes(key);
         return key;
+    }
+
+    @Override
+    public byte[] deriveSessionKey(String purpose) {
+        return keysOfRank.apply(place.rank()).deriveSessionKey(purpose);
+    }
+
+    @Override
+    public byte[] publicKey(int rank) {
+        return keysOfRank.apply(place.rank()).publicKey(rank);
+    }
+
+    @Override
+    public byte[] sign(String purpose, byte[] message) {
+        return keysOfRank.apply(place.rank()).sign(purpose, message);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.session.MemberKeys;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 /**
  * All processes of a session inside one JVM, wired by hand: an engine, adapters and channels for each rank, and
@@ -32,6 +34,7 @@ public final class LocalSessions implements AutoCloseable {
 
     private final List<LocalSession> sessions = new ArrayList<>();
     private final List<LoopFabric> fabrics;
+    private List<MemberKeys> keys = List.of();
 
     /** How to open sessions. */
     public static final class Builder {
@@ -95,6 +98,18 @@ public final class LocalSessions implements AutoCloseable {
         return new Builder(size);
     }
 
+    /** Made when they are asked for: few tests do. */
+    private synchronized List<MemberKeys> keys(int size) {
+        if (keys.isEmpty()) {
+            List<MemberKeys.Own> made =
+                    Stream.generate(MemberKeys::generate).limit(size).toList();
+            List<MemberKeys.Part> parts =
+                    made.stream().map(MemberKeys.Own::part).toList();
+            keys = made.stream().map(own -> own.among(parts)).toList();
+        }
+        return keys;
+    }
+
     private LocalSessions(Builder wanted) {
         fabrics = List.copyOf(wanted.fabrics);
         String sessionId = "local-" + Long.toHexString(System.nanoTime());
@@ -106,6 +121,7 @@ public final class LocalSessions implements AutoCloseable {
                 }
                 sessions.add(new LocalSession(
                         new LocalSession.Place(sessionId, rank, wanted.size),
+                        own -> keys(wanted.size).get(own),
                         drivers,
                         wanted.policy,
                         new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO)));

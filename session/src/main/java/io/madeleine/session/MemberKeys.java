@@ -1,0 +1,133 @@
+package io.madeleine.session;
+
+import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.MessageDigest;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.util.Base64;
+import java.util.List;
+
+/**
+ * What proves which process of a session this is, and what only its processes know. Each makes a pair of keys (Ed25519) and a random
+ * number when it opens the session; the public key and the number travel on its {@link Card}. All numbers together are the
+ * source of the session's own keys.
+ *
+ * <p>Threading: immutable.
+ */
+public final class MemberKeys {
+    /** The algorithm of the pairs of keys. */
+    public static final String ALGORITHM = "Ed25519";
+
+    private static final int MAX_LENGTH = 200;
+
+    private final PrivateKey privateKey;
+    private final List<Part> parts;
+    private final byte[] sessionKey;
+
+    /**
+     * What a process tells the others.
+     *
+     * @param publicKey its public key, X.509, in Base64
+     * @param number its random number, in Base64
+     */
+    public record Part(String publicKey, String number) {
+        /** Checks the form. */
+        public Part {
+            if (publicKey.length() > MAX_LENGTH || number.length() > MAX_LENGTH) {
+                throw new IllegalArgumentException("keys of " + publicKey.length() + " and " + number.length()
+                        + " characters: expected at most " + MAX_LENGTH);
+            }
+            if (decode(publicKey).length == 0 || decode(number).length < Secrets.BYTES) {
+                throw new IllegalArgumentException(
+                        "a key of 0 bytes, or a random number of less than " + Secrets.BYTES);
+            }
+        }
+
+        private static byte[] decode(String text) {
+            return Base64.getDecoder().decode(text);
+        }
+    }
+
+    /** A process's own, before it knows those of the others. */
+    public static final class Own {
+        private final PrivateKey privateKey;
+        private final Part part;
+
+        private Own(KeyPair pair) {
+            this.privateKey = pair.getPrivate();
+            this.part = new Part(
+                    Base64.getEncoder().encodeToString(pair.getPublic().getEncoded()),
+                    Base64.getEncoder().encodeToString(Secrets.nonce()));
+        }
+
+        /** What the others get. */
+        public Part part() {
+            return part;
+        }
+
+        /** With what all processes have told, by rank. */
+        public MemberKeys among(List<Part> parts) {
+            return new MemberKeys(privateKey, parts);
+        }
+    }
+
+    private MemberKeys(PrivateKey privateKey, List<Part> parts) {
+        this.privateKey = privateKey;
+        this.parts = List.copyOf(parts);
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            parts.forEach(part -> digest.update(Part.decode(part.number())));
+            this.sessionKey = digest.digest();
+        } catch (GeneralSecurityException e) {
+            throw lacks("SHA-256", e);
+        }
+    }
+
+    /** New keys. */
+    public static Own generate() {
+        try {
+            return new Own(KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair());
+        } catch (GeneralSecurityException e) {
+            throw lacks(ALGORITHM, e);
+        }
+    }
+
+    /** See {@link io.madeleine.api.Session#publicKey}. */
+    public byte[] publicKey(int rank) {
+        return Part.decode(parts.get(rank).publicKey());
+    }
+
+    /** See {@link io.madeleine.api.Session#sign}. */
+    public byte[] sign(String purpose, byte[] message) {
+        try {
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initSign(privateKey);
+            signature.update(signed(purpose, message));
+            return signature.sign();
+        } catch (GeneralSecurityException e) {
+            throw lacks(ALGORITHM, e);
+        }
+    }
+
+    /** The bytes that are signed: what is signed for one purpose is of no use for another. */
+    private static byte[] signed(String purpose, byte[] message) {
+        byte[] name = purpose.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(Integer.BYTES + name.length + message.length)
+                .putInt(name.length)
+                .put(name)
+                .put(message)
+                .array();
+    }
+
+    /** See {@link io.madeleine.api.Session#deriveSessionKey}. */
+    public byte[] deriveSessionKey(String purpose) {
+        return Secrets.proof(sessionKey, "madeleine session 1 " + purpose);
+    }
+
+    private static IllegalStateException lacks(String algorithm, GeneralSecurityException e) {
+        return new IllegalStateException("the JDK lacks " + algorithm + ", which every JDK has", e);
+    }
+}
