@@ -21,6 +21,7 @@ public final class ReceiveBmm {
     private long checkedOutBytes;
     private long openHeader;
     private long openBytes;
+    private int openIndex;
 
     /** The module for a link. */
     public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
@@ -137,7 +138,7 @@ public final class ReceiveBmm {
         return PacketHeader.payloadBytes(openHeader) == 0
                 && PacketHeader.has(openHeader, PacketHeader.LAST)
                 && !PacketHeader.has(openHeader, PacketHeader.ABORT)
-                && !ledger.isNext(openHeader);
+                && !ledger.isNext(openIndex);
     }
 
     /** Drops what has arrived of the message; returns how many bytes and packets that was. */
@@ -168,17 +169,26 @@ public final class ReceiveBmm {
         return !extractsParts && checkedOutBytes > 0 && openBytes > checkedOutBytes;
     }
 
-    /** Whether payload of this message lies in front that no block has asked for, and nothing of it is missing before. */
-    public boolean holdsUnexpectedPayload() {
-        return group.isEmpty() && unclaimedBytes() > 0;
+    /**
+     * Whether payload of this message lies in front that no block has asked for. Like all judgements this goes by what was
+     * found when the link was last looked at: what a look brings up here would wait, unnoticed, for the news of something
+     * else.
+     */
+    public boolean holdsUnclaimedPayload() {
+        return group.isEmpty() && openHeader != 0 && openBytes > 0;
     }
 
     /**
-     * How many bytes nobody has taken of the packet that was last found in front, if it is the next one of this message; 0
-     * if not. The link is not looked at: what a look brings up here would wait, unnoticed, for the news of something else.
+     * Whether that payload ought to have been asked for before a block of another link that is still awaited. (As long as
+     * packets before it are on their way by other links, and none behind it has been taken, it may be asked for later.)
      */
-    public long unclaimedBytes() {
-        return openHeader != 0 && ledger.isNext(openHeader) ? openBytes : 0; // else earlier ones come by another link
+    public boolean holdsOverduePayload() {
+        return holdsUnclaimedPayload() && ledger.isOverdue(openIndex);
+    }
+
+    /** How many bytes of the packet in front nobody has taken; 0 without one. */
+    public long untakenBytes() {
+        return openHeader != 0 ? openBytes : 0;
     }
 
     /** Whether an end mark waits here until the packets before it, from other links, have been dealt with. */
@@ -205,12 +215,13 @@ public final class ReceiveBmm {
         }
         openHeader = header;
         openBytes = PacketHeader.payloadBytes(header);
+        openIndex = ledger.find(header);
         return true;
     }
 
     private void close() {
         link.release();
-        ledger.enter(openHeader);
+        ledger.enter(openHeader, openIndex);
         openHeader = 0;
     }
 }

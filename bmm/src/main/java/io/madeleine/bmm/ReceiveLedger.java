@@ -11,8 +11,13 @@ import io.madeleine.pmm.spi.PacketHeader;
 public final class ReceiveLedger {
     private static final int UNKNOWN = -1;
 
+    /** How far a packet may be behind the count of those entered, at most, when it comes up on a link. */
+    private static final int BEHIND = 1024;
+
     private int sequence;
     private int packetCount;
+    private int furthestIndex = UNKNOWN;
+    private int foundCount;
     private int lastIndex = UNKNOWN;
     private boolean aborted;
 
@@ -24,23 +29,52 @@ public final class ReceiveLedger {
         return PacketHeader.isCount(PacketHeader.sequence(header), sequence) && !isEnded();
     }
 
-    /** Whether a header is the very next one of the message being received. */
-    public boolean isNext(long header) {
-        return isOfThisMessage(header) && PacketHeader.isCount(PacketHeader.index(header), packetCount);
+    /** Whether a header is that of the first packet of the message being received, of which nothing has been entered. */
+    public boolean isFirst(long header) {
+        return packetCount == 0
+                && isOfThisMessage(header)
+                && PacketHeader.has(header, PacketHeader.FIRST)
+                && PacketHeader.isCount(PacketHeader.index(header), 0);
+    }
+
+    /** Whether all packets before that one have been entered. */
+    boolean isNext(int index) {
+        return index == packetCount;
+    }
+
+    /** A packet of the message has come up on a link; returns its full index, of which the header has the low bits. */
+    int find(long header) {
+        foundCount++;
+        int base = packetCount - BEHIND;
+        return base + PacketHeader.countsBetween(base, PacketHeader.index(header));
+    }
+
+    /** How many packets have come up so far, of all messages; wraps around. */
+    public int foundCount() {
+        return foundCount;
+    }
+
+    /**
+     * Whether payload of that packet, for which nobody has asked, ought to have been asked for before what is awaited: all
+     * packets before it have been entered, or one behind it has.
+     */
+    boolean isOverdue(int index) {
+        return packetCount >= index || furthestIndex > index;
     }
 
     /** Enters a packet whose payload has been dealt with. Packets of different links may come in any order. */
-    public void enter(long header) {
+    void enter(long header, int index) {
         packetCount++;
+        furthestIndex = Math.max(furthestIndex, index);
         if (PacketHeader.has(header, PacketHeader.LAST)) {
-            lastIndex = PacketHeader.index(header);
+            lastIndex = index;
             aborted = PacketHeader.has(header, PacketHeader.ABORT);
         }
     }
 
     /** Whether the message's last packet and all before it have been entered. */
     public boolean isEnded() {
-        return lastIndex != UNKNOWN && PacketHeader.isCount(lastIndex, packetCount - 1);
+        return lastIndex != UNKNOWN && lastIndex == packetCount - 1;
     }
 
     /** Whether the sender gave the message up. */
@@ -52,6 +86,7 @@ public final class ReceiveLedger {
     public void nextMessage() {
         sequence++;
         packetCount = 0;
+        furthestIndex = UNKNOWN;
         lastIndex = UNKNOWN;
         aborted = false;
     }

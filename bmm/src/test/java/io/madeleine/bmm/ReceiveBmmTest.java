@@ -26,18 +26,50 @@ class ReceiveBmmTest {
     private final ReceiveBmm fromSecond = new ReceiveBmm(second, ledger);
 
     @Test
-    void shouldNotCallPayloadUnexpectedWhileAnEarlierPacketIsOnItsWay() {
+    void shouldNotCallPayloadOverdueWhileAnEarlierPacketIsOnItsWay() {
         fromFirst.append(MemorySegment.ofArray(new byte[8]), 0, 8);
         fromFirst.checkOut();
         assertEquals(0, fromFirst.extract());
         second.add(PacketHeader.of(100, 0, 1, 0)); // overtakes packet 0, which goes by the other link
         assertEquals(0, fromSecond.passMarks());
-        assertFalse(fromSecond.holdsUnexpectedPayload());
+        assertTrue(fromSecond.holdsUnclaimedPayload());
+        assertFalse(fromSecond.holdsOverduePayload());
 
         first.add(PacketHeader.of(8, 0, 0, PacketHeader.FIRST));
         assertTrue(fromFirst.extract() > 0);
-        assertTrue(fromSecond.holdsUnexpectedPayload(), "all before it is dealt with, and nobody asked for it");
-        assertEquals(100, fromSecond.unclaimedBytes());
+        assertTrue(fromSecond.holdsOverduePayload(), "all before it is dealt with, and nobody asked for it");
+        assertEquals(100, fromSecond.untakenBytes());
+    }
+
+    @Test
+    void shouldCallPayloadOverdueOnceAPacketBehindItHasBeenTaken() {
+        second.add(PacketHeader.of(8, 0, 1, 0));
+        first.add(PacketHeader.of(4, 0, 0, PacketHeader.FIRST));
+        fromSecond.append(MemorySegment.ofArray(new byte[8]), 0, 8);
+        fromSecond.checkOut();
+        assertTrue(fromSecond.extract() > 0);
+        assertEquals(0, fromFirst.passMarks());
+        assertTrue(fromFirst.holdsOverduePayload());
+    }
+
+    @Test
+    void shouldJudgeMessagesOfMorePacketsThanAHeaderCounts() {
+        int count = 5 * 4096;
+        fromSecond.append(MemorySegment.ofArray(new byte[count]), 0, count);
+        fromSecond.checkOut();
+        for (int i = 0; i < count; i++) {
+            second.add(PacketHeader.of(1, 0, i, i == 0 ? PacketHeader.FIRST : 0));
+            assertTrue(fromSecond.extract() > 0);
+            assertFalse(ledger.isEnded());
+        }
+        first.add(PacketHeader.of(4, 0, count, 0));
+        assertEquals(0, fromFirst.passMarks());
+        assertTrue(fromFirst.holdsOverduePayload());
+        second.add(PacketHeader.of(1, 0, count + 1, PacketHeader.LAST));
+        assertEquals(2, fromSecond.drop());
+        assertFalse(ledger.isEnded());
+        assertEquals(5, fromFirst.drop());
+        assertTrue(ledger.isEnded());
     }
 
     @Test
@@ -51,7 +83,7 @@ class ReceiveBmmTest {
         assertTrue(fromFirst.extract() > 0);
         assertEquals(0, fromSecond.passMarks());
         assertFalse(ledger.isEnded());
-        assertTrue(fromFirst.holdsUnexpectedPayload());
+        assertTrue(fromFirst.holdsOverduePayload());
         fromFirst.append(MemorySegment.ofArray(new byte[8]), 0, 8);
         fromFirst.checkOut();
         assertTrue(fromFirst.extract() > 0);
@@ -64,7 +96,7 @@ class ReceiveBmmTest {
         assertEquals(0, fromFirst.passMarks());
         first.add(PacketHeader.of(0, 0, 0, PacketHeader.FIRST | PacketHeader.LAST));
         int looks = first.looks;
-        assertFalse(fromFirst.holdsUnexpectedPayload());
+        assertFalse(fromFirst.holdsOverduePayload());
         assertEquals(looks, first.looks, "what a look brings up would be news for nobody");
         assertEquals(1, fromFirst.passMarks());
     }
@@ -89,7 +121,7 @@ class ReceiveBmmTest {
         fromFirst.checkOut();
         assertEquals(0, fromFirst.extract());
         assertTrue(fromFirst.holdsLargerGroup());
-        assertEquals(16, fromFirst.unclaimedBytes());
+        assertEquals(16, fromFirst.untakenBytes());
     }
 
     @Test
@@ -104,7 +136,7 @@ class ReceiveBmmTest {
         fromFirst.checkOut();
         assertThrows(IllegalStateException.class, fromFirst::extract);
         fromFirst.forgetBlocks();
-        assertEquals(24, fromFirst.unclaimedBytes());
+        assertEquals(24, fromFirst.untakenBytes());
         assertEquals(25, fromFirst.drop());
     }
 

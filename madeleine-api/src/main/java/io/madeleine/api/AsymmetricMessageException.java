@@ -1,6 +1,9 @@
 package io.madeleine.api;
 
-/** The unpack calls do not mirror the pack calls. The rest of the message is discarded; the connection stays usable. */
+/**
+ * The unpack calls do not mirror the pack calls; {@link IncomingMessage} says what is noticed, and how to have the block
+ * named. The rest of the message is discarded; the connection stays usable.
+ */
 public final class AsymmetricMessageException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 

@@ -9,9 +9,15 @@ import java.util.concurrent.TimeUnit;
 /**
  * A message being taken apart, from {@link Channel#beginUnpacking()} to {@link #endUnpacking()}.
  *
- * <p>The calls mirror those of the sender: same sizes, same modes, same order. A difference is an
- * {@link AsymmetricMessageException} at the latest at the end of unpacking; the rest of the message is then discarded
- * and the connection stays usable.
+ * <p>The calls mirror those of the sender: same sizes, same modes, same order. What is noticed of a difference is an
+ * {@link AsymmetricMessageException}, as soon as what has arrived shows it and at the latest when the whole message has; the
+ * rest of the message is then discarded and the connection stays usable.
+ *
+ * <p>Blocks travel without their sizes, so what is compared is how many bytes each transmission module carries, and, of
+ * modules that keep groups together, where EXPRESS blocks stand. Missing, surplus, larger and smaller blocks are always
+ * noticed. What leaves these numbers as they are is not: blocks that change places within a module, that are merged or
+ * split there, that have other modes, or no bytes. Where {@code madeleine.debug.self-described} is on, in all processes,
+ * size, modes and module go before each block: every difference is noticed, at its block, and the error names both.
  */
 public non-sealed interface IncomingMessage extends Message {
     /**

@@ -11,7 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The blocks of an incoming message on their way out of all its links, and the judgement whether they mirror what was
  * packed. A wrong mirror shows in one of three ways: the message ends while blocks are still empty, payload lies in
- * front of a link that no block was asked of, or payload is left at the end.
+ * front of a link that should have been asked for before, or payload is left when everything has been asked for.
+ *
+ * <p>So no wait lasts longer than the message takes to arrive. A sender finishes one packet before it begins the next, on
+ * whatever link, so of the packet with the lowest number that nobody asks for all predecessors arrive by themselves: then
+ * it is overdue for who waits for a block of another link. And once the end is asked for nobody will ask for it at all.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
@@ -135,9 +139,9 @@ final class Extraction {
             return "its sender packed less than the " + blockCount + " blocks unpacked so far, or by other modules";
         }
         for (int link = 0; link < bmms.length; link++) {
-            if (link != currentLink && bmms[link].holdsUnexpectedPayload()) {
+            if (link != currentLink && bmms[link].holdsOverduePayload()) {
                 return "block " + (blockCount - 1) + " is unpacked from " + id(currentLink) + ", but its sender packed "
-                        + bmms[link].unclaimedBytes() + " bytes into " + id(link)
+                        + bmms[link].untakenBytes() + " bytes into " + id(link)
                         + "; sizes and order have to be the same at both ends";
             }
         }
@@ -152,8 +156,8 @@ final class Extraction {
             return "its sender packed less than the " + blockCount + " blocks that were unpacked";
         }
         for (int link = 0; link < bmms.length; link++) {
-            if (bmms[link].holdsUnexpectedPayload()) {
-                return bmms[link].unclaimedBytes() + " bytes or more by " + id(link)
+            if (bmms[link].holdsUnclaimedPayload()) {
+                return bmms[link].untakenBytes() + " bytes or more by " + id(link)
                         + (drained
                                 ? " are left after the " + blockCount + " blocks that were unpacked"
                                 : " come where none of the " + blockCount + " blocks unpacked is to be filled by it");
@@ -166,7 +170,7 @@ final class Extraction {
     private @Nullable String whyGroupsDiffer() {
         for (int link = 0; link < bmms.length; link++) {
             if (bmms[link].holdsLargerGroup()) {
-                return "its sender packed a group of " + bmms[link].unclaimedBytes() + " bytes into " + id(link)
+                return "its sender packed a group of " + bmms[link].untakenBytes() + " bytes into " + id(link)
                         + ", of which less is unpacked up to an EXPRESS block or another module; sizes and modes have"
                         + " to be the same at both ends";
             }

@@ -25,7 +25,9 @@ final class Failures {
 
     /** An incoming message does not have the blocks that are unpacked. */
     static AsymmetricMessageException notMirrored(SwitchedConnection connection, String why) {
-        return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why);
+        boolean names = connection.channel().settings().selfDescribed();
+        return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why
+                + (names ? "" : " (madeleine.debug.self-described = true in all processes names the block)"));
     }
 
     /** The memory of a block of an incoming message has been freed. */

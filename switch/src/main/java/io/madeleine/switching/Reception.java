@@ -148,9 +148,7 @@ final class Reception {
     /** Whether the next message has begun to arrive. Under the lock. */
     boolean isMessageInFront() {
         long header = primary.front();
-        return header > 0
-                && PacketHeader.has(header, PacketHeader.FIRST)
-                && extraction.ledger().isNext(header);
+        return header > 0 && extraction.ledger().isFirst(header);
     }
 
     /** The message in front is its user's from now on. Under the lock. */
@@ -223,6 +221,7 @@ final class Reception {
             engine.signal(news);
             return 0;
         }
+        int found = extraction.ledger().foundCount();
         long moved;
         try {
             moved = extraction.extract();
@@ -237,7 +236,7 @@ final class Reception {
         if (confined) {
             confined = !extraction.isDrained();
         }
-        if (moved > 0) {
+        if (moved > 0 || found != extraction.ledger().foundCount()) { // what nobody asked for may make a wait vain
             engine.signal(news);
         }
         return moved > 0 ? 1 : 0;

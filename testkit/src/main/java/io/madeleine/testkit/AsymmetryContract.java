@@ -9,6 +9,7 @@ import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the mirror: whatever is unpacked otherwise than it was packed is an error in time, and no harm. */
@@ -49,6 +50,7 @@ abstract class AsymmetryContract extends BlocksContract {
                         AsymmetricMessageException thrown =
                                 assertThrows(AsymmetricMessageException.class, () -> unpackAll(unpacked));
                         assertSays("from rank 0 to rank 1 on channel default", thrown);
+                        assertSays(setup.selfDescribed() ? "" : "madeleine.debug.self-described = true", thrown);
                     });
         }
         checkUsable(0, 1);
@@ -142,6 +144,29 @@ abstract class AsymmetryContract extends BlocksContract {
                     }
                 });
         checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldTellAThreadThatLeavesTheLeadToAnother() {
+        for (Item awaited : items(express(SMALL), express(MIDDLE))) {
+            open(setup.sessions(2).channel("default", "network").channel("other", "network"));
+            CompletableFuture<Void> leader =
+                    start(() -> receive(sessions().session(1).channel("other"), 1, SMALL));
+            pause(5); // the leader leads
+            together(
+                    () -> {
+                        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                            out.packInt(1);
+                            out.pack(block(1, LARGE), SendMode.CHEAPER, CHEAPER);
+                            pause(5); // the receiver waits
+                            out.endPacking();
+                        }
+                    },
+                    () -> assertThrows(AsymmetricMessageException.class, () -> unpackAll(items(express(4), awaited))));
+            send(sessions().session(0).channel("other"), 1, 1, SMALL);
+            join(leader);
+            close();
+        }
     }
 
     @Test

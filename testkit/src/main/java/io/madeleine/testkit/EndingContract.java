@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the ways a message may end early: abort, discard, memory that vanishes, deadlines, interrupts. */
-abstract class EndingContract extends AsymmetryContract {
+abstract class EndingContract extends MirrorContract {
     private static final int[][] SHAPES = {{}, {8}, {8, 200}, {6000}, {200, 70_000}, {4 << 20}, {8, 4 << 20, 8}};
 
     /** More than any network keeps on the way. */

@@ -9,7 +9,6 @@ import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
-import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.MemberKeys;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
@@ -164,9 +163,10 @@ public final class LocalSessions implements AutoCloseable {
     }
 
     private static Pair connect(String channel, String network, LocalSession lower, LocalSession higher) {
-        List<TransmissionCapabilities> lowerModules = lower.driver(network).transmissionModules();
-        List<TransmissionCapabilities> higherModules = higher.driver(network).transmissionModules();
-        SelectionTable table = SelectionTable.agree(channel, lowerModules, higherModules);
+        SelectionTable table = SelectionTable.agree(
+                channel,
+                lower.driver(network).transmissionModules(),
+                higher.driver(network).transmissionModules());
         long deadlineNs = System.nanoTime() + CONNECT_NS;
         return new Pair(
                 lower,
@@ -195,6 +195,14 @@ public final class LocalSessions implements AutoCloseable {
     /** The channel called "default" of a rank. */
     public Channel channel(int rank) {
         return sessions.get(rank).channel();
+    }
+
+    /** The selection table that two ranks have agreed on for a channel over that network. */
+    SelectionTable table(String network, int lowerRank, int higherRank) {
+        return SelectionTable.agree(
+                network,
+                sessions.get(lowerRank).driver(network).transmissionModules(),
+                sessions.get(higherRank).driver(network).transmissionModules());
     }
 
     /** Lets a process vanish: its connections are cut without a word, all its calls fail. */

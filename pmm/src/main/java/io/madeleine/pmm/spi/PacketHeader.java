@@ -71,6 +71,11 @@ public final class PacketHeader {
         return headerCounter == (count & COUNTER_MASK);
     }
 
+    /** How far, modulo 4096, the counter of a header is beyond this count. */
+    public static int countsBetween(int count, int headerCounter) {
+        return (headerCounter - count) & COUNTER_MASK;
+    }
+
     /** The header of an end mark, turned into that of an abort mark. */
     public static long aborted(long header) {
         return header | (long) ABORT << 56;

@@ -33,6 +33,13 @@ class PacketHeaderTest {
     }
 
     @Test
+    void shouldSayHowFarACounterIsBeyondACount() {
+        assertEquals(0, PacketHeader.countsBetween(4096, 0));
+        assertEquals(5, PacketHeader.countsBetween(8190, 3));
+        assertEquals(4095, PacketHeader.countsBetween(-7, PacketHeader.index(PacketHeader.of(0, 0, -8, 0))));
+    }
+
+    @Test
     void shouldRefuseWhatCannotBeAHeader() {
         assertFalse(PacketHeader.isValid(0));
         assertFalse(PacketHeader.isValid(-1));

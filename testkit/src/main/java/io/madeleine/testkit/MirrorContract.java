@@ -1,0 +1,176 @@
+package io.madeleine.testkit;
+
+import io.madeleine.api.AsymmetricMessageException;
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.switching.SelectionTable;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The contract of the mirror, tried with random series: whatever is unpacked otherwise than it was packed is noticed by
+ * what the message itself brings, or cannot be told from a right mirror; and the next message is right.
+ */
+abstract class MirrorContract extends AsymmetryContract {
+    private static final int SERIES = 300;
+    private static final int CHECK_BYTES = 777;
+
+    /** Around the thresholds of all modules; the larger ones cost more and come less often. */
+    private static final int[] FREQUENT = {0, 1, 4, 40, 111, 112, 113, 1000, 1024, 1025, 5000, 8191, 8192, 8193};
+
+    private static final int[] RARE = {9000, 30_000, 32_768, 32_769, 65_537, 100_000, 262_145};
+
+    /** For a test that would hang otherwise; nothing is judged by it. */
+    private static final long HANGS_AFTER_SECONDS = 20;
+
+    /** A block as one end sees it. */
+    private record Item(int bytes, SendMode send, ReceiveMode receive) {
+        static Item random(Random random) {
+            int[] sizes = random.nextInt(4) == 0 ? RARE : FREQUENT;
+            return new Item(
+                    sizes[random.nextInt(sizes.length)],
+                    SendMode.values()[random.nextInt(3)],
+                    ReceiveMode.values()[random.nextInt(4) == 0 ? 0 : 1]);
+        }
+    }
+
+    private static List<Item> series(Random random) {
+        List<Item> items = new ArrayList<>();
+        for (int count = random.nextInt(6); count > 0; count--) {
+            items.add(Item.random(random));
+        }
+        return items;
+    }
+
+    /** A series that differs a little, or not at all. */
+    private static List<Item> mirror(List<Item> packed, Random random) {
+        List<Item> items = new ArrayList<>(packed);
+        for (int changes = random.nextInt(4); changes > 0; changes--) {
+            change(items, random);
+        }
+        return items;
+    }
+
+    private static void change(List<Item> items, Random random) {
+        int at = random.nextInt(items.size() + 1);
+        if (at == items.size()) {
+            items.add(Item.random(random));
+            return;
+        }
+        Item item = items.get(at);
+        switch (random.nextInt(7)) {
+            case 0 -> items.remove(at);
+            case 1 -> items.add(at, Item.random(random));
+            case 2 -> items.set(at, new Item(item.bytes + 1, item.send, item.receive));
+            case 3 -> items.set(at, new Item(Math.max(0, item.bytes - 1), item.send, item.receive));
+            case 4 -> items.set(at, new Item(Item.random(random).bytes, item.send, item.receive));
+            case 5 -> items.set(at, new Item(item.bytes, Item.random(random).send, Item.random(random).receive));
+            default -> items.add(items.remove(random.nextInt(items.size()))); // another order
+        }
+    }
+
+    /** How many bytes each module is given: what differs there shows without descriptions, too. */
+    private static long[] bytesByModule(List<Item> items, SelectionTable table) {
+        long[] bytes = new long[table.modules().size()];
+        for (Item item : items) {
+            bytes[table.select(item.bytes, item.send, item.receive)] += item.bytes;
+        }
+        return bytes;
+    }
+
+    private static void pack(OutgoingMessage out, List<Item> items) {
+        for (int i = 0; i < items.size(); i++) {
+            out.pack(block(i, items.get(i).bytes), items.get(i).send, items.get(i).receive);
+        }
+        out.endPacking();
+    }
+
+    /** Returns whether the series was taken for a right mirror. */
+    private static boolean unpack(IncomingMessage in, List<Item> items, boolean isRight, boolean async)
+            throws InterruptedException {
+        List<MemorySegment> blocks = new ArrayList<>();
+        try {
+            for (Item item : items) {
+                blocks.add(block(item.bytes));
+                in.unpack(blocks.getLast(), item.send, item.receive);
+            }
+            if (!async) {
+                in.endUnpacking();
+            } else if (!in.endUnpackingAsync().await(HANGS_AFTER_SECONDS, TimeUnit.SECONDS)) {
+                throw new DeadlineExceededException("endUnpackingAsync");
+            }
+        } catch (AsymmetricMessageException thrown) {
+            assertSays("from rank 0 to rank 1 on channel default", thrown);
+            return false;
+        }
+        for (int i = 0; isRight && i < items.size(); i++) {
+            Pattern.check(i, blocks.get(i));
+        }
+        return true;
+    }
+
+    private void judge(List<Item> packed, List<Item> unpacked, boolean accepted) {
+        SelectionTable table = sessions().table("network", 0, 1);
+        boolean expected = packed.equals(unpacked);
+        boolean certain = setup.selfDescribed()
+                || expected
+                || !Arrays.equals(bytesByModule(packed, table), bytesByModule(unpacked, table));
+        if (certain && accepted != expected) {
+            throw new ContractViolation(
+                    (accepted ? "no error is thrown for" : "refused is") + " the mirror " + unpacked + " of " + packed);
+        }
+    }
+
+    @Test
+    void shouldNeverHangOverAMirrorThatDiffers() {
+        open(2);
+        long seed = System.nanoTime();
+        CyclicBarrier judged = new CyclicBarrier(2); // nothing else comes meanwhile that could be news
+        together(
+                () -> {
+                    Random random = new Random(seed);
+                    for (int i = 0; i < SERIES; i++) {
+                        List<Item> packed = series(random);
+                        mirror(packed, random);
+                        boolean waits = random.nextBoolean();
+                        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                            pack(out, packed);
+                        }
+                        if (waits) {
+                            judged.await();
+                        }
+                        send(channel(0), 1, i, CHECK_BYTES);
+                    }
+                },
+                () -> {
+                    Random random = new Random(seed);
+                    for (int i = 0; i < SERIES; i++) {
+                        List<Item> packed = series(random);
+                        List<Item> unpacked = mirror(packed, random);
+                        boolean waits = random.nextBoolean();
+                        String what =
+                                "series " + i + " of seed " + seed + ": packed " + packed + ", unpacked " + unpacked;
+                        try (IncomingMessage in = channel(1).beginUnpacking()) {
+                            in.within(HANGS_AFTER_SECONDS, TimeUnit.SECONDS);
+                            judge(packed, unpacked, unpack(in, unpacked, packed.equals(unpacked), i % 3 == 0));
+                        } catch (DeadlineExceededException | ContractViolation e) {
+                            throw new ContractViolation(what + ": " + e.getMessage());
+                        }
+                        if (waits) {
+                            judged.await();
+                        }
+                        receive(channel(1), i, CHECK_BYTES);
+                    }
+                });
+        checkUsable(0, 1);
+    }
+}
