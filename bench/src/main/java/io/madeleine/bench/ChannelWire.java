@@ -48,6 +48,7 @@ final class ChannelWire implements Wire {
         OutgoingMessage message = channel.beginPacking(peer);
         message.pack(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
         message.endPacking();
+        message.close();
     }
 
     @Override
@@ -55,6 +56,7 @@ final class ChannelWire implements Wire {
         IncomingMessage message = channel.beginUnpacking();
         message.unpack(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
         message.endUnpacking();
+        message.close();
     }
 
     @Override

@@ -75,11 +75,13 @@ public class PackBenchmark extends AbstractBenchmark {
             outgoing.pack(ends.sent, 0, BLOCK_BYTES, SendMode.CHEAPER, receiveMode);
         }
         outgoing.endPacking();
+        outgoing.close();
         IncomingMessage incoming = ends.in.beginUnpacking();
         for (int i = 0; i < blocks; i++) {
             incoming.unpack(ends.received, 0, BLOCK_BYTES, SendMode.CHEAPER, receiveMode);
         }
         incoming.endUnpacking();
+        incoming.close();
         return ends.received;
     }
 

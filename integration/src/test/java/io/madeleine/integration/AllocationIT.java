@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.sun.management.ThreadMXBean;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
@@ -105,17 +106,19 @@ class AllocationIT {
         }
 
         private static void send(Channel channel, MemorySegment block, int peer, int more) {
-            channel.beginPacking(peer)
-                    .packInt(more)
-                    .pack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER)
-                    .endPacking();
+            try (OutgoingMessage out = channel.beginPacking(peer)) {
+                out.packInt(more)
+                        .pack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER)
+                        .endPacking();
+            }
         }
 
         private static int receive(Channel channel, MemorySegment block) {
-            IncomingMessage in = channel.beginUnpacking();
-            int more = in.unpackInt();
-            in.unpack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER).endUnpacking();
-            return more;
+            try (IncomingMessage in = channel.beginUnpacking()) {
+                int more = in.unpackInt();
+                in.unpack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER).endUnpacking();
+                return more;
+            }
         }
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.Session;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -110,16 +109,16 @@ class ComputingIT {
         }
 
         private static Completion send(Channel channel, int peer, MemorySegment block) {
-            try (OutgoingMessage out = channel.beginPacking(peer, 20, SECONDS)) {
-                return out.packInt(1).pack(block).endPackingAsync();
-            }
+            return channel.beginPacking(peer, 20, SECONDS)
+                    .packInt(1)
+                    .pack(block)
+                    .endPackingAsync();
         }
 
         private static Completion receive(Channel channel, MemorySegment block) {
-            try (IncomingMessage in = channel.beginUnpacking(20, SECONDS)) {
-                in.unpackInt();
-                return in.unpack(block).endUnpackingAsync();
-            }
+            IncomingMessage in = channel.beginUnpacking(20, SECONDS);
+            in.unpackInt();
+            return in.unpack(block).endUnpackingAsync();
         }
 
         /** What the session's own thread has used of the processor, in nanoseconds. */

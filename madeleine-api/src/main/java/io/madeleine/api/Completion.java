@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The end of an asynchronous {@code endPackingAsync} or {@code endUnpackingAsync}. It belongs to its message and is
- * valid until the thread that ended the message begins the next one on the same connection and direction.
+ * valid until its message is closed; an action of {@link #onDone} is called even after that.
  *
  * <p>Threading: thread-safe.
  */

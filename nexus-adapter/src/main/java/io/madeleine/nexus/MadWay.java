@@ -212,18 +212,18 @@ final class MadWay extends Way {
             giveUp(message);
             throw e;
         }
-        if (sent.isDone()) {
-            return Attempt.SENT;
+        if (!sent.isDone()) {
+            if (owner != null && owner.hasBulks()) {
+                owner.lend();
+                sent.onDone(() -> {
+                    owner.takenBack();
+                    drain();
+                });
+            } else {
+                sent.onDone(drain);
+            }
         }
-        if (owner != null && owner.hasBulks()) {
-            owner.lend();
-            sent.onDone(() -> {
-                owner.takenBack();
-                drain();
-            });
-        } else {
-            sent.onDone(drain);
-        }
+        message.close(); // its object may serve again once it has ended
         return Attempt.SENT;
     }
 

@@ -27,11 +27,15 @@ public class CompletionActionStress {
     private final MessageCompletion completion = new MessageCompletion(ENGINE, new Waitable());
     private final AtomicInteger runs = new AtomicInteger();
 
+    public CompletionActionStress() {
+        completion.begin();
+    }
+
     @Actor
     public void end() {
-        completion.complete(null);
+        completion.end(null);
         VarHandle.fullFence();
-        completion.runAction();
+        completion.leave();
     }
 
     @Actor

@@ -1,17 +1,13 @@
 package io.madeleine.switching;
 
 import io.madeleine.api.AsymmetricMessageException;
-import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.MadeleineException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.pmm.Condition;
-import io.madeleine.pmm.Deadlines;
-import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.Blocks;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -20,35 +16,22 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An incoming message as its user holds it; for its reuse see {@link OutgoingHandle}.
+ * An incoming message as its user holds it.
  *
  * <p>Threading: one thread at a time, as {@link IncomingMessage} says.
  */
-final class IncomingHandle implements IncomingMessage {
-    private static final long NOBODY = -1;
-
+final class IncomingHandle extends MessageHandle implements IncomingMessage {
     private final ReceiveHalf half;
-    private final MessageCompletion completion;
     private final Optional<IncomingMessage> asOptional = Optional.of(this);
-    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final Condition isCheckedOut;
     private final Condition hasEnded;
-    private final Flag open = new Flag();
-    private boolean ending;
-    private boolean asynchronous;
-    private boolean closed = true;
-
-    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
-    private long endedBy = NOBODY;
-
     private @Nullable Thread user;
-    private long deadlineNs;
     private @Nullable UnfinishedUnpack unfinished;
     private byte @Nullable [] unfinishedUtf8;
 
-    IncomingHandle(ReceiveHalf half, MessageCompletion completion) {
+    IncomingHandle(ReceiveHalf half, Waitable news, MemorySegment scratch) {
+        super(half.connection(), new MessageCompletion(half.connection().engine(), news), scratch);
         this.half = half;
-        this.completion = completion;
         this.isCheckedOut = () -> half.isCheckedOut(this);
         this.hasEnded = () -> half.hasEnded(this);
     }
@@ -63,26 +46,11 @@ final class IncomingHandle implements IncomingMessage {
         return hasEnded;
     }
 
-    boolean isReusable() {
-        return (closed && !asynchronous) || endedBy == Thread.currentThread().threadId();
-    }
-
-    void begin() {
-        completion.reset();
-        deadlineNs = ProgressEngine.NO_DEADLINE;
-        endedBy = NOBODY;
+    @Override
+    void begin(long messageNumber) {
         unfinished = null;
         unfinishedUtf8 = null;
-        ending = false;
-        asynchronous = false;
-        closed = false;
-        open.raise();
-    }
-
-    /** The message has ended; the caller signals afterwards. */
-    void end(@Nullable MadeleineException failure) {
-        completion.complete(failure);
-        open.lower();
+        super.begin(messageNumber);
     }
 
     /** Remembers the thread that may touch confined blocks. */
@@ -94,20 +62,8 @@ final class IncomingHandle implements IncomingMessage {
         return user == thread;
     }
 
-    boolean isOpen() {
-        return open.isUp();
-    }
-
-    MessageCompletion completion() {
-        return completion;
-    }
-
     Optional<IncomingMessage> asOptional() {
         return asOptional;
-    }
-
-    long deadlineNs() {
-        return deadlineNs;
     }
 
     /** An unpack's wait has ended early. */
@@ -134,7 +90,7 @@ final class IncomingHandle implements IncomingMessage {
         if (left != null) {
             if (!left.isRepeatedBy(block, offset, bytes, sendMode, receiveMode)) {
                 throw new IllegalStateException(
-                        "the " + left + " of the message " + half.connection().toHere()
+                        "the " + left + " of the message " + connection().toHere()
                                 + " did not come to its end: repeat it with the same block, or end or close the message");
             }
             unfinished = null;
@@ -143,21 +99,11 @@ final class IncomingHandle implements IncomingMessage {
     }
 
     private void checkUnpacking() {
-        if (!open.isUp() || ending) {
-            completion.throwFailure();
+        if (!isOpen() || isEnding()) {
+            completion().throwFailure();
             throw new IllegalStateException(
-                    "the message " + half.connection().toHere() + " has ended: begin another with beginUnpacking");
+                    "the message " + connection().toHere() + " has ended: begin another with beginUnpacking");
         }
-    }
-
-    @Override
-    public Channel channel() {
-        return half.connection().channel();
-    }
-
-    @Override
-    public int remote() {
-        return half.connection().rank();
     }
 
     @Override
@@ -179,20 +125,20 @@ final class IncomingHandle implements IncomingMessage {
 
     @Override
     public byte unpackByte() {
-        unpack(scratch, 0, Byte.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-        return scratch.get(Blocks.BYTE, 0);
+        unpack(scratch(), 0, Byte.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        return scratch().get(Blocks.BYTE, 0);
     }
 
     @Override
     public int unpackInt() {
-        unpack(scratch, 0, Integer.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-        return scratch.get(Blocks.INT, 0);
+        unpack(scratch(), 0, Integer.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        return scratch().get(Blocks.INT, 0);
     }
 
     @Override
     public long unpackLong() {
-        unpack(scratch, 0, Long.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
-        return scratch.get(Blocks.LONG, 0);
+        unpack(scratch(), 0, Long.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        return scratch().get(Blocks.LONG, 0);
     }
 
     @Override
@@ -215,21 +161,20 @@ final class IncomingHandle implements IncomingMessage {
 
     @Override
     public IncomingMessage within(long timeout, TimeUnit unit) {
-        deadlineNs = Deadlines.after(timeout, unit);
+        bound(timeout, unit);
         return this;
     }
 
     @Override
     public void endUnpacking() {
-        if (ending && !open.isUp()) {
-            completion.throwFailure(); // the end came between a deadline and this second call
+        if (isEnding() && !isOpen()) {
+            completion().throwFailure(); // the end came between a deadline and this second call
             return;
         }
-        if (!ending) {
+        if (!isEnding()) {
             checkUnpacking();
         }
-        ending = true;
-        endedBy = Thread.currentThread().threadId();
+        startEnding();
         half.unpacking().end(this);
     }
 
@@ -237,18 +182,23 @@ final class IncomingHandle implements IncomingMessage {
     public Completion endUnpackingAsync() {
         checkUnpacking();
         half.unpacking().endAsync(this);
-        ending = true;
-        asynchronous = true;
-        endedBy = Thread.currentThread().threadId();
-        return completion;
+        startEndingAsync();
+        return completion();
     }
 
     @Override
     public void discard() {
-        if (open.isUp() && !asynchronous) {
-            half.discard(this);
+        if (isGivenUpByClose()) {
+            half.discard(number());
         }
-        endedBy = Thread.currentThread().threadId();
-        closed = true; // last: from here on another message may use this object
+    }
+
+    @Override
+    public void close() {
+        if (completion().isClosed()) {
+            return;
+        }
+        discard();
+        leaveToNext();
     }
 }

@@ -36,7 +36,8 @@ final class ReceiveHalf {
     private final Unpacking unpacking;
     private final HeldMessage held;
     private final Condition hasArrived;
-    private IncomingHandle handle;
+    private final Handles<IncomingHandle> handles;
+    private long messageNumber;
 
     ReceiveHalf(
             SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
@@ -52,11 +53,7 @@ final class ReceiveHalf {
                 new Unpacking(this, extraction, table, selfDescribed ? new SelfDescription(table.modules()) : null);
         this.held = new HeldMessage(state, HELD, extraction);
         this.hasArrived = () -> reception.is(ARRIVED) || reception.isExhausted();
-        this.handle = newHandle();
-    }
-
-    private IncomingHandle newHandle() {
-        return new IncomingHandle(this, new MessageCompletion(engine, reception.news()));
+        this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));
     }
 
     SwitchedConnection connection() {
@@ -94,7 +91,6 @@ final class ReceiveHalf {
         if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
             return null;
         }
-        handle.completion().settle();
         if (!reception.tryLock()) {
             if (seen == IDLE) {
                 return null; // who holds it looks
@@ -105,10 +101,8 @@ final class ReceiveHalf {
             if (state.get() != ARRIVED && (state.get() != IDLE || !reception.isMessageInFront())) {
                 return null;
             }
-            if (!handle.isReusable()) {
-                handle = newHandle();
-            }
-            handle.begin();
+            IncomingHandle handle = handles.take();
+            handle.begin(messageNumber++);
             reception.begin(handle);
             return handle;
         } finally {
@@ -135,9 +129,9 @@ final class ReceiveHalf {
         return engine.await(reception.arrivals(), hasArrived, deadlineNs);
     }
 
-    /** Waits for something that this half signals; false at the deadline. */
-    boolean await(Condition condition, long deadlineNs) {
-        return engine.await(reception.news(), condition, deadlineNs);
+    /** Waits, for the user of an open message, for something that this half signals; false at the deadline. */
+    boolean await(IncomingHandle waiting, Condition condition) {
+        return waiting.await(reception.news(), condition);
     }
 
     // ---- blocks
@@ -273,7 +267,7 @@ final class ReceiveHalf {
 
     /** The held message ends well. Nobody else waits for that, nor has its completion. */
     private void release(IncomingHandle ending) {
-        ending.end(null);
+        ending.completion().endAndLeave();
         extraction.nextMessage();
         state.set(IDLE); // a full fence: who has changed something since sees that, or is seen
         if (!attention.isInterested() || connection.isLost()) {
@@ -300,14 +294,11 @@ final class ReceiveHalf {
         using.completion().throwFailure();
     }
 
-    void discard(IncomingHandle dropped) {
+    /** Drops what is left of the message of that number, if it has not ended; its object may stand for another by now. */
+    void discard(long number) {
         reception.lock();
         try {
-            if (dropped.isOpen()) {
-                reception.startDiscarding();
-                dropped.end(null);
-                reception.advance();
-            }
+            reception.discard(number);
         } finally {
             reception.unlock();
         }

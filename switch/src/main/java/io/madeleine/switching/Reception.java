@@ -122,7 +122,7 @@ final class Reception {
             connection.channel().arrivals().signalLoss();
         }
         if (completion != null) {
-            completion.runAction();
+            completion.leave();
         }
     }
 
@@ -296,8 +296,20 @@ final class Reception {
         engine.signal(news);
     }
 
+    /** The user of the message of that number does not want it, if it has not ended. Under the lock. */
+    void discard(long number) {
+        IncomingHandle current = handle;
+        if (current != null && current.number() == number && current.isOpen()) {
+            startDiscarding();
+            end(null);
+            VarHandle.fullFence(); // who waits sees the end, or is seen
+            engine.signal(news);
+            advance();
+        }
+    }
+
     /** What is left of the message is dropped as it arrives. Under the lock. */
-    void startDiscarding() {
+    private void startDiscarding() {
         extraction.forgetBlocks();
         confined = false;
         state.set(DISCARDING);

@@ -43,6 +43,7 @@ final class SendHalf implements Step {
     private final Turn turn = new Turn(state, IDLE, OPEN);
     private final Condition mayBegin;
 
+    private final Handles<OutgoingHandle> handles;
     private OutgoingHandle handle;
     private int blockCount;
     private boolean aborting;
@@ -62,7 +63,8 @@ final class SendHalf implements Step {
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.foreignThread());
         this.mayBegin = () -> state.get() == IDLE || connection.isLost();
-        this.handle = new OutgoingHandle(this, new MessageCompletion(engine, news));
+        this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
+        this.handle = handles.take();
     }
 
     SwitchedConnection connection() {
@@ -76,7 +78,6 @@ final class SendHalf implements Step {
         if (state.get() != IDLE) {
             return null;
         }
-        handle.completion().settle();
         if (!turn.tryTake()) {
             return null;
         }
@@ -84,9 +85,7 @@ final class SendHalf implements Step {
             state.set(IDLE);
             throw connection.failure();
         }
-        if (!handle.isReusable()) {
-            handle = new OutgoingHandle(this, new MessageCompletion(engine, news));
-        }
+        handle = handles.take();
         handle.begin(messageNumber);
         return handle;
     }
@@ -162,7 +161,7 @@ final class SendHalf implements Step {
 
     /** Waits until the message, whose end has been asked for, has ended; it may have, and others may have begun. */
     void awaitEnd(OutgoingHandle ending) {
-        if (!engine.await(news, ending.completion(), ending.deadlineNs())) {
+        if (!ending.completion().awaitEnd(ending.deadlineNs())) {
             throw new DeadlineExceededException("endPacking " + connection.fromHere() + " did not finish in time: "
                     + progressText() + "; rank " + connection.rank() + " has to unpack, or the deadline to be later");
         }
@@ -270,8 +269,7 @@ final class SendHalf implements Step {
         aborting = false;
         outcome = null;
         raisedDemand = false;
-        ended.completion().complete(failure);
-        ended.end();
+        ended.end(failure);
         if (state.get() == OPEN) {
             turn.giveBack();
         } else {
@@ -284,7 +282,7 @@ final class SendHalf implements Step {
         }
         engine.signal(news);
         engine.signalOne(turns);
-        ended.completion().runAction();
+        ended.completion().leave();
     }
 
     /** Lets waits see that the connection is lost. */

@@ -69,7 +69,7 @@ final class Unpacking {
     }
 
     private void awaitExpress(IncomingHandle using) {
-        if (!half.await(using.isCheckedOut(), using.deadlineNs())) {
+        if (!half.await(using, using.isCheckedOut())) {
             throw deadlineExceeded("unpack");
         }
     }
@@ -88,7 +88,7 @@ final class Unpacking {
             ending.remember(left);
             unpack(ending, left.block(), left.offset(), left.bytes(), left.send(), left.receive());
         }
-        if (!half.startEnd(ending, false) && !half.await(ending.hasEnded(), ending.deadlineNs())) {
+        if (!half.startEnd(ending, false) && !half.await(ending, ending.hasEnded())) {
             throw deadlineExceeded("endUnpacking");
         }
         ending.completion().throwFailure();

@@ -17,12 +17,13 @@ class MessageCompletionTest {
         try (SelectorReactor reactor = new SelectorReactor();
                 ProgressEngine engine = new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.BLOCK, 0, 0))) {
             MessageCompletion completion = new MessageCompletion(engine, new Waitable());
+            completion.begin();
             List<String> called = new ArrayList<>();
             completion.onDone(() -> called.add("replaced before the end"));
             completion.onDone(() -> called.add("first"));
-            completion.complete(null); // and whoever does is held up before it calls the action
+            completion.end(null); // and whoever does is held up before it calls the action
             completion.onDone(() -> called.add("second"));
-            completion.runAction();
+            completion.leave();
             assertEquals(List.of("first", "second"), called);
         }
     }
