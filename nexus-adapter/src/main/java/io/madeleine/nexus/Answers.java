@@ -17,6 +17,9 @@ final class Answers {
         static final byte REFUSED = 2;
         static final byte ABSENT = 3;
 
+        /** It has not been carried out, and will not be. */
+        static final byte CLOSING = 4;
+
         private Status() {}
     }
 
@@ -42,6 +45,7 @@ final class Answers {
                 case Status.REFUSED -> failure = new OverloadedException(request.getString());
                 case Status.ABSENT ->
                     failure = new NexusException("the call of " + found.method() + ": " + request.getString());
+                case Status.CLOSING -> failure = Calls.notCarriedOut(found, request.getString());
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
         } catch (Throwable e) {

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.WaitInterruptedException;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -99,6 +100,9 @@ final class Calls {
             unattended.madeFor(parent, () -> giveUpWithParent(call));
         }
         sweeper.wake();
+        if (node.isOver() && remove(call.id()) != null) { // looked at when close can see the call
+            throw notCarriedOut(call, "the context of rank " + node.rank() + ", which makes it, is closed");
+        }
         try {
             Arguments arguments = new Arguments()
                     .putLong(call.id())
@@ -126,6 +130,13 @@ final class Calls {
             }
         } catch (RuntimeException | Error e) {
             if (remove(call.id()) != null) {
+                if (e instanceof WaitInterruptedException) {
+                    tellGivenUp(call); // it may be there
+                }
+                if (e instanceof PeerFailedException
+                        && node.nodes().get(target.rank()).hasSaidGoodbye()) {
+                    throw notCarriedOut(call, String.valueOf(e.getMessage()));
+                }
                 throw e;
             } // it has been brought to its end by what went wrong
         }
@@ -198,10 +209,15 @@ final class Calls {
 
     /** Tells the other side that nobody waits any more. */
     void tellGivenUp(PendingCall call) {
+        boolean interrupted = Thread.interrupted(); // which may be why: the notice is to be sent nevertheless
         try {
             node.tell(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
             // nobody is there to be told
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -223,11 +239,29 @@ final class Calls {
                         + node.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
     }
 
-    /** All calls fail. */
-    void close(String why) {
+    /** The context there has been closed, and whatever it had begun has been answered before it said so. */
+    void peerClosed(Peer peer) {
+        for (PendingCall call : pending.values()) {
+            if (call.rank() == peer.number() && remove(call.id()) != null) {
+                call.fail(notCarriedOut(call, "the context of " + peer + " has been closed"));
+            }
+        }
+    }
+
+    static UnavailableException notCarriedOut(PendingCall call, String why) {
+        return new UnavailableException(
+                "the call of " + call.method() + " has not been carried out, and may be made again elsewhere: " + why);
+    }
+
+    /** The context of this process is closed: all calls fail. */
+    void close() {
         for (PendingCall call : pending.values()) {
             if (remove(call.id()) != null) {
-                call.fail(lost(call, why));
+                call.fail(new CallException(
+                        ErrorCode.CANCELLED,
+                        "the call of " + call.method() + " to rank " + call.rank()
+                                + " is given up: the context of rank " + node.rank()
+                                + ", which has made it, is closed"));
             }
         }
     }

@@ -270,14 +270,14 @@ public final class Context implements AutoCloseable {
         return node.failures().refusedCount();
     }
 
-    /** How many threaded requests are being carried out here. */
+    /** How many threaded requests and typed calls are being carried out here, with those whose future or stream is not over. */
     public int runningCount() {
         return node.workers().runningCount();
     }
 
     /**
-     * Refuses requests from now on, and waits until those that are being carried out have ended and what they have sent
-     * is on its way. A handler that calls this waits in vain, for itself.
+     * Refuses requests from now on, and waits until those that are being carried out have ended, the futures and streams they
+     * have returned among them, and what they have sent is on its way. A handler that calls this waits in vain, for itself.
      *
      * @return whether that was so in time
      * @throws IllegalStateException if called by a non-threaded handler, which must not wait
@@ -287,8 +287,10 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * {@linkplain #drain Drains} for up to 5 s, tells the others, and fails the calls of this process that are unanswered. The
-     * session stays open. Idempotent.
+     * {@linkplain #drain Drains} for up to {@link ContextOptions#closeTimeout}, interrupts and cancels what is left, answers all
+     * calls that have been begun, tells the others, and fails the calls of this process that are unanswered. Others' calls that
+     * have no answer by then have not been carried out, and end with an {@link UnavailableException} there. The session stays
+     * open. Idempotent.
      *
      * @throws IllegalStateException if called by a non-threaded handler, which must not wait
      */

@@ -28,6 +28,7 @@ public final class ContextOptions {
     private Duration callTimeout = Duration.ofSeconds(30);
     private Duration connectTimeout = Duration.ofSeconds(10);
     private Duration silenceTimeout = Duration.ofSeconds(10);
+    private Duration closeTimeout = Duration.ofSeconds(5);
     private boolean debug = Boolean.getBoolean("io.madeleine.nexus.debug");
     private @Nullable Executor executor;
 
@@ -46,6 +47,7 @@ public final class ContextOptions {
         changed.callTimeout = callTimeout;
         changed.connectTimeout = connectTimeout;
         changed.silenceTimeout = silenceTimeout;
+        changed.closeTimeout = closeTimeout;
         changed.debug = debug;
         changed.executor = executor;
         change.accept(changed);
@@ -71,7 +73,10 @@ public final class ContextOptions {
         return value;
     }
 
-    /** How many threaded requests are carried out at once; one more is rejected, and its sender told. 4096 by default. */
+    /**
+     * How many threaded requests and typed calls are carried out at once, those included whose method has returned while its
+     * future or stream is not over; one more is rejected, and its sender told. 4096 by default.
+     */
     public int maxRunning() {
         return maxRunning;
     }
@@ -181,6 +186,18 @@ public final class ContextOptions {
     /** With another {@link #silenceTimeout}. */
     public ContextOptions withSilenceTimeout(Duration timeout) {
         return with(changed -> changed.silenceTimeout = positive("silenceTimeout", timeout));
+    }
+
+    /**
+     * How long {@link Context#close} waits for what is being carried out, before it interrupts and cancels it. 5 s by default.
+     */
+    public Duration closeTimeout() {
+        return closeTimeout;
+    }
+
+    /** With another {@link #closeTimeout}. */
+    public ContextOptions withCloseTimeout(Duration timeout) {
+        return with(changed -> changed.closeTimeout = positive("closeTimeout", timeout));
     }
 
     /**

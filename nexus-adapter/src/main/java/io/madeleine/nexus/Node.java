@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Node {
     private static final String[] ANY_METHOD = {};
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final long CANCEL_TIMEOUT_NS = 1_000_000_000L;
     private static final Duration GOODBYE_TIMEOUT = Duration.ofSeconds(1);
 
     /** Channels whose messages a context takes. */
@@ -47,6 +47,9 @@ final class Node {
     private final ServedCalls servedCalls;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean refuses;
+
+    /** Closed to its end: nothing is sent any more. */
+    private volatile boolean over;
 
     Node(Context context, List<Channel> channels, ContextOptions options) {
         this.context = context;
@@ -181,6 +184,9 @@ final class Node {
     /** Sends a request; the way it went, if it is known yet and there was one. */
     @Nullable
     Way send(int node, Link link, int handler, Arguments arguments, String[] methods) {
+        if (over && !link.isSystem()) {
+            throw new NexusException("the context of rank " + rank() + " is closed: nothing is sent any more");
+        }
         if (node == session.rank()) {
             inbound.sendToSelf(link.endpoint(), handler, arguments);
             return null;
@@ -205,13 +211,32 @@ final class Node {
             if (mayWait()) {
                 throw e;
             }
-            Thread.startVirtualThread(() -> {
-                try {
-                    send(node, handler, arguments);
-                } catch (MadeleineException later) {
-                    failures.sendFailed(node, later);
-                }
-            });
+            tellLater(node, handler, arguments);
+        }
+    }
+
+    private void tellLater(int node, int handler, Arguments arguments) {
+        Thread.startVirtualThread(() -> {
+            try {
+                send(node, handler, arguments);
+            } catch (MadeleineException later) {
+                failures.sendFailed(node, later);
+            }
+        });
+    }
+
+    /** As {@link #tell}, from a thread that must not wait; it does not know that of itself, as a timer of the JDK's. */
+    void tellWithoutWait(int node, int handler, Arguments arguments) {
+        if (node == session.rank()) {
+            send(node, handler, arguments);
+        } else if (arguments.hasBulks()) { // its memory would stay in use
+            tellLater(node, handler, arguments);
+        } else {
+            try {
+                nodes.get(node).sendNow(arguments, Link.SYSTEM, handler, ANY_METHOD);
+            } catch (OverloadedException e) {
+                tellLater(node, handler, arguments);
+            }
         }
     }
 
@@ -259,6 +284,11 @@ final class Node {
         return refuses;
     }
 
+    /** Whether it has been closed, and makes no calls any more. */
+    boolean isOver() {
+        return over;
+    }
+
     boolean drain(Duration timeout) {
         checkMayWait();
         refuses = true;
@@ -270,11 +300,13 @@ final class Node {
     void close() {
         checkMayWait();
         if (closed.compareAndSet(false, true)) {
-            drain(CLOSE_TIMEOUT);
+            drain(options.closeTimeout());
+            servedCalls.close(CANCEL_TIMEOUT_NS); // after this every call that was begun here has its answer
             attaching.close();
             systemRequests.goodbye();
             nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos());
-            calls.close("the context of this process has been closed");
+            over = true;
+            calls.close();
             nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed"));
             inbound.close();
             channels.forEach(IN_USE::remove);

@@ -36,6 +36,12 @@ final class Peer {
     /** Why nothing can be sent any more, whatever the way. */
     private volatile @Nullable String left;
 
+    /** Whether it has said so itself, by a way behind everything it had sent. */
+    private volatile boolean saidGoodbye;
+
+    /** Whether a way has been lost, with what was on it. */
+    private volatile boolean hasLost;
+
     Peer(Node node, int number, NodeId id) {
         this.node = node;
         this.number = number;
@@ -125,7 +131,8 @@ final class Peer {
      * @param what the system endpoint's handler
      */
     void tell(Arguments notice, int what) {
-        Way way = first();
+        Way used = current; // as answers: what it tells comes behind them
+        Way way = used != null && used.lost() == null ? used : first();
         while (way != null && !way.sendNow(notice, Link.SYSTEM, what, ANY)) {
             way = first();
         }
@@ -249,6 +256,7 @@ final class Peer {
 
     /** A way is lost; from itself. */
     void wayLost(Way way, String why) {
+        hasLost = true;
         ways.remove(way);
         if (current == way) {
             current = first();
@@ -268,6 +276,20 @@ final class Peer {
                 way.lose(why);
             }
         }
+    }
+
+    /** Its context has been closed. */
+    void goodbye() {
+        if (!hasLost) { // else answers may be lost
+            saidGoodbye = true;
+            node.calls().peerClosed(this);
+        }
+        leave("its context has been closed");
+    }
+
+    /** Whether its context has been closed in order: what it has not answered it has not begun. */
+    boolean hasSaidGoodbye() {
+        return saidGoodbye;
     }
 
     /** It has gone for good, or this context has. */

@@ -92,6 +92,10 @@ final class Proxies implements InvocationHandler {
                     throw e;
                 }
                 node.awaitNs(pauseNs);
+            } catch (UnavailableException e) { // here, or at that target
+                if (attempt >= method.attempts() || ++target >= targets.length) {
+                    throw e;
+                }
             } catch (PeerFailedException e) {
                 if (attempt >= method.attempts()) {
                     throw e;

@@ -34,10 +34,17 @@ public final class Publishers {
         return taking;
     }
 
-    /** All items, at the end. */
+    /** All items, at the end; cancelling the future ends the stream. */
     public static <T> CompletableFuture<List<T>> toList(Flow.Publisher<T> publisher) {
         List<T> items = new ArrayList<>();
-        return forEach(publisher, 256, items::add).thenApply(_ -> items);
+        CompletableFuture<Void> taking = forEach(publisher, 256, items::add);
+        CompletableFuture<List<T>> all = taking.thenApply(_ -> items);
+        all.whenComplete((_, _) -> {
+            if (all.isCancelled()) {
+                taking.cancel(true);
+            }
+        });
+        return all;
     }
 
     /** Publishes from within {@code request}, one thread at a time. */

@@ -1,17 +1,18 @@
 package io.madeleine.nexus;
 
 /**
- * What a method of a remote service has thrown. Its stack trace is that of the remote thread, then that of a caller who waited; its
+ * What a method of a remote service has thrown. Code and details are those that a {@link CallException} had there, else the code
+ * is that of its type, see {@link ErrorCode#of}. Its stack trace is that of the remote thread, then that of a caller who waited; its
  * cause, if there is one, is the remote cause.
  */
-public final class RemoteException extends NexusException {
+public final class RemoteException extends CallException {
     private static final long serialVersionUID = 1L;
 
     private final int rank;
     private final String remoteType;
 
-    RemoteException(int rank, String remoteType, String message) {
-        super(message);
+    RemoteException(int rank, ErrorCode code, String remoteType, String message) {
+        super(code, message);
         this.rank = rank;
         this.remoteType = remoteType;
     }

@@ -23,6 +23,7 @@ import java.lang.annotation.Target;
  *       made, it is the {@link RemoteException} itself
  *   <li>{@link io.madeleine.api.DeadlineExceededException} if there is no answer in time; the implementation is interrupted then
  *   <li>{@link io.madeleine.api.PeerFailedException} if the other process is gone, or the way that the call took is lost
+ *   <li>{@link UnavailableException} if the other context is being closed and has not carried it out
  *   <li>{@link OverloadedException} if a bound is reached, here or there, and {@link NexusException} if the service is not there
  *       or a value cannot be written or read, at either end
  *   <li>{@link io.madeleine.api.WaitInterruptedException} if the thread is interrupted, and {@link IllegalStateException} if a
@@ -36,6 +37,9 @@ public @interface RemoteService {
     /** The name under which it is found; the interface's full name if empty. */
     String name() default "";
 
-    /** How many calls are carried out at once, 0 for as many as the context allows; one more is rejected. */
+    /**
+     * How many calls are carried out at once, 0 for as many as the context allows; one more is rejected. A call is carried out until
+     * the future or stream that its method has returned is over.
+     */
     int maxConcurrent() default 0;
 }

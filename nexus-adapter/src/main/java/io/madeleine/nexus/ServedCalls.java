@@ -2,17 +2,16 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that this process carries out for others: each in a thread of its own, and each answered once.
+ * The calls that this process carries out for others: each in a thread of its own, and each answered once. Those
+ * whose deadline is over are cancelled, whether their callers can say so or not.
  *
  * <p>Threading: thread-safe.
  */
@@ -21,14 +20,14 @@ final class ServedCalls {
 
     private static final int ITEM = Wire.id("item");
     private static final int END = Wire.id("end");
-    private static final ParameterStream[] NONE = {};
+    /** From the deadline on until one is cancelled: its caller is to see it first. */
+    private static final long GRACE_NS = 20_000_000;
+
+    private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
     private final Node node;
-    private final Map<Key, RemoteCall> running = new ConcurrentHashMap<>();
-    private final Map<Key, StreamSender> streams = new ConcurrentHashMap<>();
-
-    /** Those of calls that have streams as parameters. */
-    private final Map<Key, ParameterStream[]> parameters = new ConcurrentHashMap<>();
+    private final Map<Key, ServedCall> running = new ConcurrentHashMap<>();
+    private final Sweeper sweeper = new Sweeper(running::isEmpty, this::sweep);
 
     /** Whose call, and which. */
     record Key(int caller, long id) {}
@@ -38,7 +37,8 @@ final class ServedCalls {
         system.nonThreaded("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
-            StreamSender stream = streams.get(new Key(request.remote(), request.getLong()));
+            ServedCall call = running.get(new Key(request.remote(), request.getLong()));
+            StreamSender stream = call == null ? null : call.stream();
             if (stream != null) {
                 stream.credit(request.getLong());
             }
@@ -58,30 +58,22 @@ final class ServedCalls {
     }
 
     private @Nullable ParameterStream parameterIn(Request request) {
-        ParameterStream[] all = parameters.get(new Key(request.remote(), request.getLong()));
-        int index = request.getInt();
-        if (all != null) {
-            for (ParameterStream each : all) {
-                if (each.index() == index) {
-                    return each;
-                }
-            }
-        }
-        return null; // of a call that is over
+        ServedCall call = running.get(new Key(request.remote(), request.getLong()));
+        return call == null ? null : call.parameter(request.getInt());
     }
 
     private void called(Request request) {
         Key key = new Key(request.remote(), request.getLong());
         int endpointId = request.getInt();
         int methodId = request.getInt();
-        long deadlineNs = System.nanoTime() + request.getLong();
+        long deadlineNs = System.nanoTime() + Math.clamp(request.getLong(), 0, LONGEST_NS);
         boolean isMember = node.nodes().isMember(key.caller());
         Endpoint endpoint = node.find(endpointId);
         boolean mayCall = isMember || node.grants().allow(key.caller(), endpoint, request.getLong(), request.getLong());
         Service service = endpoint == null || !mayCall ? null : endpoint.service();
         Service.Operation operation = service == null ? null : service.operation(methodId);
         if (node.refusesRequests()) {
-            refuse(key, "rank " + node.rank() + " is closing its context");
+            refuseClosing(key);
         } else if (service == null) {
             absent(
                     key,
@@ -104,149 +96,83 @@ final class ServedCalls {
     }
 
     private void begin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
-        boolean begun;
+        ServedCall call = null;
+        boolean begun = false;
         try {
-            begun = tryBegin(key, service, operation, deadlineNs, request.detach());
+            RemoteCall current = new RemoteCall(key.caller(), deadlineNs);
+            call = new ServedCall(this, key, service, operation, current, request.detach());
+            running.put(key, call); // before the first credit comes
+            sweeper.wake();
+            begun = node.workers().tryExecute(call);
+            if (!begun) {
+                refuse(
+                        key,
+                        "rank " + node.rank() + " carries out " + node.options().maxRunning()
+                                + " requests already (ContextOptions.maxRunning)");
+            }
         } catch (Throwable e) { // memory is short, or the user's executor fails
-            abandon(key, service);
-            fail(key, operation.method(), e);
-            return;
-        }
-        if (!begun) {
-            abandon(key, service);
-            refuse(
-                    key,
-                    "rank " + node.rank() + " carries out " + node.options().maxRunning()
-                            + " requests already (ContextOptions.maxRunning)");
-        }
-    }
-
-    /** It has not begun. */
-    private void abandon(Key key, Service service) {
-        running.remove(key);
-        streams.remove(key);
-        endParameters(key);
-        service.end();
-    }
-
-    private boolean tryBegin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
-        RemoteCall call = new RemoteCall(key.caller(), deadlineNs);
-        running.put(key, call);
-        if (operation.method().kind() == ServiceMethod.Kind.STREAM) { // before the first credit comes
-            StreamSender.Route route = new StreamSender.Route(
-                    key.caller(),
-                    operation.method().toString(),
-                    ITEM,
-                    END,
-                    operation.method().declared(),
-                    () -> new Arguments().putLong(key.id()));
-            streams.put(key, new StreamSender(node, route, operation.method()::writeResult, _ -> () -> {
-                streams.remove(key);
-                endParameters(key);
-            }));
-        }
-        for (int index : operation.method().streamParameters()) {
-            ParameterStream[] soFar = parameters.getOrDefault(key, NONE);
-            ParameterStream[] all = Arrays.copyOf(soFar, soFar.length + 1);
-            all[soFar.length] = new ParameterStream(
-                    node, key, operation.method(), index, failure -> streamFailed(key, operation.method(), failure));
-            parameters.put(key, all);
-        }
-        boolean begun = node.workers().tryExecute(() -> {
-            try {
-                call.run(() -> carryOut(key, operation, request));
-            } finally {
+            fail(key, operation.method(), e, true);
+        } finally {
+            if (!begun) {
                 running.remove(key);
-                service.end();
-                node.workers().done();
-                node.signal().signal();
-            }
-        });
-        if (!begun) {
-            request.finish();
-        }
-        return begun;
-    }
-
-    /** An item of a parameter could not be read: the caller hears it at once, the implementation by its subscriber. */
-    private void streamFailed(Key key, ServiceMethod method, NexusException failure) {
-        StreamSender result = streams.remove(key);
-        if (result != null) {
-            result.cancel();
-        }
-        ParameterStream[] all = parameters.remove(key);
-        fail(key, method, failure); // first: the implementation may return when it sees its stream end
-        for (ParameterStream each : all == null ? NONE : all) {
-            each.fail(failure);
-        }
-    }
-
-    private void carryOut(Key key, Service.Operation operation, Request request) {
-        try {
-            @Nullable Object[] values;
-            try {
-                values = operation.method().readParameters(request, parameters.getOrDefault(key, NONE));
-            } catch (Throwable e) {
-                throw new CodingException("the arguments of " + operation.method(), "read", e);
-            } finally {
-                request.finish();
-            }
-            answer(key, operation, operation.invoke(values));
-        } catch (Throwable e) {
-            streams.remove(key);
-            fail(key, operation.method(), e);
-        }
-    }
-
-    private void answer(Key key, Service.Operation operation, @Nullable Object result) {
-        switch (operation.method().kind()) {
-            case VALUE -> succeed(key, operation.method(), result);
-            case FUTURE -> {
-                if (result instanceof CompletionStage<?> stage) {
-                    stage.whenComplete((value, thrown) -> {
-                        if (thrown == null) {
-                            succeed(key, operation.method(), value);
-                        } else {
-                            fail(key, operation.method(), unwrapped(thrown));
-                        }
-                    });
+                if (call == null) {
+                    service.end();
                 } else {
-                    fail(key, operation.method(), new NullPointerException(operation.method() + " returned no future"));
-                }
-            }
-            case STREAM -> {
-                StreamSender stream = streams.get(key);
-                if (stream != null && result instanceof Flow.Publisher<?> publisher) {
-                    stream.start(publisher);
-                } else {
-                    fail(
-                            key,
-                            operation.method(),
-                            new NullPointerException(operation.method() + " returned no publisher"));
+                    call.giveUp();
                 }
             }
         }
     }
 
-    static Throwable unwrapped(Throwable thrown) {
-        Throwable cause = thrown.getCause();
-        return thrown instanceof java.util.concurrent.CompletionException && cause != null ? cause : thrown;
+    ParameterStream newParameter(Key key, ServiceMethod method, int index, Consumer<NexusException> callFails) {
+        return new ParameterStream(node, key, method, index, callFails);
     }
 
-    private void succeed(Key key, ServiceMethod method, @Nullable Object value) {
+    StreamSender newStream(
+            Key key, ServiceMethod method, RemoteCall call, Function<@Nullable Throwable, Runnable> whenOver) {
+        StreamSender.Route route = new StreamSender.Route(
+                key.caller(), method.toString(), ITEM, END, method.declared(), () -> new Arguments().putLong(key.id()));
+        return new StreamSender(node, route, call, method::writeResult, whenOver);
+    }
+
+    /** Nothing of the call is at work any more, and its caller has been told. */
+    void over(ServedCall call) {
+        running.remove(call.key(), call);
+        node.workers().done();
+        node.signal().signal();
+    }
+
+    // ---- answers
+
+    void succeed(Key key, ServiceMethod method, @Nullable Object value, boolean mayWait) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.VALUE);
         try {
             method.writeResult(answer, value);
-            trySend(key, answer);
+            trySend(key, answer, mayWait);
         } catch (Throwable e) {
-            fail(key, method, new CodingException("the result of " + method, "sent", e));
+            fail(key, method, new CodingException("the result of " + method, "sent", e), mayWait);
         }
     }
 
-    private void fail(Key key, ServiceMethod method, Throwable thrown) {
+    void fail(Key key, ServiceMethod method, Throwable thrown, boolean mayWait) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.THROWN);
         Thrown.write(answer, thrown, method.declared());
-        send(key, answer);
+        send(key, answer, mayWait);
+    }
+
+    /** What the caller of a call that was cut short gets to know. */
+    CallException interrupted(ServiceMethod method, @Nullable Throwable thrown) {
+        String text = "the call of " + method + " was interrupted after it had begun: rank " + node.rank()
+                + " closes its context, and what it has done by then stays done";
+        return thrown == null
+                ? new CallException(ErrorCode.CANCELLED, text)
+                : new CallException(ErrorCode.CANCELLED, text, thrown);
+    }
+
+    /** It has not been carried out, and will not be. */
+    void refuseClosing(Key key) {
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.CLOSING);
+        send(key, answer.putString("rank " + node.rank() + " is closing its context"), true);
     }
 
     private void refuse(Key key, String why) {
@@ -255,38 +181,33 @@ final class ServedCalls {
                 new Arguments()
                         .putLong(key.id())
                         .putByte(Answers.Status.REFUSED)
-                        .putString(why));
+                        .putString(why),
+                true);
     }
 
     private void absent(Key key, String why) {
         send(
                 key,
-                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putString(why));
+                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putString(why),
+                true);
     }
 
-    /** The call is over, and so are the streams it has as parameters. */
-    private void endParameters(Key key) {
-        ParameterStream[] all = parameters.isEmpty() ? null : parameters.remove(key);
-        if (all != null) {
-            for (ParameterStream each : all) {
-                each.fail(new CancellationException("the call is over"));
-            }
-        }
-    }
-
-    private void send(Key key, Arguments answer) {
+    private void send(Key key, Arguments answer, boolean mayWait) {
         try {
-            trySend(key, answer);
+            trySend(key, answer, mayWait);
         } catch (MadeleineException e) {
             node.failures().sendFailed(key.caller(), e);
         }
     }
 
-    private void trySend(Key key, Arguments answer) {
-        endParameters(key);
+    private void trySend(Key key, Arguments answer, boolean mayWait) {
         boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
         try {
-            node.tell(key.caller(), REPLY, answer);
+            if (mayWait) {
+                node.tell(key.caller(), REPLY, answer);
+            } else {
+                node.tellWithoutWait(key.caller(), REPLY, answer);
+            }
         } catch (PeerFailedException e) {
             // nobody is there to be answered
         } finally {
@@ -296,31 +217,36 @@ final class ServedCalls {
         }
     }
 
+    // ---- their ends
+
     private void cancelled(Key key) {
-        RemoteCall call = running.get(key);
+        ServedCall call = running.get(key);
         if (call != null) {
-            call.cancel();
-        }
-        endParameters(key);
-        StreamSender stream = streams.get(key);
-        if (stream != null) {
-            stream.cancel();
+            call.cancel(ServedCall.Why.CALLER);
         }
     }
 
     /** Nobody waits for the calls of this peer any more. */
     void peerGone(int rank) {
-        for (Key key : running.keySet()) {
-            if (key.caller() == rank) {
-                cancelled(key);
+        for (ServedCall call : running.values()) {
+            if (call.key().caller() == rank) {
+                call.cancel(ServedCall.Why.CALLER);
             }
         }
-        for (Map<Key, ?> each : List.of(streams, parameters)) {
-            for (Key key : each.keySet()) {
-                if (key.caller() == rank) {
-                    cancelled(key);
-                }
+    }
+
+    private void sweep(long nowNs) {
+        for (ServedCall call : running.values()) {
+            if (call.isLate(nowNs - GRACE_NS)) {
+                call.cancel(ServedCall.Why.DEADLINE);
             }
         }
+    }
+
+    /** Cancels all that run, waits for them so long, and answers for those that do not end. */
+    void close(long timeoutNs) {
+        running.values().forEach(call -> call.cancel(ServedCall.Why.CLOSE));
+        boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+        running.values().forEach(ServedCall::abandon);
     }
 }

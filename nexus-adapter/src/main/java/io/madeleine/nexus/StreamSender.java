@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamSender implements Flow.Subscriber<Object> {
     private final Node node;
     private final Route route;
+    private final @Nullable RemoteCall call;
     private final BiConsumer<Arguments, Object> codec;
     private final Function<@Nullable Throwable, Runnable> whenOver;
     private final AtomicLong credits = new AtomicLong();
@@ -44,16 +45,19 @@ final class StreamSender implements Flow.Subscriber<Object> {
     /**
      * A stream that has not begun.
      *
+     * @param call the call that it is published for, if there is one
      * @param whenOver told once, with what has gone wrong between here and the subscriber if anything has; answers what is
      *     to be done when the subscriber has been told
      */
     StreamSender(
             Node node,
             Route route,
+            @Nullable RemoteCall call,
             BiConsumer<Arguments, Object> codec,
             Function<@Nullable Throwable, Runnable> whenOver) {
         this.node = node;
         this.route = route;
+        this.call = call;
         this.codec = codec;
         this.whenOver = whenOver;
     }
@@ -81,22 +85,43 @@ final class StreamSender implements Flow.Subscriber<Object> {
         cancel();
     }
 
+    /** It will not go on, and nobody is told. */
     void cancel() {
-        cancelled = true;
-        LockSupport.unpark(pump);
+        Thread running;
+        synchronized (this) {
+            cancelled = true;
+            running = pump;
+        }
+        if (running != null) {
+            LockSupport.unpark(running);
+        } else if (over.compareAndSet(false, true)) { // it has not begun
+            whenOver.apply(null).run();
+        }
     }
 
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
-        Thread thread = Thread.ofVirtual().name("nexus-stream").unstarted(() -> {
+        Runnable pumping = () -> {
             try {
                 pump(subscription);
             } catch (Throwable e) { // of the publisher
                 end(e, null);
             }
-        });
-        pump = thread; // before it runs: who gives credit has to find it
-        thread.start();
+        };
+        Thread thread =
+                Thread.ofVirtual().name("nexus-stream").unstarted(call == null ? pumping : () -> call.run(pumping));
+        boolean begins;
+        synchronized (this) {
+            begins = pump == null && !cancelled && !over.get();
+            if (begins) {
+                pump = thread; // before it runs: who gives credit has to find it
+            }
+        }
+        if (begins) {
+            thread.start();
+        } else {
+            subscription.cancel();
+        }
     }
 
     private void pump(Flow.Subscription subscription) {
@@ -110,10 +135,11 @@ final class StreamSender implements Flow.Subscriber<Object> {
             }
         }
         if (cancelled) {
+            boolean _ = Thread.interrupted(); // as part of the call that is cancelled
+            subscription.cancel();
             if (over.compareAndSet(false, true)) {
                 whenOver.apply(null).run();
             }
-            subscription.cancel();
         }
     }
 

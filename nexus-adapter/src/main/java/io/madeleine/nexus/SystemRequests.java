@@ -20,7 +20,7 @@ final class SystemRequests {
         this.node = node;
         system.nonThreaded("refused", (_, request) -> refused(request));
         system.nonThreaded(
-                "goodbye", (_, request) -> node.nodes().get(request.remote()).leave("its context has been closed"));
+                "goodbye", (_, request) -> node.nodes().get(request.remote()).goodbye());
         system.nonThreaded(
                 "addresses",
                 (_, request) -> node.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));

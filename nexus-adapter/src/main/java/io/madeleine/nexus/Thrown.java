@@ -13,11 +13,15 @@ final class Thrown {
     private static final int MAX_FRAMES = 64;
     private static final int MAX_CAUSES = 8;
 
+    /** In the byte of the code: details follow. */
+    private static final int HAS_DETAILS = 0x80;
+
     private Thrown() {}
 
     /** Also writes as which of the declared types a caller expects it. */
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
         arguments.putString(expectedAs(thrown, declared));
+        writeCode(arguments, thrown);
         int count = 0;
         for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = causeOf(next)) {
             count++;
@@ -45,7 +49,7 @@ final class Thrown {
 
     // Programs' own exceptions may throw something themselves when they are asked.
 
-    private static @Nullable Throwable causeOf(Throwable thrown) {
+    static @Nullable Throwable causeOf(Throwable thrown) {
         try {
             return thrown.getCause();
         } catch (Throwable e) {
@@ -69,6 +73,19 @@ final class Thrown {
         }
     }
 
+    private static void writeCode(Arguments arguments, Throwable thrown) {
+        int code = ErrorCode.of(thrown).number();
+        CallException detailed = thrown instanceof CallException call
+                ? call
+                : causeOf(thrown) instanceof RemoteException remote ? remote : null;
+        if (detailed == null || detailed.details().isEmpty()) {
+            arguments.putByte((byte) code);
+        } else {
+            arguments.putByte((byte) (code | HAS_DETAILS));
+            detailed.metadata().write(arguments);
+        }
+    }
+
     /** The closest of the declared types; empty if there is none, or {@link RemoteException} is caught as that, too. */
     private static String expectedAs(Throwable thrown, Class<?>[] declared) {
         Class<?> closest = null;
@@ -85,26 +102,30 @@ final class Thrown {
     /** What {@link #write} has written, as the caller of a method that declares these types gets it. */
     static Throwable read(Request request, Class<?>[] declared) {
         String expectedAs = request.getString();
-        return atCaller(read(request), expectedAs, declared);
+        int code = request.getByte();
+        Metadata details = (code & HAS_DETAILS) == 0 ? Metadata.EMPTY : Metadata.read(request);
+        RemoteException remote = read(request, ErrorCode.of(code & ~HAS_DETAILS & 0xFF));
+        details.asMap().forEach(remote::with);
+        return atCaller(remote, expectedAs, declared);
     }
 
-    private static RemoteException read(Request request) {
+    private static RemoteException read(Request request, ErrorCode code) {
         int count = request.getByte();
         if (count < 1 || count > MAX_CAUSES) {
             throw new NexusException("an answer from rank " + request.remote() + " has no exception next");
         }
-        RemoteException first = readOne(request);
+        RemoteException first = readOne(request, code);
         RemoteException last = first;
         for (int i = 1; i < count; i++) {
-            RemoteException cause = readOne(request);
+            RemoteException cause = readOne(request, ErrorCode.UNKNOWN);
             last.initCause(cause);
             last = cause;
         }
         return first;
     }
 
-    private static RemoteException readOne(Request request) {
-        RemoteException read = new RemoteException(request.remote(), request.getString(), request.getString());
+    private static RemoteException readOne(Request request, ErrorCode code) {
+        RemoteException read = new RemoteException(request.remote(), code, request.getString(), request.getString());
         StackTraceElement[] stack = new StackTraceElement[Math.max(0, request.getByte())];
         for (int k = 0; k < stack.length; k++) {
             stack[k] = new StackTraceElement(

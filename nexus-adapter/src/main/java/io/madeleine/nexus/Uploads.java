@@ -65,6 +65,7 @@ final class Uploads {
             StreamSender upload = new StreamSender(
                     node,
                     route,
+                    RemoteCall.currentOrNull(),
                     (arguments, item) -> call.method().writeItem(index, arguments, item),
                     failure -> over(call, key, failure));
             running.put(key, new Upload(upload, publisher));

@@ -370,7 +370,7 @@ class AttachTest {
             assertEquals(4, doubler.twice(2)); // so the one before has arrived
             server.of(0).close();
             assertThrows(java.util.concurrent.ExecutionException.class, () -> unanswered.get(5, TimeUnit.SECONDS));
-            PeerFailedException gone = assertThrows(PeerFailedException.class, () -> doubler.twice(1));
+            UnavailableException gone = assertThrows(UnavailableException.class, () -> doubler.twice(1));
             assertTrue(String.valueOf(gone.getMessage()).contains("has been closed"), gone::toString);
         }
     }

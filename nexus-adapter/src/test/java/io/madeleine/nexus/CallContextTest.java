@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -150,6 +151,34 @@ class CallContextTest {
                     () -> interrupted.get() == 2 && front.get().cancelActions.get() == 1);
             assertFalse(
                     threads.submit(() -> Thread.currentThread().isInterrupted()).get());
+        }
+    }
+
+    @Test
+    void shouldGiveUpTheCallsThatACancelledCallHasMade() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool();
+                World world = new World("sci", 2, context -> {
+                    context.export(Front.class, new FrontImplementation(context, threads));
+                    context.export(Back.class, new BackImplementation());
+                })) {
+            CompletableFuture<Integer> call =
+                    world.of(1).service(0, Front.class).callsAndWaits();
+            World.await(() -> world.of(1).runningCount() == 1);
+            Thread.sleep(50);
+            assertTrue(call.cancel(true));
+            World.await(() -> interrupted.get() == 1 && world.of(0).outstandingCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldPublishAndSubscribeAsPartOfTheCall() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool();
+                World world = new World(
+                        "sci", 2, context -> context.export(Front.class, new FrontImplementation(context, threads)))) {
+            assertEquals(
+                    List.of(true),
+                    Publishers.toList(world.of(1).service(0, Front.class).itemsOfACall())
+                            .get(20, TimeUnit.SECONDS));
         }
     }
 

@@ -1,0 +1,134 @@
+package io.madeleine.nexus;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What travels beside a call or its answer: strings by name, such as who calls or which trace it belongs to. Names are told
+ * apart by case. Together they take up to 8 KiB in UTF-8, with four bytes for each of them.
+ *
+ * <p>Threading: immutable.
+ */
+public final class Metadata {
+    /** Without any. */
+    public static final Metadata EMPTY = new Metadata(Map.of());
+
+    private static final int MAX_BYTES = 8 << 10;
+
+    /** Less than what would travel as a block of its own. */
+    private static final int PART_BYTES = 512;
+
+    private final Map<String, String> values;
+
+    private Metadata(Map<String, String> values) {
+        this.values = values;
+    }
+
+    static Metadata of(Map<String, String> values) {
+        return values.isEmpty() ? EMPTY : new Metadata(Collections.unmodifiableMap(new LinkedHashMap<>(values)));
+    }
+
+    /** With one value. */
+    public static Metadata of(String name, String value) {
+        return EMPTY.with(name, value);
+    }
+
+    /**
+     * With one value more, or another one under that name.
+     *
+     * @throws IllegalArgumentException if they are too long together
+     */
+    public Metadata with(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(values);
+        more.put(name, value);
+        encode(more);
+        return new Metadata(Collections.unmodifiableMap(more));
+    }
+
+    /** The value of that name, if there is one. */
+    public Optional<String> get(String name) {
+        return Optional.ofNullable(values.get(name));
+    }
+
+    /** All of them, in the order in which they were added. */
+    public Map<String, String> asMap() {
+        return values;
+    }
+
+    /** Whether there are none. */
+    public boolean isEmpty() {
+        return values.isEmpty();
+    }
+
+    // ---- on the wire: how many bytes, then parts of them; each string has its length before it, in two bytes
+
+    void write(Arguments arguments) {
+        byte[] bytes = encode(values);
+        arguments.putInt(bytes.length);
+        MemorySegment all = MemorySegment.ofArray(bytes);
+        for (int from = 0; from < bytes.length; from += PART_BYTES) {
+            arguments.putSegment(all.asSlice(from, Math.min(PART_BYTES, bytes.length - from)));
+        }
+    }
+
+    private static byte[] encode(Map<String, String> values) {
+        ByteBuffer buffer = ByteBuffer.allocate(MAX_BYTES);
+        values.forEach((name, value) -> {
+            put(buffer, name, name);
+            put(buffer, value, name);
+        });
+        byte[] bytes = new byte[buffer.flip().remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    private static void put(ByteBuffer buffer, String text, String name) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length + Short.BYTES > buffer.remaining()) {
+            throw new IllegalArgumentException("metadata with \"" + name + "\" take more than " + MAX_BYTES
+                    + " bytes: expected short ones; what is longer is an argument");
+        }
+        buffer.putShort((short) bytes.length).put(bytes);
+    }
+
+    static Metadata read(Request request) {
+        int length = request.getInt();
+        if (length < 0 || length > Math.min(MAX_BYTES, request.remaining())) {
+            throw new NexusException("a call or answer from rank " + request.remote() + " has " + length
+                    + " bytes of metadata: expected at most " + MAX_BYTES + ", and as many as there are");
+        }
+        ByteBuffer buffer = ByteBuffer.allocate(length);
+        while (buffer.hasRemaining()) {
+            int part = Math.min(PART_BYTES, buffer.remaining());
+            request.get(MemorySegment.ofBuffer(buffer).asSlice(0, part));
+            buffer.position(buffer.position() + part);
+        }
+        buffer.flip();
+        Map<String, String> values = new LinkedHashMap<>();
+        while (buffer.hasRemaining()) {
+            values.put(text(buffer, request), text(buffer, request));
+        }
+        return new Metadata(Collections.unmodifiableMap(values));
+    }
+
+    private static String text(ByteBuffer buffer, Request request) {
+        int length = buffer.remaining() < Short.BYTES ? -1 : Short.toUnsignedInt(buffer.getShort());
+        if (length < 0 || length > buffer.remaining()) {
+            throw new NexusException(
+                    "the metadata of a call or answer from rank " + request.remote() + " are cut short");
+        }
+        byte[] bytes = new byte[length];
+        buffer.get(bytes);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public String toString() {
+        return values.keySet().toString(); // the values may be secret
+    }
+}

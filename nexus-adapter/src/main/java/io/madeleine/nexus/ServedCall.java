@@ -1,0 +1,309 @@
+package io.madeleine.nexus;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call that this process carries out. It counts as running until its method has returned, and the future or the stream that
+ * this has returned is over, too.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class ServedCall implements Runnable {
+    private final ServedCalls calls;
+    private final ServedCalls.Key key;
+    private final Service service;
+    private final Service.Operation operation;
+    private final Request request;
+    private final RemoteCall call;
+    private final ParameterStream[] parameters;
+    private final @Nullable StreamSender stream;
+
+    /** What of it is still at work: the method, and its future or stream. */
+    private final AtomicInteger working;
+
+    /** What is left of it, answers that are on their way included. */
+    private final AtomicInteger left;
+
+    private final AtomicBoolean answered = new AtomicBoolean();
+    private volatile @Nullable CompletableFuture<?> future;
+    private volatile @Nullable Why cancelled;
+
+    /** Whether the method has been begun, or will never be. */
+    private volatile boolean begun;
+
+    /** Who runs the method, while it does. */
+    private @Nullable Thread runner;
+
+    /** Why it is cancelled. */
+    enum Why {
+        /** The caller has given up, or is gone. */
+        CALLER,
+        DEADLINE,
+        /** The context of this process is being closed. */
+        CLOSE
+    }
+
+    ServedCall(
+            ServedCalls calls,
+            ServedCalls.Key key,
+            Service service,
+            Service.Operation operation,
+            RemoteCall call,
+            Request request) {
+        this.calls = calls;
+        this.key = key;
+        this.service = service;
+        this.operation = operation;
+        this.call = call;
+        this.request = request;
+        ServiceMethod method = operation.method();
+        boolean lasts = method.kind() != ServiceMethod.Kind.VALUE;
+        this.working = new AtomicInteger(lasts ? 2 : 1);
+        this.left = new AtomicInteger(lasts ? 2 : 1);
+        this.parameters = new ParameterStream[method.streamParameters().length];
+        for (int i = 0; i < parameters.length; i++) {
+            parameters[i] = calls.newParameter(key, method, method.streamParameters()[i], this::parameterFailed);
+        }
+        this.stream = method.kind() == ServiceMethod.Kind.STREAM
+                ? calls.newStream(key, method, call, _ -> streamEnded())
+                : null;
+    }
+
+    ServedCalls.Key key() {
+        return key;
+    }
+
+    @Nullable
+    StreamSender stream() {
+        return stream;
+    }
+
+    @Nullable
+    ParameterStream parameter(int index) {
+        for (ParameterStream each : parameters) {
+            if (each.index() == index) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    // ---- carrying it out
+
+    @Override
+    public void run() {
+        if (call.remainingNs() <= 0) {
+            cancel(Why.DEADLINE);
+        }
+        begun = true;
+        runner = Thread.currentThread();
+        try {
+            if (cancelled == null) {
+                carryOut();
+            } else {
+                request.finish();
+                neverRan();
+            }
+        } finally {
+            runner = null;
+            left();
+        }
+    }
+
+    /** It was cancelled before its method was called; its stream, if it has one, is over. */
+    private void neverRan() {
+        refuseIfClosing();
+        worked();
+        if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+            worked();
+            left();
+        }
+    }
+
+    private void refuseIfClosing() {
+        if (answered.compareAndSet(false, true) && cancelled == Why.CLOSE) {
+            calls.refuseClosing(key); // the others see their deadline, or do not wait
+        }
+    }
+
+    private void carryOut() {
+        Object result;
+        try {
+            result = call.<@Nullable Object, Throwable>call(this::invoke);
+        } catch (Throwable e) {
+            worked();
+            if (stream != null) {
+                stream.fail(e);
+            } else {
+                answer(null, e);
+                if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+                    worked();
+                    left();
+                }
+            }
+            return;
+        }
+        worked();
+        if (result instanceof CompletionStage<?> stage && operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+            await(stage);
+        } else if (stream == null) {
+            answer(result, null);
+        }
+    }
+
+    private @Nullable Object invoke() throws Throwable {
+        @Nullable Object[] values;
+        try {
+            values = operation.method().readParameters(request, parameters);
+        } catch (Throwable e) {
+            throw new CodingException("the arguments of " + operation.method(), "read", e);
+        } finally {
+            request.finish();
+        }
+        Object result = operation.invoke(values);
+        if (stream != null) {
+            if (!(result instanceof Flow.Publisher<?> publisher)) {
+                throw new NullPointerException(operation.method() + " returned no publisher");
+            }
+            stream.start(publisher);
+        } else if (result == null && operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+            throw new NullPointerException(operation.method() + " returned no future");
+        }
+        return result;
+    }
+
+    private void await(CompletionStage<?> stage) {
+        if (stage instanceof CompletableFuture<?> mayBeCancelled) {
+            future = mayBeCancelled;
+            if (cancelled != null) {
+                cancelFuture();
+            }
+        }
+        stage.whenComplete((value, thrown) -> {
+            worked();
+            answer(value, thrown == null ? null : unwrapped(thrown));
+            left();
+        });
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = thrown.getCause();
+        return thrown instanceof CompletionException && cause != null ? cause : thrown;
+    }
+
+    private void answer(@Nullable Object value, @Nullable Throwable thrown) {
+        if (!answered.compareAndSet(false, true)) {
+            return;
+        }
+        endParameters();
+        boolean mayWait = runner == Thread.currentThread(); // who completes a future must not wait for the caller
+        if (thrown == null) {
+            calls.succeed(key, operation.method(), value, mayWait);
+        } else {
+            Throwable why = cancelled == Why.CLOSE ? calls.interrupted(operation.method(), thrown) : thrown;
+            calls.fail(key, operation.method(), why, mayWait);
+        }
+    }
+
+    /** An item of a parameter cannot be read: the caller hears it at once, the implementation by its subscriber. */
+    private void parameterFailed(NexusException failure) {
+        if (answered.compareAndSet(false, true)) { // first: the implementation may return when it sees its stream end
+            calls.fail(key, operation.method(), failure, true);
+        }
+        if (stream != null) {
+            stream.cancel();
+        }
+        for (ParameterStream each : parameters) {
+            each.fail(failure);
+        }
+    }
+
+    // ---- its ends
+
+    /** A part of it has come to its end. */
+    private void worked() {
+        if (working.decrementAndGet() == 0) {
+            service.end();
+        }
+    }
+
+    /** A part of it has come to its end, and the caller knows. */
+    private void left() {
+        if (left.decrementAndGet() == 0) {
+            calls.over(this);
+        }
+    }
+
+    /** The publisher's part is over; then comes that its subscriber is told. */
+    private Runnable streamEnded() {
+        endParameters();
+        worked();
+        return this::left;
+    }
+
+    private void endParameters() {
+        for (ParameterStream each : parameters) {
+            each.fail(new CancellationException("the call is over"));
+        }
+    }
+
+    /** It does not run, and never will. */
+    void giveUp() {
+        request.finish();
+        endParameters();
+        service.end();
+    }
+
+    /** Has it come to its end soon: interrupts it, cancels its future, ends its streams. From any thread that must not wait. */
+    void cancel(Why why) {
+        if (cancelled == null) {
+            cancelled = why;
+        }
+        if (why == Why.CALLER) {
+            answered.set(true); // nobody waits for that
+        }
+        call.cancel();
+        endParameters();
+        if (stream != null && why == Why.CLOSE && begun) {
+            Thread.startVirtualThread(() -> stream.fail(calls.interrupted(operation.method(), null)));
+        } else if (stream != null) {
+            stream.cancel();
+        }
+        cancelFuture();
+    }
+
+    /** What depends on the future may wait. */
+    private void cancelFuture() {
+        CompletableFuture<?> pending = future;
+        if (pending == null || pending.isDone()) {
+            return;
+        }
+        Thread.startVirtualThread(() -> {
+            try {
+                pending.cancel(true);
+            } catch (UnsupportedOperationException e) {
+                // a stage that is its owner's alone
+            }
+        });
+    }
+
+    /** It goes on though its context is closed: its caller is told that nobody waits for it. */
+    void abandon() {
+        if (stream == null && begun) {
+            answer(null, new CancellationException("it does not end"));
+        } else if (!begun) {
+            refuseIfClosing();
+        }
+    }
+
+    boolean isLate(long nowNs) {
+        return cancelled == null && call.deadlineNs() - nowNs <= 0;
+    }
+}
