@@ -3,6 +3,8 @@ module io.madeleine.nexus {
     requires static org.jspecify;
     requires transitive io.madeleine.api;
     requires java.management;
+    requires org.bouncycastle.pkix;
+    requires org.bouncycastle.provider;
 
     exports io.madeleine.nexus;
 }

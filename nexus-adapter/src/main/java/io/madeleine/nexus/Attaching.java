@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Attaching {
-    private static final String PURPOSE = "nexus wide area 1";
+    private static final String PURPOSE = "nexus wide area 2";
     private static final String SCHEME = "nexus";
     private static final byte ATTACH = 1;
     private static final byte PASS = 2;
@@ -38,9 +39,21 @@ final class Attaching {
     private final Node node;
     private final List<AttachPoint> points = new CopyOnWriteArrayList<>();
     private final AtomicInteger attached = new AtomicInteger();
+    private @Nullable Credentials credentials;
 
     Attaching(Node node) {
         this.node = node;
+    }
+
+    /** Made when it is needed first: not every context deals with others. */
+    private synchronized Credentials credentials() {
+        Credentials made = credentials;
+        if (made == null) {
+            made = new Credentials(
+                    node.session().deriveKey(PURPOSE), node.options().tls().orElse(null));
+            credentials = made;
+        }
+        return made;
     }
 
     // ---- listening
@@ -54,7 +67,7 @@ final class Attaching {
         try {
             listener = new Listener(
                     bind,
-                    node.session().deriveKey(PURPOSE),
+                    credentials(),
                     node.options().connectTimeoutMs(),
                     connection -> welcome(connection, approver, pass, passRest));
         } catch (IOException e) {
@@ -167,9 +180,8 @@ final class Attaching {
         Arguments hello = new Arguments();
         ownGreeting().write(hello);
         hello.putByte(ATTACH).putString(path);
-        byte[] key = node.session().deriveKey(PURPOSE);
         try {
-            SealedConnection connection = connectAndGreet(bare, place.getPort(), key, hello);
+            SealedConnection connection = connectAndGreet(bare, place.getPort(), hello);
             try {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
@@ -229,8 +241,7 @@ final class Attaching {
         ownGreeting().write(hello);
         hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
         Greeting.writeId(hello, peer.id());
-        SealedConnection connection =
-                connectAndGreet(address.host(), address.port(), node.session().deriveKey(PURPOSE), hello);
+        SealedConnection connection = connectAndGreet(address.host(), address.port(), hello);
         try {
             Greeting answer = answer(connection);
             if (!answer.id().equals(peer.id())) {
@@ -244,10 +255,10 @@ final class Attaching {
         }
     }
 
-    private SealedConnection connectAndGreet(String host, int port, byte[] key, Arguments hello) throws IOException {
+    private SealedConnection connectAndGreet(String host, int port, Arguments hello) throws IOException {
         node.grants().begin(); // the other end may make requests here, too
         SealedConnection connection =
-                Handshake.connect(host, port, key, node.options().connectTimeoutMs());
+                Handshake.connect(host, port, credentials(), node.options().connectTimeoutMs());
         connection.writeUnit(Greeting.bytes(hello));
         return connection;
     }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ public final class ContextOptions {
     private Duration closeTimeout = Duration.ofSeconds(5);
     private boolean debug = Boolean.getBoolean("io.madeleine.nexus.debug");
     private @Nullable Executor executor;
+    private @Nullable SSLContext tls;
 
     private ContextOptions() {}
 
@@ -50,6 +52,7 @@ public final class ContextOptions {
         changed.closeTimeout = closeTimeout;
         changed.debug = debug;
         changed.executor = executor;
+        changed.tls = tls;
         change.accept(changed);
         return changed;
     }
@@ -206,6 +209,22 @@ public final class ContextOptions {
      */
     public Optional<Executor> executor() {
         return Optional.ofNullable(executor);
+    }
+
+    /**
+     * This process's certificate, and whom it trusts, for contexts of other sessions; empty by default: it makes a certificate
+     * of its own, and whoever proves to know the secret is trusted.
+     */
+    public Optional<SSLContext> tls() {
+        return Optional.ofNullable(tls);
+    }
+
+    /**
+     * With certificates for contexts of other sessions, beside the secret, which they need, too. Both ends show one; names in
+     * them are not compared with addresses.
+     */
+    public ContextOptions withTls(SSLContext context) {
+        return with(changed -> changed.tls = context);
     }
 
     /** With threaded handlers run by an executor, which stays the caller's. */

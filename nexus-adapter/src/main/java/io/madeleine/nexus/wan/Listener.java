@@ -24,7 +24,7 @@ public final class Listener implements AutoCloseable {
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ServerSocket server;
-    private final byte[] key;
+    private final Credentials credentials;
     private final int timeoutMs;
     private final Guests guests;
     private final Map<Socket, Long> strangersSinceNs = new LinkedHashMap<>();
@@ -45,8 +45,9 @@ public final class Listener implements AutoCloseable {
      *
      * @param timeoutMs how long a stranger may take to become a guest
      */
-    public Listener(InetSocketAddress address, byte[] key, int timeoutMs, Guests guests) throws IOException {
-        this.key = key.clone();
+    public Listener(InetSocketAddress address, Credentials credentials, int timeoutMs, Guests guests)
+            throws IOException {
+        this.credentials = credentials;
         this.timeoutMs = timeoutMs;
         this.guests = guests;
         this.server = new ServerSocket();
@@ -94,7 +95,7 @@ public final class Listener implements AutoCloseable {
 
     private void meet(Socket socket) {
         try (Deadline _ = new Deadline(socket, timeoutMs)) {
-            guests.welcome(Handshake.accept(socket, key, timeoutMs));
+            guests.welcome(Handshake.accept(socket, credentials, timeoutMs));
         } catch (IOException | RuntimeException e) {
             close(socket);
             if (!closed) {

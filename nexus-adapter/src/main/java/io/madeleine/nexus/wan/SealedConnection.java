@@ -1,79 +1,47 @@
 package io.madeleine.nexus.wan;
 
-import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
-import java.security.GeneralSecurityException;
-import java.security.Key;
-import javax.crypto.Cipher;
-import javax.crypto.spec.GCMParameterSpec;
-import javax.crypto.spec.SecretKeySpec;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 
 /**
- * A stream of bytes each way between two who know the secret, in records that nobody else can read, change, repeat or leave
- * out:
- *
- * <pre>
- * length(4)  AES-256-GCM of up to 64 KiB, with its tag (length bytes)
- * </pre>
- *
- * Each direction and connection has a key of its own, made of the secret and both ends' nonces; a record's initialisation
- * vector is its number. Memory: two records each way.
+ * A stream of bytes each way between two who know the secret, over TLS 1.3: nobody else can read, change, repeat or leave out
+ * any, nor read them later, with the secret and what was recorded.
  *
  * <p>Threading: one thread writes and one reads at a time.
  */
 public final class SealedConnection implements AutoCloseable {
-    /** How many bytes go into a record. */
+    /** How many bytes are worth writing at once. */
     public static final int RECORD_BYTES = 1 << 16;
 
-    private static final int TAG_BYTES = 16;
-    private static final int IV_BYTES = 12;
-    private static final String ALGORITHM = "AES/GCM/NoPadding";
+    private static final int PLAIN_BYTES = 1 << 14;
 
     private final Socket socket;
-    private final DataInputStream in;
+    private final InputStream in;
     private final OutputStream out;
-    private final Seal sealing;
-    private final Seal opening;
-    private final byte[] outgoing = new byte[Integer.BYTES + RECORD_BYTES + TAG_BYTES];
-    private final byte[] incoming = new byte[RECORD_BYTES + TAG_BYTES];
-    private final byte[] plain = new byte[RECORD_BYTES + TAG_BYTES];
+    private final byte[] binding;
+    private final byte[] plain = new byte[PLAIN_BYTES];
     private int position;
     private int filled;
 
-    /** A direction's key and the number of its next record. */
-    private static final class Seal {
-        private final Key key;
-        private final Cipher cipher;
-        private long number;
-
-        Seal(byte[] key) throws GeneralSecurityException {
-            this.key = new SecretKeySpec(key, "AES");
-            this.cipher = Cipher.getInstance(ALGORITHM);
-        }
-
-        int apply(int mode, byte[] source, int offset, int length, byte[] target, int to)
-                throws GeneralSecurityException {
-            byte[] iv = ByteBuffer.allocate(IV_BYTES).putLong(4, number++).array();
-            cipher.init(mode, key, new GCMParameterSpec(8 * TAG_BYTES, iv));
-            return cipher.doFinal(source, offset, length, target, to);
-        }
+    SealedConnection(Socket socket, SSLSocket tls, byte[] binding) throws IOException {
+        this.socket = socket;
+        this.in = tls.getInputStream();
+        this.out = tls.getOutputStream();
+        this.binding = binding;
     }
 
-    SealedConnection(Socket socket, DataInputStream in, byte[] sealKey, byte[] openKey) throws IOException {
-        this.socket = socket;
-        this.in = in;
-        this.out = socket.getOutputStream();
-        try {
-            this.sealing = new Seal(sealKey);
-            this.opening = new Seal(openKey);
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("the JDK lacks " + ALGORITHM + ", which every JDK has", e);
-        }
+    /** What names this connection, the same at both ends: who signs it speaks of this connection and no other. */
+    public byte[] binding() {
+        return binding.clone();
     }
 
     /** After so long without a byte from the other end, reading fails with {@link java.net.SocketTimeoutException}. */
@@ -86,20 +54,9 @@ public final class SealedConnection implements AutoCloseable {
         return Addresses.text(socket.getInetAddress().getHostAddress(), socket.getPort());
     }
 
-    /** Writes; what is up to {@link #RECORD_BYTES} is one record. */
+    /** Writes. */
     public void write(byte[] bytes, int offset, int length) throws IOException {
-        for (int at = offset, left = length; left > 0; ) {
-            int part = Math.min(left, RECORD_BYTES);
-            try {
-                int sealed = sealing.apply(Cipher.ENCRYPT_MODE, bytes, at, part, outgoing, Integer.BYTES);
-                ByteBuffer.wrap(outgoing).putInt(sealed);
-                out.write(outgoing, 0, Integer.BYTES + sealed);
-            } catch (GeneralSecurityException e) {
-                throw new IOException("a record cannot be sealed", e);
-            }
-            at += part;
-            left -= part;
-        }
+        out.write(bytes, offset, length);
     }
 
     /** Reads exactly so many bytes. */
@@ -128,19 +85,20 @@ public final class SealedConnection implements AutoCloseable {
     }
 
     private int available() throws IOException {
-        while (position == filled) {
-            int length = in.readInt();
-            if (length <= TAG_BYTES || length > incoming.length) {
-                throw new IOException("a record of " + Integer.toUnsignedString(length)
-                        + " bytes is announced: expected " + (TAG_BYTES + 1) + " to " + incoming.length);
-            }
-            in.readFully(incoming, 0, length);
+        if (position == filled) {
+            position = 0;
+            filled = 0;
             try {
-                filled = opening.apply(Cipher.DECRYPT_MODE, incoming, 0, length, plain, 0);
-            } catch (GeneralSecurityException e) {
+                filled = Math.max(0, in.read(plain));
+            } catch (SSLException e) {
+                if (e.getCause() instanceof SocketException lost) {
+                    throw lost;
+                }
                 throw new IOException("a record is not what the other end has sent: somebody has changed it", e);
             }
-            position = 0;
+            if (filled == 0) {
+                throw new EOFException();
+            }
         }
         return filled - position;
     }
@@ -168,7 +126,7 @@ public final class SealedConnection implements AutoCloseable {
         return unit;
     }
 
-    /** Ends the connection; who reads or writes gets an error. Idempotent. */
+    /** Ends the connection, without a word that could wait for who writes; who reads or writes gets an error. Idempotent. */
     @Override
     public void close() {
         try {

@@ -24,31 +24,33 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Sealed connections over loopback sockets, with strangers and meddlers. */
 @Timeout(30)
 class SealedConnectionTest {
-    private static final byte[] KEY = key(1);
-    private static final int TIMEOUT_MS = 2_000;
+    private static final Credentials KEY = key(1);
+    private static final int TIMEOUT_MS = 5_000;
 
     /** What every greeting begins with, "NXW1", before the version. */
     private static final int MAGIC = 0x4E585731;
 
     private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
 
-    private static byte[] key(int seed) {
+    private static Credentials key(int seed) {
         byte[] key = new byte[32];
         new Random(seed).nextBytes(key);
-        return key;
+        return new Credentials(key, null);
     }
 
     private Listener listener(int timeoutMs) throws IOException {
         return new Listener(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), KEY, timeoutMs, guests::add);
     }
 
-    private static SealedConnection connect(int port, byte[] key) throws IOException {
+    private static SealedConnection connect(int port, Credentials key) throws IOException {
         return Handshake.connect("127.0.0.1", port, key, TIMEOUT_MS);
     }
 
@@ -114,7 +116,7 @@ class SealedConnectionTest {
     @Test
     void shouldSayAtBothEndsThatTheOtherSpeaksAnotherVersion() throws Exception {
         int other = Handshake.VERSION - 1; // requests had other bytes
-        byte[] greeting = new byte[2 * Integer.BYTES + Proofs.BYTES];
+        byte[] greeting = new byte[Handshake.GREETING_BYTES];
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             FutureTask<byte[]> told = new FutureTask<>(() -> {
                 try (Socket socket = server.accept()) {
@@ -150,17 +152,15 @@ class SealedConnectionTest {
     /** It takes anybody, and proves nothing. */
     @Test
     void shouldNotTrustAServerThatAcceptsWithoutAProof() throws Exception {
-        byte[] greeting = new byte[2 * Integer.BYTES + Proofs.BYTES];
-        ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
         byte[] verdict = new byte[1 + Proofs.BYTES];
         verdict[0] = 1;
         try (ServerSocket liar = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Thread.startVirtualThread(() -> {
                 try (Socket socket = liar.accept()) {
-                    socket.getOutputStream().write(greeting);
-                    socket.getInputStream().readNBytes(greeting.length + Proofs.BYTES);
-                    socket.getOutputStream().write(verdict);
-                    socket.getInputStream().readAllBytes();
+                    SSLSocket tls = secured(socket, key(5), false);
+                    tls.getInputStream().readNBytes(Proofs.BYTES);
+                    tls.getOutputStream().write(verdict);
+                    tls.getInputStream().readAllBytes();
                 } catch (IOException _) {
                     // the client has hung up
                 }
@@ -170,15 +170,91 @@ class SealedConnectionTest {
         }
     }
 
+    /** One end of the handshake up to the proofs, as somebody does it who does not know the secret. */
+    private static SSLSocket secured(Socket socket, Credentials own, boolean isClient) throws IOException {
+        byte[] greeting = new byte[Handshake.GREETING_BYTES];
+        ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
+        socket.getOutputStream().write(greeting);
+        socket.getInputStream().readNBytes(greeting.length);
+        SSLSocket tls =
+                (SSLSocket) own.tls().getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true);
+        tls.setUseClientMode(isClient);
+        tls.setNeedClientAuth(true);
+        tls.startHandshake();
+        assertEquals("TLSv1.3", tls.getSession().getProtocol());
+        return tls;
+    }
+
+    /** It passes on what both say inside of two TLS sessions of its own, their proofs too. */
+    @Test
+    void shouldNotTrustWhoStandsBetweenAndPassesProofsOn() throws Exception {
+        try (Listener listener = listener(TIMEOUT_MS);
+                ServerSocket between = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            FutureTask<byte[]> verdict = new FutureTask<>(() -> {
+                try (Socket client = between.accept();
+                        Socket server = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+                    SSLSocket toClient = secured(client, key(6), false);
+                    SSLSocket toServer = secured(server, key(6), true);
+                    toServer.getOutputStream().write(toClient.getInputStream().readNBytes(Proofs.BYTES));
+                    byte[] said = toServer.getInputStream().readNBytes(1 + Proofs.BYTES);
+                    toClient.getOutputStream().write(said);
+                    return said;
+                }
+            });
+            Thread.startVirtualThread(verdict);
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(between.getLocalPort(), KEY));
+            assertTrue(String.valueOf(e.getMessage()).contains("secret"), e::toString);
+            assertEquals(2, verdict.get(5, TimeUnit.SECONDS)[0]); // the server has refused it as well
+            assertEquals(0, guests.size());
+        }
+    }
+
+    @Test
+    void shouldTellWhoSpeaksPlainTextWhatIsExpected() throws Exception {
+        try (Listener listener = listener(TIMEOUT_MS);
+                Socket plain = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            plain.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes());
+            plain.getInputStream().readNBytes(Handshake.GREETING_BYTES);
+            String told = new String(plain.getInputStream().readAllBytes());
+            assertTrue(told.contains("nexus protocol, over TLS 1.3"), told);
+        }
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort());
+                Socket accepted = server.accept()) {
+            client.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes());
+            HandshakeException e =
+                    assertThrows(HandshakeException.class, () -> Handshake.accept(accepted, KEY, TIMEOUT_MS));
+            assertTrue(String.valueOf(e.getMessage()).contains("begins with 0x47455420, expected 0x"), e::toString);
+        }
+    }
+
+    /** It trusts the certificates of nobody here. */
+    @Test
+    void shouldSayThatCertificatesAreNotTrusted() throws Exception {
+        SSLContext picky = SSLContext.getInstance("TLSv1.3");
+        picky.init(null, null, null);
+        Credentials distrusting = new Credentials(new byte[32], picky);
+        try (Listener listener = listener(TIMEOUT_MS)) {
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(listener.port(), distrusting));
+            assertTrue(String.valueOf(e.getMessage()).contains("ContextOptions.withTls"), e::toString);
+            connect(listener.port(), KEY).close();
+        }
+        try (Listener listener = new Listener(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), distrusting, TIMEOUT_MS, guests::add)) {
+            HandshakeException e = assertThrows(HandshakeException.class, () -> connect(listener.port(), KEY));
+            assertTrue(String.valueOf(e.getMessage()).contains("ContextOptions.withTls"), e::toString);
+        }
+    }
+
     /** What it sends is right as far as it goes. */
     @Test
     void shouldNotWaitForStrangersThatSendAByteNowAndThen() throws Exception {
         try (Listener listener = listener(600);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             long beganNs = System.nanoTime();
-            slow.getInputStream().readNBytes(2 * Integer.BYTES + Proofs.BYTES);
+            slow.getInputStream().readNBytes(Handshake.GREETING_BYTES);
             slow.setSoTimeout(10);
-            byte[] greeting = new byte[2 * Integer.BYTES + 2 * Proofs.BYTES];
+            byte[] greeting = new byte[Handshake.GREETING_BYTES + 100];
             ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
             boolean open = true;
             for (int sent = 0; open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8); sent++) {
@@ -235,7 +311,8 @@ class SealedConnectionTest {
 
     /** Passes on what the client sends, but for the first records after a while. */
     private static final class Meddler implements AutoCloseable {
-        private static final int RECORD = 4 + 100 + 16;
+        /** Of a record of TLS: type, version, length. */
+        private static final int HEADER_BYTES = 5;
 
         enum Kind {
             CHANGE,
@@ -283,7 +360,7 @@ class SealedConnectionTest {
                     continue;
                 }
                 byte[] first = record(in, next);
-                byte[] second = in.readNBytes(RECORD);
+                byte[] second = record(in, in.read());
                 ByteArrayOutputStream meddled = new ByteArrayOutputStream();
                 switch (kind) {
                     case CHANGE -> {
@@ -307,9 +384,12 @@ class SealedConnectionTest {
         }
 
         private static byte[] record(InputStream in, int first) throws IOException {
-            byte[] record = new byte[RECORD];
-            record[0] = (byte) first;
-            System.arraycopy(in.readNBytes(RECORD - 1), 0, record, 1, RECORD - 1);
+            byte[] header = new byte[HEADER_BYTES];
+            header[0] = (byte) first;
+            in.readNBytes(header, 1, HEADER_BYTES - 1);
+            int length = ByteBuffer.wrap(header).getShort(HEADER_BYTES - Short.BYTES);
+            byte[] record = java.util.Arrays.copyOf(header, HEADER_BYTES + length);
+            in.readNBytes(record, HEADER_BYTES, length);
             return record;
         }
 
