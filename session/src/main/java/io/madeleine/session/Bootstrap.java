@@ -31,7 +31,7 @@ interface Bootstrap extends AutoCloseable {
     /**
      * Gives a value and waits for everybody's; with empty values, a barrier.
      *
-     * @param key the name of the exchange, the same in all processes, used once
+     * @param key what each has done that has given its value, in words that follow "it has"; the same in all processes, used once
      * @param value at most {@link ControlMessage#MAX_VALUE_BYTES} bytes
      * @return the values by rank
      * @throws io.madeleine.api.SessionException at the deadline, naming who is missing, or when a process died or gave up

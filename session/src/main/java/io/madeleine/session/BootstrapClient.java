@@ -104,8 +104,8 @@ final class BootstrapClient implements Bootstrap {
                 }
                 long leftNs = deadlineNs - System.nanoTime();
                 if (leftNs <= 0) {
-                    throw new SessionException(membership + ": not all processes came to \"" + key
-                            + "\" within madeleine.session.open-timeout: " + whoIsMissing(key));
+                    throw new SessionException(membership + ": not all processes have " + key
+                            + " within madeleine.session.open-timeout: " + whoIsMissing(key));
                 }
                 news.awaitNanos(leftNs);
             }
@@ -176,7 +176,7 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Death death -> died(death);
             case ControlMessage.Abort(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
-            default -> throw new IOException("it said what only a process says: " + message);
+            default -> throw new IOException("it said what only a process says: " + message.kind());
         }
     }
 
@@ -195,7 +195,7 @@ final class BootstrapClient implements Bootstrap {
         lock.lock();
         try {
             if (!value.key().equals(exchangeKey) || value.rank() < 0 || value.rank() >= exchangeValues.size()) {
-                throw new IOException("it sent a value of " + value.key() + " for rank " + value.rank());
+                throw new IOException("it sent a value for rank " + value.rank());
             }
             exchangeValues.set(value.rank(), value.value());
         } finally {

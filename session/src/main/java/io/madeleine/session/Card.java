@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param channels its channels, ordered by name
  * @param adapters the adapters it has opened
  * @param networks the transmission modules of the networks it has opened
+ * @param shared what needs the same value in all processes
  */
 record Card(
         ProcessIdentity identity,
@@ -34,8 +35,9 @@ record Card(
         List<String> preference,
         List<ChannelConfig> channels,
         List<AdapterCard> adapters,
-        List<NetworkCard> networks) {
-    private static final int FORMAT = 2;
+        List<NetworkCard> networks,
+        List<SharedSetting> shared) {
+    private static final int FORMAT = 3;
     private static final int MAX_ENTRIES = 1024;
 
     /** One adapter: its network, name and address. */
@@ -75,6 +77,11 @@ record Card(
         return channels.stream().filter(channel -> channel.name().equals(name)).findFirst();
     }
 
+    /** The value of a key that needs the same one in all processes; empty if the process does not know of it. */
+    Optional<String> shared(String key) {
+        return SharedSetting.value(shared, key);
+    }
+
     /** The card as bytes. */
     byte[] encode() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -100,9 +107,13 @@ record Card(
             to.writeUTF(network.network);
             writeAll(to, network.modules, Card::writeModule);
         });
+        writeAll(out, shared, (to, setting) -> {
+            to.writeUTF(setting.key());
+            to.writeUTF(setting.value());
+        });
         if (bytes.size() > ControlMessage.MAX_VALUE_BYTES) {
-            throw new IOException("the card has " + bytes.size() + " bytes, more than " + ControlMessage.MAX_VALUE_BYTES
-                    + ": configure fewer channels or adapters");
+            throw new IOException("what this process tells of its channels and adapters has " + bytes.size()
+                    + " bytes, more than " + ControlMessage.MAX_VALUE_BYTES + ": configure fewer channels or adapters");
         }
         return bytes.toByteArray();
     }
@@ -116,7 +127,8 @@ record Card(
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         int format = in.readByte();
         if (format != FORMAT) {
-            throw new IOException("a card of format " + format + ", expected " + FORMAT);
+            throw new IOException("it is written in format " + format + ", expected " + FORMAT
+                    + "; all processes need the same release of Madeleine");
         }
         return new Card(
                 new ProcessIdentity(in.readLong(), in.readInt()),
@@ -125,7 +137,8 @@ record Card(
                 readAll(in, from -> from.readUTF()),
                 readAll(in, from -> new ChannelConfig(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(in, from -> new AdapterCard(from.readUTF(), from.readUTF(), from.readUTF())),
-                readAll(in, from -> new NetworkCard(from.readUTF(), readAll(from, Card::readModule))));
+                readAll(in, from -> new NetworkCard(from.readUTF(), readAll(from, Card::readModule))),
+                readAll(in, from -> new SharedSetting(from.readUTF(), from.readUTF())));
     }
 
     private static MemberKeys.Part readKeys(DataInputStream in) throws IOException {
@@ -171,7 +184,7 @@ record Card(
     private static <T> List<T> readAll(DataInputStream in, Reader<T> reader) throws IOException {
         int count = in.readUnsignedShort();
         if (count > MAX_ENTRIES) {
-            throw new IOException(count + " entries in a card, expected at most " + MAX_ENTRIES);
+            throw new IOException(count + " entries in a list, expected at most " + MAX_ENTRIES);
         }
         List<T> entries = new ArrayList<>();
         for (int i = 0; i < count; i++) {

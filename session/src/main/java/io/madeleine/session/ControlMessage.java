@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * What processes and bootstrap server say to each other: one frame each, a type byte and its fields. Texts and values
@@ -65,6 +66,11 @@ sealed interface ControlMessage {
 
     /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
     record Abort(int rank, String reason) implements ControlMessage {}
+
+    /** What it is, in a word, for error messages. */
+    default String kind() {
+        return getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    }
 
     /** The frame's content. */
     default byte[] encode() {

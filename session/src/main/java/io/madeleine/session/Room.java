@@ -171,7 +171,7 @@ final class Room {
                 gone(rank, new ControlMessage.Abort(rank, reason));
                 return false;
             }
-            default -> throw new IOException("it said what only a server says: " + message);
+            default -> throw new IOException("it said what only a server says: " + message.kind());
         }
         return true;
     }
@@ -181,7 +181,7 @@ final class Room {
         try {
             byte[][] values = exchanges.computeIfAbsent(put.key(), _ -> new byte[members.length][]);
             if (values[rank] != null) {
-                throw new IOException("it took part in exchange " + put.key() + " twice");
+                throw new IOException("it said twice that it has " + put.key());
             }
             values[rank] = put.value();
             if (Arrays.stream(values).anyMatch(value -> value == null)) {

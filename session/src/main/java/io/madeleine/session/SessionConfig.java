@@ -34,6 +34,9 @@ record SessionConfig(
         List<FamilyConfig> families,
         boolean selfDescribed,
         Config root) {
+    /** The key that says whether blocks carry their description. */
+    static final String SELF_DESCRIBED = "madeleine.debug.self-described";
+
     private static final long MILLISECOND_NS = 1_000_000;
 
     /** Reads and checks everything. */
@@ -62,7 +65,7 @@ record SessionConfig(
                 channels(reader),
                 reader.texts("madeleine.networks"),
                 families(reader),
-                reader.flag("madeleine.debug.self-described"),
+                reader.flag(SELF_DESCRIBED),
                 reader.config());
     }
 

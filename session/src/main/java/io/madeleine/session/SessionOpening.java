@@ -108,7 +108,7 @@ final class SessionOpening {
                 .connect(routes(families, cards, bootstrap), failures, deadlineNs);
         openChannels(session, engine, connections);
         session.takeMemoryFrom(adaptersOf(connections));
-        bootstrap.exchange("open", new byte[0], deadlineNs);
+        bootstrap.exchange("connected", new byte[0], deadlineNs);
         failures.forwardTo((rank, reason) -> {
             session.endWaitsFor(rank, reason);
             bootstrap.lost(rank, reason);
@@ -210,15 +210,18 @@ final class SessionOpening {
                 config.networks(),
                 config.channels(),
                 adapterCards,
-                List.copyOf(networkCards.values()));
+                List.copyOf(networkCards.values()),
+                SharedSetting.of(config));
         try {
             List<Card> cards = new ArrayList<>();
-            for (byte[] card : bootstrap.exchange("cards", own.encode(), deadlineNs)) {
+            for (byte[] card : bootstrap.exchange("told what networks they have", own.encode(), deadlineNs)) {
                 cards.add(Card.decode(card));
             }
+            SharedSetting.check(membership.rank(), cards);
             return cards;
         } catch (IOException e) {
-            throw new SessionException(membership + ": the processes' cards cannot be exchanged: " + e.getMessage(), e);
+            throw new SessionException(
+                    membership + ": what the processes tell each other cannot be exchanged: " + e.getMessage(), e);
         }
     }
 
@@ -258,7 +261,7 @@ final class SessionOpening {
         }
         NetworkChoice choice =
                 new NetworkChoice(membership.rank(), cards, adapters, network -> whyNotOpened(families, network));
-        List<Route> routes = choice.decide(bootstrap.exchange("reach", choice.reach(), deadlineNs));
+        List<Route> routes = choice.decide(bootstrap.exchange("told whom they reach", choice.reach(), deadlineNs));
         routes.forEach(route -> LOGGER.log(Level.DEBUG, () -> membership + ": " + route));
         return routes;
     }

@@ -193,7 +193,8 @@ class BootstrapTest {
         BootstrapServer server = server(3);
         BootstrapClient zero = join(server, 0, 3);
         join(server, 1, 3);
-        String message = messageOf(() -> zero.exchange("cards", new byte[1], in(0.2)));
+        String message = messageOf(() -> zero.exchange("told their names", new byte[1], in(0.2)));
+        assertTrue(message.contains("not all processes have told their names within"), message);
         assertTrue(message.contains("rank 2 has not joined"), message);
         assertTrue(message.contains("rank 1 (process " + ProcessHandle.current().pid() + ") is not that far"), message);
         assertTrue(message.contains("madeleine.session.open-timeout"), message);

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,8 @@ class CardTest {
             List.of("x", "y"),
             List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
             List.of(new Card.AdapterCard("x", "x0", "address of x0"), new Card.AdapterCard("x", "x1", "address of x1")),
-            List.of(new Card.NetworkCard("x", List.of(SHORT, LONG))));
+            List.of(new Card.NetworkCard("x", List.of(SHORT, LONG))),
+            List.of(new SharedSetting("madeleine.x", "7")));
 
     @Test
     void shouldComeBackAsItWas() throws IOException {
@@ -46,6 +48,8 @@ class CardTest {
         assertEquals(List.of(SHORT, LONG), CARD.modules("x"));
         assertEquals(List.of(), CARD.modules("y"));
         assertTrue(CARD.channel("c").isEmpty());
+        assertEquals(Optional.of("7"), CARD.shared("madeleine.x"));
+        assertTrue(CARD.shared("madeleine.y").isEmpty());
     }
 
     @Test
@@ -72,7 +76,8 @@ class CardTest {
     @Test
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
         List<Card.AdapterCard> many = Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000)));
-        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of());
+        Card large =
+                new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of(), List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }

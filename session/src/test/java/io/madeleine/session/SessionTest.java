@@ -113,6 +113,25 @@ class SessionTest {
     }
 
     @Test
+    void shouldNotOpenWhereAKeyDiffersThatNeedsTheSameValue() throws Exception {
+        int port = TestSessions.freePort();
+        List<Map<String, Object>> settings =
+                List.of(TestSessions.settings(0, 2, port), TestSessions.settings(1, 2, port));
+        settings.get(1).put("debug.self-described", true);
+        List<Callable<SessionException>> openings = new ArrayList<>();
+        for (Map<String, Object> one : settings) {
+            openings.add(() -> assertThrows(SessionException.class, () -> TestSessions.open(one)));
+        }
+        List<SessionException> refusals = TestSessions.all(openings);
+        for (int rank = 0; rank < 2; rank++) {
+            String message = String.valueOf(refusals.get(rank).getMessage());
+            assertTrue(message.contains("madeleine.debug.self-described is "), message);
+            assertTrue(message.contains("false in rank 0") && message.contains("true in rank 1"), message);
+            assertTrue(message.contains("it needs the same value in all processes"), message);
+        }
+    }
+
+    @Test
     void shouldOpenChannelsOnNamedAdapters() throws Exception {
         int port = TestSessions.freePort();
         List<Map<String, Object>> settings =
