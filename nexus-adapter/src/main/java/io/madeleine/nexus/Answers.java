@@ -25,7 +25,7 @@ final class Answers {
 
     Answers(Calls calls, Endpoint system) {
         this.calls = calls;
-        system.nonThreaded("reply", (_, request) -> answered(request));
+        system.passingOn("reply", (_, request) -> answered(request));
         system.nonThreaded("item", (_, request) -> itemCame(request));
         system.nonThreaded("end", (_, request) -> streamEnded(request));
     }
@@ -35,6 +35,30 @@ final class Answers {
         if (found == null) {
             return; // it was given up
         }
+        if (!request.hasLarge()) {
+            read(found, request, false);
+        } else if (calls.remove(found.id()) != null) { // no handler waits until they are there
+            Request detached = request.detach();
+            found.readLater(new PendingCall.Reading() {
+                @Override
+                public void read() {
+                    try {
+                        Answers.this.read(found, detached, true);
+                    } finally {
+                        detached.finish();
+                    }
+                }
+
+                @Override
+                public void drop() {
+                    detached.finish();
+                }
+            });
+        }
+    }
+
+    /** Reads an answer and ends the call, which may have been removed before. */
+    private void read(PendingCall found, Request request, boolean isRemoved) {
         Object value = null;
         Throwable failure = null;
         try {
@@ -52,7 +76,9 @@ final class Answers {
             failure =
                     new CodingException("the answer of rank " + request.remote() + " to " + found.method(), "read", e);
         }
-        end(found, value, failure);
+        if (isRemoved || calls.remove(found.id()) != null) {
+            end(found, value, failure);
+        }
     }
 
     private void itemCame(Request request) {
@@ -72,7 +98,9 @@ final class Answers {
         } catch (Throwable e) {
             failure = new CodingException("the end of " + found.method() + " of rank " + request.remote(), "read", e);
         }
-        end(found, null, failure);
+        if (calls.remove(found.id()) != null) {
+            end(found, null, failure);
+        }
     }
 
     /** The call that a request is about, unless it is over, or another process was called. */
@@ -85,10 +113,7 @@ final class Answers {
         return Thrown.read(request, call.method().declared());
     }
 
-    private void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {
-        if (calls.remove(call.id()) == null) {
-            return; // brought to its end meanwhile
-        }
+    private static void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {
         if (failure == null) {
             call.succeed(value);
         } else {

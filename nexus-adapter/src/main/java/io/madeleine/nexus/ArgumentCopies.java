@@ -14,22 +14,12 @@ final class ArgumentCopies {
 
     /** A copy of the small arguments, and the same references to the large ones. */
     static Arguments ofSmall(Arguments arguments) {
-        Arguments copied = new Arguments();
-        copied.putInline(arguments);
-        for (int i = 0; i < arguments.bulkCount(); i++) {
-            copied.addBulk(arguments.bulk(i));
-        }
-        return copied;
+        return arguments.copy(bulk -> bulk);
     }
 
     /** A copy of everything. */
     static Arguments ofAll(Arguments arguments) {
-        Arguments copied = new Arguments();
-        copied.putInline(arguments);
-        for (int i = 0; i < arguments.bulkCount(); i++) {
-            copied.addBulk(MemorySegment.ofArray(arguments.bulk(i).toArray(Wire.BYTE)));
-        }
-        return copied;
+        return arguments.copy(bulk -> MemorySegment.ofArray(bulk.toArray(Wire.BYTE)));
     }
 
     /** The small arguments as a request finds them. */

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,10 @@ public final class Arguments {
     private Bytes memory = Bytes.allocate(INITIAL_BYTES);
     private int end = Wire.HEADER_BYTES;
     private MemorySegment[] bulks = new MemorySegment[INITIAL_BULKS];
+
+    /** Where the length of each stands. */
+    private int[] bulkAt = new int[INITIAL_BULKS];
+
     private int bulkCount;
     private @Nullable AtomicInteger lent;
 
@@ -196,16 +201,19 @@ public final class Arguments {
             throw new IllegalArgumentException("a request has " + Wire.MAX_BULKS
                     + " arguments of 1 KiB or more already: gather them in fewer arrays");
         }
+        int at = inlineBytes();
         putInt(~(int) (bytes >>> Integer.SIZE));
         putInt((int) bytes);
-        addBulk(segment);
+        addBulk(segment, at);
         return this;
     }
 
-    void addBulk(MemorySegment segment) {
+    private void addBulk(MemorySegment segment, int at) {
         if (bulkCount == bulks.length) {
             bulks = Arrays.copyOf(bulks, 2 * bulkCount);
+            bulkAt = Arrays.copyOf(bulkAt, 2 * bulkCount);
         }
+        bulkAt[bulkCount] = at;
         bulks[bulkCount++] = segment;
     }
 
@@ -239,10 +247,15 @@ public final class Arguments {
         return bulks[index];
     }
 
-    /** Puts all small arguments of another object. */
-    void putInline(Arguments others) {
-        int offset = claim(others.inlineBytes());
-        others.copyInline(memory.segment(), offset);
+    /** The same arguments in another object: the small ones copied, the large ones as {@code copying} makes them. */
+    Arguments copy(UnaryOperator<MemorySegment> copying) {
+        Arguments copied = new Arguments();
+        int offset = copied.claim(inlineBytes());
+        copyInline(copied.memory.segment(), offset);
+        for (int i = 0; i < bulkCount; i++) {
+            copied.addBulk(copying.apply(bulks[i]), bulkAt[i]);
+        }
+        return copied;
     }
 
     void copyInline(MemorySegment target, long offset) {
@@ -263,16 +276,23 @@ public final class Arguments {
         memory.putInt(Wire.HANDLER_OFFSET, handler);
         memory.putInt(Wire.SIZES_OFFSET, inlineBytes() | hasBulks);
         message.pack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        if (end > Wire.FIRST_BYTES) {
-            message.pack(memory.segment(), Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+        for (int at = Wire.FIRST_BYTES; at < end; ) {
+            int to = Wire.pieceEnd(at, end);
+            message.pack(memory.segment(), at, to - at, SendMode.SAFER, EXPRESS);
+            at = to;
         }
     }
 
     private void packWithBulks(OutgoingMessage message, int endpoint, int handler) {
-        int offset = claim(Integer.BYTES);
-        memory.putInt(offset, bulkCount);
+        int before = end;
+        for (int i = 0; i < bulkCount; i++) {
+            putInt(bulkAt[i]);
+        }
+        if (bulkCount > 1) {
+            putInt(-bulkCount);
+        }
         packInline(message, endpoint, handler, Wire.HAS_BULKS);
-        end = offset; // these arguments may be sent once more
+        end = before; // these arguments may be sent once more
         for (int i = 0; i < bulkCount; i++) {
             message.pack(bulks[i], 0, bulks[i].byteSize(), SendMode.CHEAPER, i == bulkCount - 1 ? CHEAPER : EXPRESS);
         }

@@ -15,6 +15,16 @@ interface BulkSource {
         return this;
     }
 
+    /** How many bytes are left that are not in this process yet, as far as they are known. */
+    default long awaitedBytes() {
+        return 0;
+    }
+
+    /** Receives what is left, into memory of this process. */
+    default BulkSource receiveAll() {
+        return this;
+    }
+
     /** Large arguments that are here. */
     final class Present implements BulkSource {
         private final MemorySegment[] blocks;
@@ -26,7 +36,13 @@ interface BulkSource {
 
         @Override
         public void take(MemorySegment target, long offset, long bytes) {
-            MemorySegment.copy(blocks[taken++], 0, target, offset, bytes);
+            MemorySegment block = blocks[taken];
+            if (block.byteSize() != bytes) {
+                throw new NexusException(
+                        "a large argument is said to have " + bytes + " bytes, and has " + block.byteSize());
+            }
+            taken++;
+            MemorySegment.copy(block, 0, target, offset, bytes);
         }
 
         @Override

@@ -48,20 +48,29 @@ final class Calls {
         try {
             done = call.awaitDone(Math.max(0, deadlineNs - System.nanoTime()));
         } catch (MadeleineException e) { // interrupted, or the session is closed
-            giveUp(call);
+            if (!giveUp(call)) {
+                awaitAnswered(call);
+                call.drop();
+            }
             throw e;
         }
         if (!done && giveUp(call)) {
             throw late(call);
         }
-        while (!call.isDone()) {
-            Thread.onSpinWait(); // it is being answered just now
-        }
+        awaitAnswered(call);
+        call.take();
         Throwable failure = call.failure();
         if (failure != null) {
             throw Sneaky.asUnchecked(Thrown.withCallersStack(failure));
         }
         return call.value();
+    }
+
+    /** It is being answered just now. */
+    private static void awaitAnswered(PendingCall.Sync call) {
+        while (!call.isDone()) {
+            Thread.onSpinWait();
+        }
     }
 
     /** Calls and does not wait, but for its turn. */

@@ -24,6 +24,7 @@ public final class ContextOptions {
     private int maxOutstanding = 1 << 16;
     private int maxRequestBytes = 64 << 20;
     private int maxStreamItems = 256;
+    private long maxReceivedBytes = 256L << 20;
     private int maxAttached = 1024;
     private Duration argumentTimeout = Duration.ofSeconds(30);
     private Duration callTimeout = Duration.ofSeconds(30);
@@ -44,6 +45,7 @@ public final class ContextOptions {
         changed.maxOutstanding = maxOutstanding;
         changed.maxRequestBytes = maxRequestBytes;
         changed.maxStreamItems = maxStreamItems;
+        changed.maxReceivedBytes = maxReceivedBytes;
         changed.maxAttached = maxAttached;
         changed.argumentTimeout = argumentTimeout;
         changed.callTimeout = callTimeout;
@@ -138,6 +140,20 @@ public final class ContextOptions {
         return with(changed -> changed.maxStreamItems = positive("maxStreamItems", items));
     }
 
+    /**
+     * How many bytes of large arguments may have been received for non-threaded handlers, which run when all are there; one
+     * request may take a quarter of that. A request for which there is no room is refused, one with up to 1 MiB never. 256 MiB
+     * by default.
+     */
+    public long maxReceivedBytes() {
+        return maxReceivedBytes;
+    }
+
+    /** With another {@link #maxReceivedBytes}. */
+    public ContextOptions withMaxReceivedBytes(long bytes) {
+        return with(changed -> changed.maxReceivedBytes = positive("maxReceivedBytes", bytes));
+    }
+
     /** How many contexts of other sessions may be connected at once; one more is turned away. 1024 by default. */
     public int maxAttached() {
         return maxAttached;
@@ -148,7 +164,7 @@ public final class ContextOptions {
         return with(changed -> changed.maxAttached = positive("maxAttached", contexts));
     }
 
-    /** How long a handler waits for an argument that is on its way. 30 s by default. */
+    /** How long a threaded handler waits for an argument that is on its way. 30 s by default. */
     public Duration argumentTimeout() {
         return argumentTimeout;
     }

@@ -23,14 +23,18 @@ public final class Endpoint implements AutoCloseable {
         /** In a thread of its own, virtual unless the context says otherwise; it may wait. No order is kept. */
         THREADED,
         /**
-         * By the thread that receives, one after the other, in the order in which a sender's thread has sent. It must not
-         * wait for anything but its own arguments: nothing is received meanwhile. A request it makes does not wait either.
+         * By the thread that receives, one after the other, in the order in which a sender's thread has sent, once all arguments
+         * are there. It must not wait: nothing is received meanwhile. A request it makes does not wait either.
          */
         NON_THREADED
     }
 
-    /** A line of the table. */
-    record Entry(String name, Threading threading, Handler handler) {}
+    /**
+     * A line of the table.
+     *
+     * @param leavesLarge whether a non-threaded handler leaves large arguments to other threads
+     */
+    record Entry(String name, Threading threading, Handler handler, boolean leavesLarge) {}
 
     Endpoint(Context context, int id, @Nullable String name) {
         this.context = context;
@@ -65,11 +69,15 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
      */
     public Endpoint handler(String handlerName, Threading threading, Handler handler) {
-        int number = Wire.id(handlerName);
-        if (!handlers.putIfAbsent(number, new Entry(handlerName, threading, handler))) {
+        return add(new Entry(handlerName, threading, handler, false));
+    }
+
+    private Endpoint add(Entry entry) {
+        int number = Wire.id(entry.name());
+        if (!handlers.putIfAbsent(number, entry)) {
             Entry present = handlers.get(number);
             throw new IllegalArgumentException(this + " has a handler \"" + (present == null ? "" : present.name())
-                    + "\" already, which has the same number as \"" + handlerName + "\": choose another name");
+                    + "\" already, which has the same number as \"" + entry.name() + "\": choose another name");
         }
         return this;
     }
@@ -82,6 +90,11 @@ public final class Endpoint implements AutoCloseable {
     /** Adds a handler that the receiving thread runs; see {@link Threading#NON_THREADED} for what it must not do. */
     public Endpoint nonThreaded(String handlerName, Handler handler) {
         return handler(handlerName, Threading.NON_THREADED, handler);
+    }
+
+    /** Adds a non-threaded handler that gives requests with large arguments to other threads. */
+    Endpoint passingOn(String handlerName, Handler handler) {
+        return add(new Entry(handlerName, Threading.NON_THREADED, handler, true));
     }
 
     /**

@@ -1,50 +1,36 @@
 package io.madeleine.nexus;
 
-import static io.madeleine.api.ReceiveMode.EXPRESS;
-
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.SendMode;
-import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving side of a context: takes requests out of messages and runs their handlers, one after the other, or hands
- * them to a thread of their own.
+ * The receiving side of a context: runs the handlers of requests, one after the other, or hands them to a thread of their own.
  *
- * <p>Whoever drives the session's networks calls {@link #onMessage}. While a handler waits for its arguments the same
- * thread drives on, and comes here again: such a message waits until the first handler is through. So does a request that
- * another thread makes to this very process.
+ * <p>Whoever drives the session's networks brings messages, of which a {@link Receiver} per sender takes the requests. What comes
+ * while a handler runs waits until that is through, and so does a request that another thread makes to this very process.
  *
  * <p>Threading: thread-safe; handlers are run by one thread at a time.
  */
-final class Inbound implements Channel.MessageHandler {
-    /** Memory for small arguments that is not kept for the next request. */
-    private static final long KEPT_BYTES = 1 << 20;
-
+final class Inbound {
     private static final long NOBODY = -1;
 
     private final Node node;
-    private final Request request;
-    private final MessageBulks bulks;
     private final @Nullable BlockingWatch watch;
 
     /** The id of the thread that runs handlers, not the thread: storing a reference costs a fence under some collectors. */
     private final AtomicLong runner = new AtomicLong(NOBODY);
 
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
-    private Bytes memory = Bytes.allocate(Wire.FIRST_BYTES);
 
     Inbound(Node node) {
         this.node = node;
-        this.request = new Request(node);
-        this.bulks = new MessageBulks(node.options().argumentTimeoutNs());
         this.watch = node.options().debug() ? new BlockingWatch(node) : null;
     }
 
@@ -53,15 +39,24 @@ final class Inbound implements Channel.MessageHandler {
         return runner.get() == Thread.currentThread().threadId();
     }
 
-    @Override
-    public void onMessage(IncomingMessage message) {
+    /** Takes the messages of a channel from now on. */
+    void receiveFrom(Channel channel) {
+        Receiver[] receivers = new Receiver[node.size()];
+        Arrays.setAll(receivers, _ -> new Receiver(node, this));
+        channel.onMessage(message -> onMessage(receivers[message.remote()], message));
+    }
+
+    private void onMessage(Receiver receiver, IncomingMessage message) {
         long self = Thread.currentThread().threadId();
         if (runner.get() == self || !runner.compareAndSet(NOBODY, self)) {
-            postpone(() -> receive(message));
+            post(() -> receiver.receive(message));
             return;
         }
         try {
-            receive(message);
+            if (!postponed.isEmpty()) {
+                runAll(); // perhaps of the same sender
+            }
+            receiver.receive(message);
         } finally {
             runner.set(NOBODY);
         }
@@ -79,7 +74,7 @@ final class Inbound implements Channel.MessageHandler {
         if (endpoint == null || entry == null) {
             refuse(local, endpointId, handlerId, reasonFor(endpoint));
         } else if (entry.threading() == Endpoint.Threading.NON_THREADED) {
-            postpone(() -> run(endpoint, entry, local));
+            post(() -> run(endpoint, entry, local));
         } else {
             hand(endpoint, entry, local, endpointId, handlerId);
         }
@@ -95,7 +90,7 @@ final class Inbound implements Channel.MessageHandler {
         if (entry != null && entry.threading() == Endpoint.Threading.NON_THREADED) {
             Thread reader = Thread.currentThread();
             AtomicBoolean done = new AtomicBoolean();
-            postpone(() -> {
+            post(() -> {
                 try {
                     dispatch(received, endpointId, handlerId);
                 } finally {
@@ -116,7 +111,8 @@ final class Inbound implements Channel.MessageHandler {
         return endpoint == null ? Refusal.Reason.NO_SUCH_ENDPOINT : Refusal.Reason.NO_SUCH_HANDLER;
     }
 
-    private void postpone(Runnable task) {
+    /** Runs something as handlers are run: now, or when the thread that runs one comes to it. */
+    void post(Runnable task) {
         postponed.add(task);
         if (!isRunByCaller()) {
             runPostponed();
@@ -128,9 +124,7 @@ final class Inbound implements Channel.MessageHandler {
         long self = Thread.currentThread().threadId();
         while (!postponed.isEmpty() && runner.compareAndSet(NOBODY, self)) {
             try {
-                for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
-                    runOne(task);
-                }
+                runAll();
             } finally {
                 runner.set(NOBODY);
             }
@@ -146,74 +140,24 @@ final class Inbound implements Channel.MessageHandler {
         }
     }
 
-    private void receive(IncomingMessage message) {
-        int sender = message.remote();
-        try {
-            take(message);
-        } catch (Throwable e) {
-            message.close();
-            node.failures().notReceived(sender, e);
+    private void runAll() {
+        for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
+            runOne(task);
         }
     }
 
-    private void take(IncomingMessage message) {
-        message.unpack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        int sizes = memory.getInt(Wire.SIZES_OFFSET);
-        int inline = sizes & ~Wire.HAS_BULKS;
-        Bytes used = memory;
-        if (inline > Wire.FIRST_BYTES - Wire.HEADER_BYTES) {
-            used = takeMore(message, inline);
-        }
-        int end = Wire.HEADER_BYTES + inline;
-        int sender = message.remote();
-        if (sizes >= 0) {
-            message.endUnpacking();
-            message.close();
-            request.begin(used, Wire.HEADER_BYTES, end, sender);
-        } else {
-            end -= Integer.BYTES;
-            int count = bulkCount(used, end);
-            bulks.begin(message, count);
-            request.begin(used, Wire.HEADER_BYTES, end, sender, count, bulks);
-        }
-        dispatch(request, used.getInt(Wire.ENDPOINT_OFFSET), used.getInt(Wire.HANDLER_OFFSET));
+    /** Whether the thread that runs handlers takes the large arguments of such a request: they have to be there first. */
+    boolean takesLargeInPlace(int endpointId, int handlerId) {
+        Endpoint endpoint = node.find(endpointId);
+        Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
+        return entry != null
+                && entry.threading() == Endpoint.Threading.NON_THREADED
+                && !entry.leavesLarge()
+                && (endpointId == Wire.SYSTEM_ENDPOINT || !node.refusesRequests());
     }
 
-    private Bytes takeMore(IncomingMessage message, int inline) {
-        if (inline > node.options().maxRequestBytes()) {
-            throw new NexusException("a request with " + inline + " bytes of small arguments was announced: expected at"
-                    + " most " + node.options().maxRequestBytes() + " (ContextOptions.maxRequestBytes)");
-        }
-        int end = Wire.HEADER_BYTES + inline;
-        Bytes used = withRoom(end);
-        message.within(node.options().argumentTimeoutNs(), TimeUnit.NANOSECONDS);
-        message.unpack(used.segment(), Wire.FIRST_BYTES, end - Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
-        return used;
-    }
-
-    private static int bulkCount(Bytes used, int offset) {
-        int bulks = offset < Wire.HEADER_BYTES ? 0 : used.getInt(offset);
-        if (bulks < 1 || bulks > Wire.MAX_BULKS) {
-            throw new NexusException("a request with " + Integer.toUnsignedString(bulks)
-                    + " large arguments was announced: expected 1 to " + Wire.MAX_BULKS);
-        }
-        return bulks;
-    }
-
-    /** Memory that begins with the first block; what is larger than usual is for this request only. */
-    private Bytes withRoom(int bytes) {
-        if (bytes <= memory.size()) {
-            return memory;
-        }
-        Bytes larger = Bytes.allocate(Math.max(bytes, 2 * memory.size()));
-        MemorySegment.copy(memory.segment(), 0, larger.segment(), 0, Wire.FIRST_BYTES);
-        if (larger.size() <= KEPT_BYTES) {
-            memory = larger;
-        }
-        return larger;
-    }
-
-    private void dispatch(Request current, int endpointId, int handlerId) {
+    /** Carries out a request, has that done, or refuses it. */
+    void dispatch(Request current, int endpointId, int handlerId) {
         Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
         if (endpoint == null || entry == null) {
@@ -231,6 +175,11 @@ final class Inbound implements Channel.MessageHandler {
     void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
         int sender = refused.remote();
         refused.finish();
+        refuse(sender, endpointId, handlerId, reason);
+    }
+
+    /** Tells the sender of a request that it is not carried out. */
+    void refuse(int sender, int endpointId, int handlerId, Refusal.Reason reason) {
         node.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
     }
 

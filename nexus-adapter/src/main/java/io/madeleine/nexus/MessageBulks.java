@@ -17,18 +17,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessageBulks implements BulkSource {
     private final long timeoutNs;
+    private final BulkLengths lengths;
     private @Nullable IncomingMessage message;
-    private int left;
+    private int taken;
 
     /** None yet; the wait for one of them may take so long. */
-    MessageBulks(long timeoutNs) {
+    MessageBulks(long timeoutNs, BulkLengths lengths) {
         this.timeoutNs = timeoutNs;
+        this.lengths = lengths;
     }
 
-    /** So many blocks of a message are large arguments. Ownership: the message is this object's until {@link #close}. */
-    void begin(IncomingMessage open, int count) {
+    /** The rest of a message is large arguments. Ownership: the message is this object's until {@link #close}. */
+    void begin(IncomingMessage open) {
         message = open;
-        left = count;
+        taken = 0;
     }
 
     @Override
@@ -37,13 +39,29 @@ final class MessageBulks implements BulkSource {
         if (open == null) {
             throw new IllegalStateException("the request is over: its handler has returned");
         }
-        boolean isLast = --left == 0;
+        boolean isLast = taken == lengths.count() - 1;
         open.within(timeoutNs, TimeUnit.NANOSECONDS);
         open.unpack(target, offset, bytes, SendMode.CHEAPER, isLast ? CHEAPER : EXPRESS);
+        taken++;
         if (isLast) {
             open.endUnpacking();
             close();
         }
+    }
+
+    @Override
+    public long awaitedBytes() {
+        return message == null ? 0 : lengths.sum(taken);
+    }
+
+    @Override
+    public BulkSource receiveAll() {
+        MemorySegment[] blocks = new MemorySegment[lengths.count() - taken];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = MemorySegment.ofArray(new byte[(int) lengths.get(taken)]);
+            take(blocks[i], 0, blocks[i].byteSize());
+        }
+        return new Present(blocks);
     }
 
     @Override
@@ -57,9 +75,9 @@ final class MessageBulks implements BulkSource {
 
     @Override
     public MessageBulks detach() {
-        MessageBulks detached = new MessageBulks(timeoutNs);
+        MessageBulks detached = new MessageBulks(timeoutNs, lengths.copy());
         detached.message = message;
-        detached.left = left;
+        detached.taken = taken;
         message = null;
         return detached;
     }

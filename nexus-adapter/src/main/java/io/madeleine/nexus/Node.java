@@ -34,6 +34,7 @@ final class Node {
     private final ContextOptions options;
     private final Signal signal;
     private final Codecs codecs = new Codecs();
+    private final ArgumentMemory argumentMemory;
     private final Failures failures;
     private final Workers workers;
     private final Nodes nodes;
@@ -57,6 +58,7 @@ final class Node {
         this.session = channels.getFirst().session();
         this.options = options;
         this.signal = session.newSignal();
+        this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
         this.failures = new Failures(session.rank());
         this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels);
@@ -87,7 +89,7 @@ final class Node {
 
     /** Receives requests from now on. */
     void start() {
-        channels.forEach(channel -> channel.onMessage(inbound));
+        channels.forEach(inbound::receiveFrom);
         session.onPeerFailure((rank, cause) -> nodes.get(rank).lostBySession(String.valueOf(cause.getMessage())));
     }
 
@@ -126,6 +128,10 @@ final class Node {
 
     Codecs codecs() {
         return codecs;
+    }
+
+    ArgumentMemory argumentMemory() {
+        return argumentMemory;
     }
 
     Failures failures() {

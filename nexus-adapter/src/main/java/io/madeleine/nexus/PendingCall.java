@@ -64,6 +64,20 @@ abstract class PendingCall {
     /** The answer has come; from the receiving thread. */
     abstract void succeed(@Nullable Object value);
 
+    /** An answer whose large parts are on their way. */
+    interface Reading {
+        /** Waits for them and ends the call. */
+        void read();
+
+        /** Nobody wants it any more. */
+        void drop();
+    }
+
+    /** The answer has come but for its large parts; from the receiving thread, which does not wait for them. */
+    void readLater(Reading reading) {
+        Thread.startVirtualThread(reading::read);
+    }
+
     /** The call has come to a bad end; from any thread that must not be held up. */
     abstract void fail(Throwable failure);
 
@@ -168,6 +182,7 @@ abstract class PendingCall {
         private final io.madeleine.api.Signal signal;
         private @Nullable Object value;
         private @Nullable Throwable failure;
+        private @Nullable Reading reading;
         private volatile boolean done;
 
         Sync(long id, int rank, ServiceMethod method, long deadlineNs, io.madeleine.api.Signal signal) {
@@ -182,6 +197,32 @@ abstract class PendingCall {
         /** Waits for the end; whether it has come in time. */
         boolean awaitDone(long timeoutNs) {
             return signal.await(this::isDone, timeoutNs, TimeUnit.NANOSECONDS);
+        }
+
+        /** Takes the answer, if it has not been taken by the receiving thread. The end has come. */
+        void take() {
+            Reading left = reading;
+            reading = null;
+            if (left != null) {
+                left.read();
+            }
+        }
+
+        /** Nobody takes the answer. The end has come. */
+        void drop() {
+            Reading left = reading;
+            reading = null;
+            if (left != null) {
+                left.drop();
+            }
+        }
+
+        /** The calling thread waits: it takes them, straight into their place. */
+        @Override
+        void readLater(Reading from) {
+            reading = from;
+            done = true;
+            signal.signal();
         }
 
         @Nullable

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The arguments of a remote service request as its handler takes them, in the order in which they were put into
- * {@link Arguments}. What a {@code get} returns is there. An argument of 1 KiB or more comes straight from the network into
- * the memory it is asked into; while a handler has not asked for all of those, nothing else arrives from that sender.
+ * {@link Arguments}. What a {@code get} returns is there. To a threaded handler an argument of 1 KiB or more comes straight from
+ * the network into the memory it is asked into; while it has not asked for all of those, nothing else arrives from that
+ * sender. A non-threaded handler runs when all are there.
  *
  * <p>A {@code get} that asks for something else than what comes next throws {@link NexusException}. One of an argument of 1 KiB
  * or more also throws {@link io.madeleine.api.PeerFailedException} if its sender is gone, {@link
@@ -77,6 +78,11 @@ public final class Request {
             bulks = null;
         }
         return detached;
+    }
+
+    /** Whether there are large arguments left. */
+    boolean hasLarge() {
+        return bulksLeft > 0;
     }
 
     /** The request is over: what nobody has asked for is dropped. */

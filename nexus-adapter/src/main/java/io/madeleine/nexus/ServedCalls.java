@@ -34,7 +34,7 @@ final class ServedCalls {
 
     ServedCalls(Node node, Endpoint system) {
         this.node = node;
-        system.nonThreaded("call", (_, request) -> called(request));
+        system.passingOn("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
             ServedCall call = running.get(new Key(request.remote(), request.getLong()));

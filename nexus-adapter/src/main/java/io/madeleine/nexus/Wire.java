@@ -14,10 +14,14 @@ import java.nio.ByteOrder;
  *  \______________ one block, SAFER/EXPRESS _______/\_ SAFER/EXPRESS _/ \ a block each, CHEAPER /
  * </pre>
  *
+ * <p>Beyond {@link #PIECE_BYTES} the inline arguments come in several blocks, each at most as long as all before it, so that a
+ * receiver takes memory for what is there and not for what is announced.
+ *
  * <p>The first block has a fixed size, so that a small request is one block: as few bytes as a request with an argument of eight
  * needs, since with its packet's header it fills half a cache line of a network in shared memory, and more bytes take longer
- * there. {@code sizes} is the number of inline bytes, with {@link #HAS_BULKS} if bulk blocks follow, whose number are the
- * last four inline bytes then.
+ * there. {@code sizes} is the number of inline bytes, with {@link #HAS_BULKS} if bulk blocks follow. The last four inline bytes are then
+ * where the length of the only one stands among the arguments; if there are several, they are their number, negated, and
+ * before it stands where the length of each is.
  *
  * <p>Arrays, strings and segments have their length before them, in four bytes. One of {@link #BULK_BYTES} or more is a block
  * of its own, referenced and never staged; inline stands only its length, in eight bytes, of which the first four are negative:
@@ -38,6 +42,9 @@ final class Wire {
     /** With the eight bytes of a packet's header this is half a cache line. */
     static final int FIRST_BYTES = 24;
 
+    /** Where the first piece of long inline arguments ends at the latest. */
+    private static final int PIECE_BYTES = 1 << 16;
+
     /** From this size on an argument is a block of its own. */
     static final long BULK_BYTES = 1024;
 
@@ -54,6 +61,19 @@ final class Wire {
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Wire() {}
+
+    /** Where the block of inline bytes ends that begins at {@code offset}. */
+    static int pieceEnd(int offset, int end) {
+        return (int) Math.min(end, Math.max(PIECE_BYTES, 2L * offset));
+    }
+
+    /** The length of a large argument as it stands among the small ones; negative or too small if there is none. */
+    static long bulkBytes(Bytes inline, int at) {
+        int first = inline.getInt(at);
+        return first >= 0
+                ? 0
+                : (long) ~first << Integer.SIZE | Integer.toUnsignedLong(inline.getInt(at + Integer.BYTES));
+    }
 
     /** The number of a name on the wire. */
     static int id(String name) {

@@ -8,15 +8,26 @@ import java.util.concurrent.TimeUnit;
  * <p>Threading: stateless.
  */
 public final class Deadlines {
+    /** Has passed; for who does not wait at all, and is spared the clock. */
+    private static final long PAST = past();
+
     private Deadlines() {}
+
+    private static long past() {
+        long now = System.nanoTime();
+        return now == ProgressEngine.NO_DEADLINE ? now - 1 : now;
+    }
 
     /** The deadline so long from now; a negative time is none at all, and a very long one is {@link ProgressEngine#NO_DEADLINE}. */
     public static long after(long timeout, TimeUnit unit) {
+        if (timeout <= 0) {
+            return PAST;
+        }
         long timeoutNs = unit.toNanos(timeout);
         if (timeoutNs >= Long.MAX_VALUE / 2) {
             return ProgressEngine.NO_DEADLINE;
         }
-        long deadlineNs = System.nanoTime() + Math.max(0, timeoutNs);
+        long deadlineNs = System.nanoTime() + timeoutNs;
         return deadlineNs == ProgressEngine.NO_DEADLINE ? deadlineNs - 1 : deadlineNs;
     }
 }

@@ -1,0 +1,61 @@
+package io.madeleine.nexus;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * The large arguments of a request, received before its handler runs, in memory that is given back when they have been taken.
+ *
+ * <p>Threading: confined to one thread at a time.
+ */
+final class ReceivedBulks implements BulkSource {
+    private final ArgumentMemory memory;
+    private final Deque<ArgumentMemory.Block> blocks = new ArrayDeque<>();
+    private long reservedBytes;
+
+    ReceivedBulks(ArgumentMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Room for so many bytes has been reserved. */
+    void begin(long bytes) {
+        reservedBytes = bytes;
+    }
+
+    /** Memory for the next argument. */
+    MemorySegment add(long bytes) {
+        ArgumentMemory.Block block = memory.take(bytes);
+        blocks.add(block);
+        return block.memory();
+    }
+
+    @Override
+    public void take(MemorySegment target, long offset, long bytes) {
+        ArgumentMemory.Block block = blocks.peek();
+        if (block == null) {
+            throw new IllegalStateException("the request is over: its handler has returned");
+        }
+        MemorySegment.copy(block.memory(), 0, target, offset, bytes);
+        memory.giveBack(blocks.remove());
+    }
+
+    @Override
+    public void close() {
+        for (ArgumentMemory.Block block = blocks.poll(); block != null; block = blocks.poll()) {
+            memory.giveBack(block);
+        }
+        memory.release(reservedBytes);
+        reservedBytes = 0;
+    }
+
+    @Override
+    public ReceivedBulks detach() {
+        ReceivedBulks detached = new ReceivedBulks(memory);
+        detached.blocks.addAll(blocks);
+        detached.reservedBytes = reservedBytes;
+        blocks.clear();
+        reservedBytes = 0;
+        return detached;
+    }
+}
