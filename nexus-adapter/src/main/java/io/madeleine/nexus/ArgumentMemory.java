@@ -50,18 +50,26 @@ final class ArgumentMemory {
 
     /** Whether there is room for a request with that many bytes; {@link #release} follows. */
     boolean tryReserve(long bytes) {
+        return tryGrow(0, bytes);
+    }
+
+    /** Whether there is room for a request to have that many bytes, for which fewer are reserved already. */
+    boolean tryGrow(long reservedBefore, long bytes) {
         if (bytes <= FREE_BYTES) {
             return true;
         }
-        if (bytes > maxBytes / PARTS || reserved.addAndGet(bytes) > maxBytes) {
-            if (bytes <= maxBytes / PARTS) {
-                reserved.addAndGet(-bytes);
-            }
+        if (bytes > maxBytes / PARTS) {
+            return false;
+        }
+        long more = bytes - (reservedBefore <= FREE_BYTES ? 0 : reservedBefore);
+        if (reserved.addAndGet(more) > maxBytes) {
+            reserved.addAndGet(-more);
             return false;
         }
         return true;
     }
 
+    /** As many are not needed any more, all that the request had. */
     void release(long bytes) {
         if (bytes > FREE_BYTES) {
             reserved.addAndGet(-bytes);

@@ -7,6 +7,11 @@ interface BulkSource {
     /** Takes the next one, which has that many bytes. */
     void take(MemorySegment target, long offset, long bytes);
 
+    /**
+     * The next one is asked for, and memory for that many bytes is going to be taken: what was only announced is received before.
+     */
+    default void expect(long bytes) {}
+
     /** The others are not asked for. */
     void close();
 
@@ -24,6 +29,24 @@ interface BulkSource {
     default BulkSource receiveAll() {
         return this;
     }
+
+    /** Large arguments that have been dropped, since there was no memory for them. */
+    BulkSource NO_ROOM = new BulkSource() {
+        @Override
+        public void take(MemorySegment target, long offset, long bytes) {
+            expect(bytes);
+        }
+
+        @Override
+        public void expect(long bytes) {
+            throw new OverloadedException("a large argument of " + bytes + " bytes was dropped: as much as"
+                    + " ContextOptions.maxReceivedBytes allows has been received already, or one request may have no"
+                    + " more than a quarter of it");
+        }
+
+        @Override
+        public void close() {}
+    };
 
     /** Large arguments that are here. */
     final class Present implements BulkSource {

@@ -97,6 +97,7 @@ final class Calls {
 
     /** Sends a call whose answer or items will be given to {@code call}. */
     void begin(PendingCall call, Target target, @Nullable Object @Nullable [] parameters) {
+        Request.beforeWaitFor(target.rank());
         long leftNs = call.deadlineNs() - System.nanoTime();
         call.begins(leftNs);
         if (leftNs <= 0) {

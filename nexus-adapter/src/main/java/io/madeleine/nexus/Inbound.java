@@ -187,7 +187,7 @@ final class Inbound {
     void hand(Endpoint endpoint, Endpoint.Entry entry, Request handed, int endpointId, int handlerId) {
         boolean begun = node.workers().tryExecute(() -> {
             try {
-                call(endpoint, entry, handed);
+                handed.runWith(() -> call(endpoint, entry, handed));
             } finally {
                 node.workers().done();
                 node.signal().signal();

@@ -276,6 +276,7 @@ final class Node {
 
     boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
         checkMayWait();
+        Request.beforeWait();
         return signal.await(condition, timeout, unit);
     }
 

@@ -32,7 +32,6 @@ final class Receiver {
     private final Request request;
     private final BulkLengths lengths = new BulkLengths();
     private final MessageBulks open;
-    private final MessageBulks unawaited;
     private final ReceivedBulks received;
     private final Runnable whole = this::carryOut;
     private final Runnable arrived = this::arrived;
@@ -55,7 +54,6 @@ final class Receiver {
         this.inbound = inbound;
         this.request = new Request(node);
         this.open = new MessageBulks(node.options().argumentTimeoutNs(), lengths);
-        this.unawaited = new MessageBulks(0, lengths);
         this.received = new ReceivedBulks(node.argumentMemory());
     }
 
@@ -172,12 +170,11 @@ final class Receiver {
             receiveLarge(from);
             return false;
         }
+        from.close();
         if (endpoint() == Wire.SYSTEM_ENDPOINT) {
-            unawaited.begin(from);
-            beginRequest(from, unawaited); // whoever is concerned hears what happens when it is read
+            beginRequest(from, BulkSource.NO_ROOM); // whoever is concerned hears of that when it is read
             return true;
         }
-        from.close();
         inbound.refuse(from.remote(), endpoint(), handler(), Refusal.Reason.OVERLOADED);
         return false;
     }

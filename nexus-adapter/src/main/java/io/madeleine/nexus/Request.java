@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 public final class Request {
     private static final Bytes NONE = Bytes.allocate(0);
 
+    /** The request whose handler this thread runs, if it had large arguments. */
+    private static final ScopedValue<Request> CURRENT = ScopedValue.newInstance();
+
     private final Node node;
     private Bytes memory = NONE;
     private int position;
@@ -31,6 +34,7 @@ public final class Request {
     private int remote;
     private int bulksLeft;
     private @Nullable BulkSource bulks;
+    private @Nullable Thread taker;
     private final long largestBytes;
 
     Request(Node node) {
@@ -78,6 +82,51 @@ public final class Request {
             bulks = null;
         }
         return detached;
+    }
+
+    /** Runs a handler in a thread of its own, with what it needs to know when it calls its sender back. */
+    void runWith(Runnable handler) {
+        if (hasLarge()) {
+            taker = Thread.currentThread();
+            ScopedValue.where(CURRENT, this).run(handler);
+        } else {
+            handler.run();
+        }
+    }
+
+    /**
+     * The calling thread is going to wait for something that comes from that node: if it runs a handler whose large arguments are
+     * on their way from there, they are received, since nothing else comes before them.
+     *
+     * @throws NexusException if they are too large for that
+     */
+    static void beforeWaitFor(int sender) {
+        Request current = CURRENT.isBound() ? CURRENT.get() : null;
+        if (current != null && current.remote == sender) {
+            current.receiveLarge(true);
+        }
+    }
+
+    /** As {@link #beforeWaitFor}, if it is not known what comes from where. */
+    static void beforeWait() {
+        if (CURRENT.isBound()) {
+            CURRENT.get().receiveLarge(false);
+        }
+    }
+
+    private void receiveLarge(boolean isNeeded) {
+        BulkSource source = bulks;
+        if (source == null || bulksLeft == 0 || taker != Thread.currentThread()) {
+            return;
+        }
+        long bytes = source.awaitedBytes();
+        if (bytes <= largestBytes) {
+            bulks = bytes == 0 ? source : source.receiveAll();
+        } else if (isNeeded) {
+            throw new NexusException("a handler calls rank " + remote + " back while " + bytes
+                    + " bytes of its request are on their way, behind which the answer would come: take them before; only"
+                    + " up to " + largestBytes + " bytes (ContextOptions.maxRequestBytes) are received for that");
+        }
     }
 
     /** Whether there are large arguments left. */
@@ -219,7 +268,7 @@ public final class Request {
 
     /** Takes an array or segment into new memory, of an {@link java.lang.foreign.Arena} for instance. */
     public MemorySegment getSegment(SegmentAllocator allocator) {
-        MemorySegment segment = allocator.allocate(bounded(nextBytes()), Long.BYTES);
+        MemorySegment segment = allocator.allocate(expected(nextBytes()), Long.BYTES);
         get(segment);
         return segment;
     }
@@ -243,7 +292,7 @@ public final class Request {
     }
 
     private int nextLength(int elementBytes) {
-        long bytes = bounded(nextBytes());
+        long bytes = expected(nextBytes());
         if (bytes % elementBytes != 0 || bytes > Integer.MAX_VALUE - 8L) {
             throw new NexusException("the request from rank " + remote + " has a block of " + bytes + " bytes next,"
                     + " which is no array of elements of " + elementBytes + " bytes");
@@ -251,12 +300,15 @@ public final class Request {
         return (int) (bytes / elementBytes);
     }
 
-    private long bounded(long bytes) {
+    private long expected(long bytes) {
         if (bytes > largestBytes) {
             throw new NexusException("the request from rank " + remote + " has an argument of " + bytes
                     + " bytes: expected at most " + largestBytes
                     + " (ContextOptions.maxRequestBytes); take a larger one"
                     + " with get(MemorySegment) into memory of your own");
+        }
+        if (bytes >= Wire.BULK_BYTES) {
+            source().expect(bytes);
         }
         return bytes;
     }
@@ -282,13 +334,18 @@ public final class Request {
             MemorySegment.copy(memory.segment(), take((int) bytes), target, offset, bytes);
             return;
         }
+        BulkSource source = source();
+        bulksLeft--;
+        source.take(target, offset, bytes);
+    }
+
+    private BulkSource source() {
         BulkSource source = bulks;
         if (source == null || bulksLeft == 0) {
             throw new NexusException("the request from rank " + remote + " has no large argument left: expected what"
                     + " the sender has put, in its order, before the handler returns");
         }
-        bulksLeft--;
-        source.take(target, offset, bytes);
+        return source;
     }
 
     /** Takes a global pointer, bound to this context. */

@@ -6,24 +6,25 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Takes requests from a connection. Large arguments up to {@link #PRESENT_BYTES} are taken first, so that a handler never
- * waits for them; those of larger requests come as the handler asks for them, and until then nothing else comes from there.
+ * Takes requests from a connection. Large arguments are taken first, so that a handler never waits for them, if they have no more
+ * than {@link ArgumentMemory#FREE_BYTES} or the handler is a non-threaded one; others come as the handler asks for them, and until then
+ * nothing else comes from there. Memory is taken for bytes that are there, never for what is announced: it grows with them.
  *
  * <p>Threading: a virtual thread; the handler of a request with large arguments reads in its place until it is through.
  */
 final class WanReader implements Runnable {
-    /** In all, per connection. */
-    private static final long PRESENT_BYTES = 1 << 20;
-
     private static final int KEPT_BYTES = 1 << 20;
 
     private final Node node;
     private final WanWay way;
     private final SealedConnection connection;
     private final Request request;
+    private final GrowingReader growing;
     private final byte[] header = new byte[WanLayout.HEADER_BYTES];
     private final MemorySegment fields = MemorySegment.ofArray(header);
     private byte[] memory = new byte[1024];
@@ -33,6 +34,7 @@ final class WanReader implements Runnable {
         this.way = way;
         this.connection = connection;
         this.request = new Request(node);
+        this.growing = new GrowingReader(connection, node.argumentMemory());
     }
 
     @Override
@@ -73,14 +75,23 @@ final class WanReader implements Runnable {
                     + " bytes (ContextOptions.maxRequestBytes) and " + Wire.MAX_BULKS);
         }
         long[] lengths = bulks == 0 ? new long[0] : lengths(bulks);
-        byte[] small = inline <= memory.length ? memory : room(inline);
-        connection.readFully(small, 0, inline);
-        dispatch(Bytes.of(small), inline, lengths);
+        dispatch(Bytes.of(readSmall(inline)), inline, lengths);
+    }
+
+    private byte[] readSmall(int bytes) throws IOException {
+        if (bytes <= memory.length) {
+            connection.readFully(memory, 0, bytes);
+            return memory;
+        }
+        byte[] small = growing.read(bytes);
+        if (bytes <= KEPT_BYTES) {
+            memory = small;
+        }
+        return small;
     }
 
     private long[] lengths(int count) throws IOException {
-        byte[] bytes = new byte[count * Long.BYTES];
-        connection.readFully(bytes, 0, bytes.length);
+        byte[] bytes = growing.read(count * Long.BYTES);
         long[] lengths = new long[count];
         for (int i = 0; i < count; i++) {
             lengths[i] = MemorySegment.ofArray(bytes).get(Wire.LONG, (long) i * Long.BYTES);
@@ -92,39 +103,31 @@ final class WanReader implements Runnable {
         return lengths;
     }
 
-    private byte[] room(int bytes) {
-        byte[] larger = new byte[bytes];
-        if (bytes <= KEPT_BYTES) {
-            memory = larger;
-        }
-        return larger;
-    }
-
     private void dispatch(Bytes small, int inline, long[] lengths) throws IOException {
-        BulkSource bulks;
-        Stream stream = null;
-        if (isSmall(lengths)) {
-            MemorySegment[] blocks = new MemorySegment[lengths.length];
-            for (int i = 0; i < blocks.length; i++) {
-                byte[] block = new byte[(int) lengths[i]];
-                connection.readFully(block, 0, block.length);
-                blocks[i] = MemorySegment.ofArray(block);
-            }
-            bulks = new BulkSource.Present(blocks);
-        } else {
-            stream = new Stream(lengths, Thread.currentThread());
-            bulks = stream;
-        }
-        request.begin(small, 0, inline, way.peer.number(), lengths.length, bulks);
         int endpoint = fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET);
         int handler = fields.get(Wire.INT, WanLayout.HANDLER_OFFSET);
-        if (mayRequest(endpoint)) {
-            node.inbound().receive(request, endpoint, handler);
-        } else {
-            node.inbound().refuse(request, endpoint, handler, Refusal.Reason.NO_SUCH_ENDPOINT);
+        if (!mayRequest(endpoint)) {
+            for (long length : lengths) {
+                connection.skip(length);
+            }
+            node.inbound().refuse(way.peer.number(), endpoint, handler, Refusal.Reason.NO_SUCH_ENDPOINT);
+            return;
         }
-        if (stream != null) {
+        long bytes = sum(lengths);
+        if (bytes > ArgumentMemory.FREE_BYTES && !node.inbound().takesLargeInPlace(endpoint, handler)) {
+            Stream stream = new Stream(lengths, Thread.currentThread());
+            receive(small, inline, lengths.length, stream);
             stream.awaitEnd();
+            return;
+        }
+        MemorySegment[] blocks = growing.readAll(lengths);
+        if (blocks != null) {
+            receive(small, inline, lengths.length, new BulkSource.Present(blocks));
+            growing.release();
+        } else if (endpoint == Wire.SYSTEM_ENDPOINT) {
+            receive(small, inline, lengths.length, BulkSource.NO_ROOM);
+        } else {
+            node.inbound().refuse(way.peer.number(), endpoint, handler, Refusal.Reason.OVERLOADED);
         }
     }
 
@@ -138,12 +141,21 @@ final class WanReader implements Runnable {
                                 fields.get(Wire.LONG, WanLayout.GRANT_REST_OFFSET));
     }
 
-    private static boolean isSmall(long[] lengths) {
+    private void receive(Bytes small, int inline, int count, BulkSource bulks) {
+        request.begin(small, 0, inline, way.peer.number(), count, bulks);
+        node.inbound()
+                .receive(
+                        request,
+                        fields.get(Wire.INT, WanLayout.ENDPOINT_OFFSET),
+                        fields.get(Wire.INT, WanLayout.HANDLER_OFFSET));
+    }
+
+    private static long sum(long[] lengths) {
         long sum = 0;
         for (long length : lengths) {
-            sum += Math.min(length, PRESENT_BYTES + 1);
+            sum = Math.min(Long.MAX_VALUE / 2, sum + Math.min(length, Long.MAX_VALUE / 2));
         }
-        return sum <= PRESENT_BYTES;
+        return sum;
     }
 
     /** Large arguments that are on their way. */
@@ -151,6 +163,10 @@ final class WanReader implements Runnable {
         private final long[] lengths;
         private final Thread reader;
         private int taken;
+
+        /** The next one, if it had to be here before memory was taken for it. */
+        private byte @Nullable [] expected;
+
         private volatile boolean over;
 
         Stream(long[] lengths, Thread reader) {
@@ -160,20 +176,71 @@ final class WanReader implements Runnable {
 
         @Override
         public void take(MemorySegment target, long offset, long bytes) {
-            if (bytes != lengths[taken]) {
-                throw new NexusException("the request from " + way.peer + " says that a large argument has " + bytes
-                        + " bytes, and brings " + lengths[taken]);
+            check(bytes);
+            byte[] here = expected;
+            if (here != null) {
+                expected = null;
+                MemorySegment.copy(here, 0, target, Wire.BYTE, offset, here.length);
+                taken++;
+                return;
             }
             try {
                 connection.readFully(target, offset, bytes);
                 taken++;
             } catch (IOException e) {
-                way.lose("its connection is lost: " + text(e));
-                throw new PeerFailedException(way.peer.number(), "an argument does not come whole: " + text(e));
+                throw lost(e);
             } catch (RuntimeException e) { // of the target
                 way.lose("an argument could not be taken: " + e);
                 throw e;
             }
+        }
+
+        private void check(long bytes) {
+            if (bytes != lengths[taken]) {
+                throw new NexusException("the request from " + way.peer + " says that a large argument has " + bytes
+                        + " bytes, and brings " + lengths[taken]);
+            }
+        }
+
+        private PeerFailedException lost(IOException why) {
+            way.lose("its connection is lost: " + text(why));
+            return new PeerFailedException(way.peer.number(), "an argument does not come whole: " + text(why));
+        }
+
+        @Override
+        public void expect(long bytes) {
+            check(bytes);
+            if (expected == null && bytes > ArgumentMemory.FREE_BYTES) {
+                expected = read(bytes);
+            }
+        }
+
+        private byte[] read(long bytes) {
+            try {
+                return growing.read((int) bytes);
+            } catch (IOException e) {
+                throw lost(e);
+            } catch (Throwable e) { // no memory, for instance
+                way.lose("an argument could not be taken: " + e);
+                throw e;
+            }
+        }
+
+        @Override
+        public long awaitedBytes() {
+            return sum(Arrays.copyOfRange(lengths, taken, lengths.length));
+        }
+
+        @Override
+        public BulkSource receiveAll() {
+            MemorySegment[] blocks = new MemorySegment[lengths.length - taken];
+            for (int i = 0; i < blocks.length; i++, taken++) {
+                byte[] here = expected;
+                expected = null;
+                blocks[i] = MemorySegment.ofArray(here != null ? here : read(lengths[taken]));
+            }
+            close();
+            return new Present(blocks);
         }
 
         @Override
@@ -186,7 +253,10 @@ final class WanReader implements Runnable {
             while (!over && way.lost() == null) {
                 LockSupport.park(this);
             }
-            for (; taken < lengths.length && way.lost() == null; taken++) {
+            if (over && expected != null) {
+                taken++;
+            }
+            for (; over && taken < lengths.length && way.lost() == null; taken++) {
                 connection.skip(lengths[taken]);
             }
         }
