@@ -18,6 +18,9 @@ interface Bootstrap extends AutoCloseable {
         /** A process left of its own will; its connections end, and that is no failure. */
         void peerLeft(int rank);
 
+        /** The others take this process for dead. */
+        void givenUp(String reason);
+
         /** There will be no more news: the launcher, say, is gone. */
         void newsLost(String reason);
     }

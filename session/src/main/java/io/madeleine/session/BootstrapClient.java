@@ -36,6 +36,7 @@ final class BootstrapClient implements Bootstrap {
     private @Nullable Events events;
     private @Nullable String failure;
     private @Nullable String newsLost;
+    private @Nullable String givenUp;
     private @Nullable String missing;
     private String exchangeKey = "";
     private List<byte[]> exchangeValues = List.of();
@@ -73,15 +74,20 @@ final class BootstrapClient implements Bootstrap {
     public void listen(Events listener) {
         List<ControlMessage.Death> before;
         String lostBefore;
+        String givenUpBefore;
         lock.lock();
         try {
             events = listener;
             before = List.copyOf(deaths);
             lostBefore = newsLost;
+            givenUpBefore = givenUp;
         } finally {
             lock.unlock();
         }
         before.forEach(death -> listener.peerDied(death.rank(), death.reason()));
+        if (givenUpBefore != null) {
+            listener.givenUp(givenUpBefore);
+        }
         if (lostBefore != null) {
             listener.newsLost(lostBefore);
         }
@@ -221,6 +227,10 @@ final class BootstrapClient implements Bootstrap {
     }
 
     private void died(ControlMessage.Death death) {
+        if (death.rank() == membership.rank()) {
+            givenUp(death.reason());
+            return;
+        }
         update(() -> {
             deaths.add(death);
             fail("rank " + death.rank() + " died: " + death.reason());
@@ -228,6 +238,17 @@ final class BootstrapClient implements Bootstrap {
         Events listener = events();
         if (listener != null) {
             listener.peerDied(death.rank(), death.reason());
+        }
+    }
+
+    private void givenUp(String reason) {
+        update(() -> {
+            givenUp = reason;
+            fail("the others have given this process up: " + reason);
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.givenUp(reason);
         }
     }
 
@@ -245,7 +266,7 @@ final class BootstrapClient implements Bootstrap {
         boolean expected;
         lock.lock();
         try {
-            expected = closed || serverLeft;
+            expected = closed || serverLeft || givenUp != null;
         } finally {
             lock.unlock();
         }

@@ -41,6 +41,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final SessionArena arena = new SessionArena();
     private final Map<String, SwitchedChannel> channels = new TreeMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile String newsLost = "";
 
     /** A session without channels yet. Ownership: the resources are the session's from now on. */
     MadeleineSession(
@@ -67,7 +68,18 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     /** Adds a channel; only before the session is handed out. */
     void addChannel(String name, SwitchedChannel channel) {
         channels.put(name, channel);
-        channel.onConnectionLost((reason, rank) -> failures.suspect(rank, "channel " + name + ": " + reason));
+        channel.explainLossesBy(this::afterTheNewsWereLost);
+        channel.onConnectionLost(
+                (reason, rank) -> failures.suspect(rank, "channel " + name + ": " + reason + afterTheNewsWereLost()));
+    }
+
+    /** Who cannot be heard of is given up, and can be told by its connections alone. */
+    private String afterTheNewsWereLost() {
+        String reason = newsLost;
+        return reason.isEmpty()
+                ? ""
+                : "; this process lost its control connection before (" + reason
+                        + "), for which the others have given it up if they are alive";
     }
 
     @Override
@@ -163,7 +175,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public void peerDied(int rank, String reason) {
-        failures.report(rank, reason);
+        failures.notice(rank, reason);
     }
 
     @Override
@@ -177,7 +189,18 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     }
 
     @Override
+    public void givenUp(String reason) {
+        newsLost = reason;
+        for (int rank = 0; rank < size(); rank++) {
+            if (rank != rank()) {
+                failures.notice(rank, "the others have given this process up: " + reason);
+            }
+        }
+    }
+
+    @Override
     public void newsLost(String reason) {
+        newsLost = reason;
         if (!closing.get()) {
             LOGGER.log(
                     Level.WARNING,

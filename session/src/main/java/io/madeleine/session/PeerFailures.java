@@ -5,6 +5,7 @@ import io.madeleine.api.Session.PeerFailureListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class PeerFailures implements AutoCloseable {
     private static final Logger LOGGER = System.getLogger(PeerFailures.class.getName());
 
+    /** How long a peer that is lost may turn out to have left, and what it sent last has to come in, before it is given up. */
     private static final long DOUBT_MS = 300;
 
     /** How long a close waits for doubts to end: much longer, since a listener may be at work, or the processors are busy. */
@@ -39,11 +41,15 @@ final class PeerFailures implements AutoCloseable {
     private final Map<Integer, String> dead = new LinkedHashMap<>();
     private final List<PeerFailureListener> listeners = new ArrayList<>();
     private final Set<Integer> left = new HashSet<>();
-    private final Set<Integer> suspected = new HashSet<>();
+    private final Map<Integer, Suspicion> suspected = new HashMap<>();
     private final Condition decided = lock.newCondition();
     private final ScheduledThreadPoolExecutor executor;
     private Sink sink = (_, _) -> {};
+    private boolean patient;
     private volatile @Nullable Thread teller;
+
+    /** Why a peer is taken for dead, and whether somebody says so who knows; a connection that broke is a hint only. */
+    private record Suspicion(String reason, boolean certain) {}
 
     /** The session's own interest. */
     @FunctionalInterface
@@ -88,34 +94,58 @@ final class PeerFailures implements AutoCloseable {
     void suspect(int rank, String reason) {
         lock.lock();
         try {
-            if (dead.containsKey(rank) || left.contains(rank) || suspected.contains(rank)) {
-                return;
+            if (!left.contains(rank) && !suspected.containsKey(rank)) {
+                suspect(rank, new Suspicion(reason, false));
             }
-            executor.schedule(() -> reportUnlessLeft(rank, reason), DOUBT_MS, TimeUnit.MILLISECONDS);
-            suspected.add(rank);
-        } catch (RejectedExecutionException _) {
-            // the session is closed, which is why connections end
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Somebody says that the peer is dead. Once the session is open, what the peer sent last has a moment to come in. */
+    void notice(int rank, String reason) {
+        lock.lock();
+        try {
+            if (patient) {
+                suspect(rank, new Suspicion(reason, true));
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        report(rank, reason);
+    }
+
+    private void suspect(int rank, Suspicion suspicion) {
+        if (dead.containsKey(rank)) {
+            return;
+        }
+        try {
+            if (!suspected.containsKey(rank)) {
+                executor.schedule(() -> decideOn(rank), DOUBT_MS, TimeUnit.MILLISECONDS);
+            }
+            suspected.merge(rank, suspicion, (before, now) -> before.certain ? before : now);
+        } catch (RejectedExecutionException _) {
+            // the session is closed, which is why connections end
         }
     }
 
     private void decide(int rank) {
-        if (suspected.remove(rank)) {
+        if (suspected.remove(rank) != null) {
             decided.signalAll();
         }
     }
 
-    private void reportUnlessLeft(int rank, String reason) {
-        boolean hasLeft;
+    private void decideOn(int rank) {
+        Suspicion suspicion;
         lock.lock();
         try {
-            hasLeft = left.contains(rank);
+            suspicion = suspected.get(rank);
         } finally {
             lock.unlock();
         }
-        if (!hasLeft) {
-            report(rank, reason);
+        if (suspicion != null) { // else it has left, or is known to be dead
+            report(rank, suspicion.reason);
         }
     }
 
@@ -124,7 +154,20 @@ final class PeerFailures implements AutoCloseable {
         lock.lock();
         try {
             left.add(rank);
-            decide(rank);
+            Suspicion suspicion = suspected.get(rank);
+            if (suspicion != null && !suspicion.certain) {
+                decide(rank);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The session is open: from now on peers send. */
+    void opened() {
+        lock.lock();
+        try {
+            patient = true;
         } finally {
             lock.unlock();
         }

@@ -235,6 +235,7 @@ final class Room {
             }
             member.present = false;
             if (notice instanceof ControlMessage.Death) {
+                member.connection.trySend(notice); // it may be alive, and hear that
                 house.processLost();
             }
             if (!isFull()) {
@@ -252,8 +253,8 @@ final class Room {
         try {
             Member member = about >= 0 && about < members.length ? members[about] : null;
             if (member != null && member.present && about != rank) {
-                member.connection.trySend(
-                        new ControlMessage.Death(rank, "it has lost its connection with this process: " + reason));
+                member.connection.trySend(new ControlMessage.Death(
+                        rank, "it has given this process up: it has lost its connection with this process: " + reason));
             }
         } finally {
             lock.unlock();

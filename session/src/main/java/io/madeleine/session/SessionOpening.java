@@ -109,6 +109,7 @@ final class SessionOpening {
         openChannels(session, engine, connections);
         session.takeMemoryFrom(adaptersOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);
+        failures.opened();
         failures.forwardTo((rank, reason) -> {
             session.endWaitsFor(rank, reason);
             bootstrap.lost(rank, reason);

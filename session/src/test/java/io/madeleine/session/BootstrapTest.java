@@ -236,6 +236,11 @@ class BootstrapTest {
         }
 
         @Override
+        public void givenUp(String reason) {
+            news.add("given up: " + reason);
+        }
+
+        @Override
         public void newsLost(String reason) {
             news.add("lost: " + reason);
         }
@@ -480,6 +485,19 @@ class BootstrapTest {
         silent.send(new ControlMessage.Hello("s", 1, 2, "another host", 1));
         String news = heard.next();
         assertTrue(news.contains("death of 1: it gave no sign for") && news.contains("madeleine.peer-timeout"), news);
+    }
+
+    /** It may be alive: then it has to know. */
+    @Test
+    void shouldTellAProcessThatItIsTakenForDead() throws Exception {
+        BootstrapServer server = server(2);
+        Heard heard = new Heard();
+        join(server, 0, 2).listen(heard);
+        Heard other = new Heard();
+        join(server, 1, 2).listen(other);
+        server.processEnded(0, "it cannot be heard");
+        assertEquals("given up: it cannot be heard", heard.next());
+        assertEquals("death of 0: it cannot be heard", other.next());
     }
 
     @Test

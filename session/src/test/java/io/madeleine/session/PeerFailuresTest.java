@@ -54,6 +54,20 @@ class PeerFailuresTest {
         assertEquals(null, heard.poll(1, TimeUnit.SECONDS));
     }
 
+    /** What the peer sent last may be on its way. */
+    @Test
+    void shouldWaitAMomentBeforeItGivesUpAPeerThatIsSaidToBeDead() throws Exception {
+        hear("a");
+        failures.opened();
+        failures.suspect(1, "the connection was reset");
+        failures.notice(1, "it was killed");
+        failures.left(1); // to say goodbye does not make it live
+        assertEquals(null, heard.poll());
+        assertEquals("a 1 1 rank 1 is gone: it was killed", next());
+        failures.notice(1, "it was killed again");
+        assertEquals(null, heard.poll(500, TimeUnit.MILLISECONDS));
+    }
+
     /** One peer may have many connections, and all of them break; each doubt would be a task of its own. */
     @Test
     void shouldSuspectAPeerOnce() throws Exception {

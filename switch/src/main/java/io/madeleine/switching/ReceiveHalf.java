@@ -304,6 +304,16 @@ final class ReceiveHalf {
         }
     }
 
+    /** The peer has been given up: nothing of it is begun any more. */
+    void cutOff() {
+        reception.lock();
+        try {
+            reception.cutOff();
+        } finally {
+            reception.unlock();
+        }
+    }
+
     /** Brings up what arrived before the connection was lost, and lets waits see the loss. */
     void connectionLost() {
         reception.lock();

@@ -53,6 +53,9 @@ final class Reception {
     /** The connection is lost, and no further message can be begun. */
     private volatile boolean exhausted;
 
+    /** No further message may be begun, though one may come in: one before it is missing, or the peer has been given up. */
+    private boolean cut;
+
     private @Nullable IncomingHandle handle;
     private boolean confined;
     private @Nullable MessageCompletion ended;
@@ -135,20 +138,35 @@ final class Reception {
             // on to what stands behind
         }
         if (state.get() == ENDING && (!confined || mayTouchBlocks())) {
-            fail(connection.failure()); // and becomes DISCARDING
+            failForLoss(); // and becomes DISCARDING
         }
         if (state.get() != IDLE && state.get() != DISCARDING) {
             return false;
         }
         attention.lowerDemand();
+        cut = true;
         exhausted = true;
         return true;
+    }
+
+    /** The peer has been given up: what it may still send is not taken in, nor what nobody has begun. Under the lock. */
+    void cutOff() {
+        cut = true;
+        if (state.get() == ARRIVED) {
+            startDiscarding();
+        }
+    }
+
+    /** Nothing may follow what is missing. */
+    private void failForLoss() {
+        cut = true;
+        fail(connection.failure());
     }
 
     /** Whether the next message has begun to arrive. Under the lock. */
     boolean isMessageInFront() {
         long header = primary.front();
-        return header > 0 && extraction.ledger().isFirst(header);
+        return header > 0 && !cut && extraction.ledger().isFirst(header);
     }
 
     /** The message in front is its user's from now on. Under the lock. */
@@ -198,6 +216,10 @@ final class Reception {
     }
 
     private int lookForMessage() {
+        if (cut) {
+            attention.setInterest(false);
+            return 0;
+        }
         long header = primary.front();
         if (header <= 0) {
             attention.setInterest(true);
@@ -345,7 +367,7 @@ final class Reception {
             return true;
         }
         if (lost) {
-            fail(connection.failure());
+            failForLoss();
             return true;
         }
         return false;

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ObjIntConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,7 @@ public final class SwitchedChannel implements Channel {
     private final Arrivals arrivals;
     private final AtomicInteger livePeers = new AtomicInteger();
     private volatile ObjIntConsumer<String> onLoss = (_, _) -> {};
+    private volatile Supplier<String> lossContext = () -> "";
 
     /** A channel of a session, without connections yet. */
     public SwitchedChannel(Session session, String name, ProgressEngine engine, SwitchSettings settings) {
@@ -55,6 +57,15 @@ public final class SwitchedChannel implements Channel {
     /** Who is told, before any wait fails for it, when a connection is lost without the peer's leave: the reason, and the rank. */
     public void onConnectionLost(ObjIntConsumer<String> listener) {
         onLoss = listener;
+    }
+
+    /** What else there is to say of a loss that is not the peer's leave; empty, or a clause behind a semicolon. */
+    public void explainLossesBy(Supplier<String> context) {
+        lossContext = context;
+    }
+
+    String lossContext() {
+        return lossContext.get();
     }
 
     ProgressEngine engine() {
@@ -196,11 +207,11 @@ public final class SwitchedChannel implements Channel {
 
     // ---- peers that leave, and the end
 
-    /** The session knows that a peer is gone. */
+    /** The session has given a peer up: waits for it end, and nothing of it is taken in any more, be it alive. */
     public void peerLost(int rank, boolean orderly, String reason) {
         SwitchedConnection connection = rank >= 0 && rank < byRank.length ? byRank[rank] : null;
         if (connection != null) {
-            connection.onLost(orderly, reason);
+            connection.giveUp(orderly, reason);
         }
     }
 

@@ -29,6 +29,9 @@ final class SwitchedConnection implements ConnectionListener, Step {
     private final AtomicBoolean losing = new AtomicBoolean();
     private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
 
+    /** The network says that no more comes than what has arrived. */
+    private volatile boolean ended;
+
     private record Loss(boolean orderly, String reason) {}
 
     SwitchedConnection(
@@ -130,13 +133,25 @@ final class SwitchedConnection implements ConnectionListener, Step {
     PeerFailedException failure() {
         Loss known = loss.get();
         String what = known == null
-                ? "its link is closed"
-                : known.orderly ? "it has left the session (" + known.reason + ")" : known.reason;
+                ? "its link is closed" + channel.lossContext()
+                : known.orderly
+                        ? "it has left the session (" + known.reason + ")"
+                        : known.reason + channel.lossContext();
         return new PeerFailedException(rank, "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
     }
 
     @Override
     public void onLost(boolean orderly, String reason) {
+        ended = true;
+        lose(orderly, reason);
+    }
+
+    /** The peer is given up, which may be alive: nothing of it is taken in any more, and it is told as far as possible. */
+    void giveUp(boolean orderly, String reason) {
+        lose(orderly, reason);
+    }
+
+    private void lose(boolean orderly, String reason) {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
@@ -153,11 +168,15 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     /** The connection cannot go on: the peer's bytes make no sense. */
     void breakUp(String reason) {
-        onLost(false, reason);
+        lose(false, reason);
     }
 
     @Override
     public boolean step() {
+        if (!ended) {
+            receiving.cutOff();
+            protocol.giveUp();
+        }
         receiving.connectionLost();
         sending.connectionLost();
         channel.arrivals().signalLoss();

@@ -48,6 +48,13 @@ public interface ProtocolConnection extends AutoCloseable {
     /** Tells the peer that nothing more will be sent. What was sent before still arrives. Called under the send lock. */
     void finish();
 
+    /**
+     * This process has given the peer up, which may be alive. Nothing more is sent, nor read by the layer above; the peer is told
+     * so, as far as the network can: it is to hear of a {@linkplain ConnectionListener#onLost loss} that is not orderly. Called by
+     * the thread that polls, beside the calls of the links, which answer {@link LinkStatus#CLOSED} from then on. Idempotent.
+     */
+    default void giveUp() {}
+
     /** Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}. Idempotent, under both locks. */
     @Override
     void close();

@@ -30,6 +30,7 @@ final class SciConnection implements ProtocolConnection {
     static final long CLOSED = 2;
 
     private static final long BROKEN = 3;
+    private static final long GIVEN_UP = 4;
     private static final long WATCHING = 1;
 
     private final PairSegment segment;
@@ -217,11 +218,20 @@ final class SciConnection implements ProtocolConnection {
 
     /** What the peer wrote makes no sense: there is nothing more to be had from it. */
     void breakUp(String reason) {
+        end("it broke the protocol: " + reason, BROKEN);
+    }
+
+    @Override
+    public void giveUp() {
+        end("this process has given it up", GIVEN_UP);
+    }
+
+    private void end(String reason, long state) {
         if (breach == null) {
-            breach = "it broke the protocol: " + reason;
+            breach = reason;
             receiveEnded = true;
             sendEnded = true;
-            raiseState(BROKEN);
+            raiseState(state);
             progress.announceToSelf(ownSlot);
         }
     }
@@ -322,7 +332,7 @@ final class SciConnection implements ProtocolConnection {
     void lookAtPeer() {
         boolean gone = peer.isGone(); // first: what it said before it went counts
         long state = Words.acquire(memory, PairLayout.state(segment.otherSide()));
-        if (state < 0 || state > BROKEN) {
+        if (state < 0 || state > GIVEN_UP) {
             breakUp("its state is 0x" + Long.toHexString(state));
         }
         if (state >= CLOSED || gone) {
@@ -344,6 +354,8 @@ final class SciConnection implements ProtocolConnection {
             upcalls.onLost(false, fault);
         } else if (state == BROKEN) {
             upcalls.onLost(false, "it broke the connection off because what it found there was no packet");
+        } else if (state == GIVEN_UP) {
+            upcalls.onLost(false, "it has given this process up");
         } else if (state >= FINISHED) {
             upcalls.onLost(true, "it closed the connection");
         } else {

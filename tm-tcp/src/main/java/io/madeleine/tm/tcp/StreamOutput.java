@@ -192,6 +192,20 @@ final class StreamOutput {
         }
     }
 
+    /** Puts behind the last packet that the peer has been given up, if there is a place for it, and sends what the socket takes. */
+    void giveUp() {
+        lock.lock();
+        try {
+            if (!ended && !finishing && !stream.isUnderWay()) {
+                stream.stageLast(StreamReceiver.GIVEN_UP);
+                finishing = true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        flushLast();
+    }
+
     /** Sends the last that is to be sent, or what is left of it; returns whether that is done or has become pointless. */
     boolean flushLast() {
         lock.lock();

@@ -15,6 +15,9 @@ final class StreamReceiver {
     /** Stands where a header could, after the last packet; as a header it would be invalid. */
     static final long FAREWELL = 0x4D41_444C_2042_5945L; // "MADL BYE"
 
+    /** Stands there instead if the sender has given its peer up. */
+    static final long GIVEN_UP = 0x4D41_444C_2047_5550L; // "MADL GUP"
+
     /** The end of a large payload is not read in place, so that what is behind it comes in the same read. */
     private static final int END_BYTES = 128;
 
@@ -36,6 +39,8 @@ final class StreamReceiver {
     private long leftBytes;
     private boolean ended;
     private boolean farewell;
+    private boolean givenUp;
+    private volatile boolean cut;
     private int packets;
 
     StreamReceiver(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
@@ -59,9 +64,10 @@ final class StreamReceiver {
 
     private void parse() throws BrokenStreamException {
         long header = in.takeLong();
-        if (header == FAREWELL) {
+        if (header == FAREWELL || header == GIVEN_UP) {
             drop();
-            farewell = true;
+            farewell = header == FAREWELL;
+            givenUp = header == GIVEN_UP;
         } else if (PacketHeader.isValid(header)) {
             front = header;
             packets++;
@@ -114,7 +120,8 @@ final class StreamReceiver {
 
     /** Reads into the group's block in front; returns how many bytes. The buffer is empty. */
     private long readInPlace(BufferGroup group, long maxBytes) throws IOException {
-        if (ended) {
+        if (ended || cut) {
+            ended = true;
             return 0;
         }
         long bytes = Math.min(group.bytes(0), maxBytes);
@@ -170,7 +177,8 @@ final class StreamReceiver {
 
     /** Reads once into the free part of the buffer; returns whether anything came. */
     private boolean fill() throws IOException {
-        if (ended) {
+        if (ended || cut) {
+            ended = true;
             return false;
         }
         in.compact(); // less than a header
@@ -194,6 +202,11 @@ final class StreamReceiver {
         ended = true;
     }
 
+    /** The same from any thread. */
+    void cut() {
+        cut = true;
+    }
+
     /** Drops what is left, too. */
     void drop() {
         ended = true;
@@ -214,6 +227,11 @@ final class StreamReceiver {
     /** Whether the peer ended the stream of its own will. */
     boolean hasFarewell() {
         return farewell;
+    }
+
+    /** Whether the peer said last that it has given this process up. */
+    boolean isGivenUp() {
+        return givenUp;
     }
 
     /** How many bytes of the packet in front have not been taken. */

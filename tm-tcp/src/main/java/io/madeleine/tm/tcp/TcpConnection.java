@@ -132,6 +132,8 @@ final class TcpConnection implements ProtocolConnection {
             attention.endReceiving();
             if (receiver.hasFarewell()) {
                 attention.lose(true, "it closed its end");
+            } else if (receiver.isGivenUp()) {
+                attention.lose(false, "it has given this process up");
             } else {
                 attention.lose(false, "the connection was closed without a farewell, as when a process ends");
             }
@@ -166,6 +168,7 @@ final class TcpConnection implements ProtocolConnection {
     /** The way to the peer's host is cut; any thread. Who only sends does not poll, and is told from here. */
     void pathLost(String reason) {
         unreachable = true;
+        receiver.cut(); // should the way be whole again some day
         attention.lose(false, reason);
         ConnectionListener upper = attention.listener();
         if (upper != null) {
@@ -175,6 +178,17 @@ final class TcpConnection implements ProtocolConnection {
     }
 
     // --- the end ---
+
+    /** The socket is closed at once, so that the peer hears of it even if it only sends. */
+    @Override
+    public void giveUp() {
+        sendClosed = true;
+        attention.endReceiving();
+        receiver.cut();
+        output.giveUp();
+        output.end();
+        wire.close();
+    }
 
     @Override
     public void finish() {
