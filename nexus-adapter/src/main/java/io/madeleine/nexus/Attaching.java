@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,7 +94,7 @@ final class Attaching {
         Startpoint given = null;
         String refusal;
         try {
-            from = Greeting.read(hello);
+            from = Greeting.read(Greeting.Side.CLIENT, connection.binding(), hello);
             if (hello.getByte() == ATTACH) {
                 AttachRequest request = new AttachRequest(
                         hello.getString(),
@@ -111,7 +112,10 @@ final class Attaching {
                         : meant.equals(node.nodes().self()) ? "" : "there is another context by now";
             }
         } catch (NexusException e) {
-            throw new IOException("its greeting cannot be understood: " + e.getMessage(), e);
+            String why = "its greeting is not accepted: " + e.getMessage();
+            connection.writeUnit(
+                    Greeting.bytes(new Arguments().putBoolean(false).putString(why)));
+            throw new IOException(why, e);
         }
         if (refusal.isEmpty()) {
             refusal = room();
@@ -125,7 +129,7 @@ final class Attaching {
         Peer peer = node.nodes().of(from.id());
         peer.routes().add(from.addresses());
         Arguments answer = new Arguments().putBoolean(true);
-        ownGreeting().write(answer);
+        Greeting.write(node, Greeting.Side.SERVER, connection.binding(), answer);
         connection.writeUnit(Greeting.bytes(answer));
         if (given != null) {
             connection.writeUnit(Greeting.bytes(new Arguments().putStartpoint(given)));
@@ -157,11 +161,6 @@ final class Attaching {
         }
     }
 
-    private Greeting ownGreeting() {
-        return new Greeting(
-                node.nodes().self(), node.nodes().get(node.rank()).routes().addresses());
-    }
-
     /** A connection that was accepted is lost. */
     void left() {
         attached.decrementAndGet();
@@ -177,11 +176,9 @@ final class Attaching {
         String path = place.getPath() == null || place.getPath().isEmpty()
                 ? ""
                 : place.getPath().substring(1);
-        Arguments hello = new Arguments();
-        ownGreeting().write(hello);
-        hello.putByte(ATTACH).putString(path);
         try {
-            SealedConnection connection = connectAndGreet(bare, place.getPort(), hello);
+            SealedConnection connection = connectAndGreet(
+                    bare, place.getPort(), hello -> hello.putByte(ATTACH).putString(path));
             try {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
@@ -237,11 +234,10 @@ final class Attaching {
 
     /** Connects to a node of which this process holds a startpoint. */
     WanWay connect(Peer peer, WanAddress address) throws IOException {
-        Arguments hello = new Arguments();
-        ownGreeting().write(hello);
-        hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
-        Greeting.writeId(hello, peer.id());
-        SealedConnection connection = connectAndGreet(address.host(), address.port(), hello);
+        SealedConnection connection = connectAndGreet(address.host(), address.port(), hello -> {
+            hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
+            Greeting.writeId(hello, peer.id());
+        });
         try {
             Greeting answer = answer(connection);
             if (!answer.id().equals(peer.id())) {
@@ -255,11 +251,19 @@ final class Attaching {
         }
     }
 
-    private SealedConnection connectAndGreet(String host, int port, Arguments hello) throws IOException {
+    private SealedConnection connectAndGreet(String host, int port, Consumer<Arguments> purpose) throws IOException {
         node.grants().begin(); // the other end may make requests here, too
         SealedConnection connection =
                 Handshake.connect(host, port, credentials(), node.options().connectTimeoutMs());
-        connection.writeUnit(Greeting.bytes(hello));
+        try {
+            Arguments hello = new Arguments();
+            Greeting.write(node, Greeting.Side.CLIENT, connection.binding(), hello);
+            purpose.accept(hello);
+            connection.writeUnit(Greeting.bytes(hello));
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
         return connection;
     }
 
@@ -269,9 +273,9 @@ final class Attaching {
             if (!answer.getBoolean()) {
                 throw new IOException("refused: " + answer.getString());
             }
-            return Greeting.read(answer);
+            return Greeting.read(Greeting.Side.SERVER, connection.binding(), answer);
         } catch (NexusException e) {
-            throw new IOException("its greeting cannot be understood: " + e.getMessage(), e);
+            throw new IOException("its greeting is not accepted: " + e.getMessage(), e);
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * All nodes that this context knows: the processes of its session by their ranks, and contexts of other sessions by the
@@ -20,6 +21,7 @@ final class Nodes {
     private final Node node;
     private final Peer[] members;
     private final NodeId self;
+    private final Roster roster;
     private final Map<NodeId, Peer> foreignById = new ConcurrentHashMap<>();
     private final Map<Integer, Peer> foreignByNumber = new ConcurrentHashMap<>();
     private int last;
@@ -29,8 +31,12 @@ final class Nodes {
         this.members = new Peer[node.size()];
         this.last = members.length - 1;
         String name = channels.getFirst().name();
+        this.roster = new Roster(IntStream.range(0, node.size())
+                .mapToObj(node.session()::publicKey)
+                .toList());
+        String session = roster.nameOf(node.session().id());
         for (int rank = 0; rank < members.length; rank++) {
-            members[rank] = new Peer(node, rank, new NodeId(node.session().id(), name, rank));
+            members[rank] = new Peer(node, rank, new NodeId(session, name, rank));
             if (rank != node.rank()) {
                 for (Channel channel : channels) {
                     members[rank].add(new MadWay(node, members[rank], channel, rank, node.signal()));
@@ -43,6 +49,11 @@ final class Nodes {
     /** This process's. */
     NodeId self() {
         return self;
+    }
+
+    /** What proves who this process is. */
+    Roster roster() {
+        return roster;
     }
 
     boolean isMember(int number) {

@@ -206,7 +206,7 @@ final class Peer {
                     "channel " + id.channel(),
                     MethodStatus.State.NOT_APPLICABLE,
                     "it is of session " + id.session() + ", this process of "
-                            + node.session().id()));
+                            + node.nodes().self().session()));
         }
         Way used = left == null ? current : null;
         for (Way way : ways) {
