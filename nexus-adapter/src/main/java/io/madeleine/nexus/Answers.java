@@ -17,6 +17,9 @@ final class Answers {
         static final byte REFUSED = 2;
         static final byte ABSENT = 3;
 
+        /** With the status: metadata follow. */
+        static final byte HAS_METADATA = 0x40;
+
         /** It has not been carried out, and will not be. */
         static final byte CLOSING = 4;
 
@@ -62,13 +65,14 @@ final class Answers {
         Object value = null;
         Throwable failure = null;
         try {
-            byte status = request.getByte();
+            byte status = statusIn(request, found);
             switch (status) {
                 case Status.VALUE -> value = found.method().readResult(request);
                 case Status.THROWN -> failure = thrown(found, request);
                 case Status.REFUSED -> failure = new OverloadedException(request.getString());
                 case Status.ABSENT ->
-                    failure = new NexusException("the call of " + found.method() + ": " + request.getString());
+                    failure = new CallException(
+                            ErrorCode.UNIMPLEMENTED, "the call of " + found.method() + ": " + request.getString());
                 case Status.CLOSING -> failure = Calls.notCarriedOut(found, request.getString());
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
@@ -79,6 +83,16 @@ final class Answers {
         if (isRemoved || calls.remove(found.id()) != null) {
             end(found, value, failure);
         }
+    }
+
+    /** Without what travels beside it, which the call gets now. */
+    private static byte statusIn(Request request, PendingCall call) {
+        byte status = request.getByte();
+        if ((status & Status.HAS_METADATA) == 0) {
+            return status;
+        }
+        OutgoingCall.answered(call.outgoing(), Metadata.read(request));
+        return (byte) (status & ~Status.HAS_METADATA);
     }
 
     private void itemCame(Request request) {
@@ -94,7 +108,7 @@ final class Answers {
         }
         Throwable failure;
         try {
-            failure = request.getBoolean() ? thrown(found, request) : null;
+            failure = statusIn(request, found) == 0 ? null : thrown(found, request);
         } catch (Throwable e) {
             failure = new CodingException("the end of " + found.method() + " of rank " + request.remote(), "read", e);
         }

@@ -22,6 +22,9 @@ final class Calls {
     static final int CALL = Wire.id("call");
     private static final int CANCEL = Wire.id("cancel");
 
+    /** In the time that is left, which is never below 0: metadata stand before the arguments. */
+    static final long HAS_METADATA = Long.MIN_VALUE;
+
     private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
@@ -39,10 +42,20 @@ final class Calls {
 
     /** Calls and waits; one attempt. */
     @Nullable
-    Object call(Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+    Object call(
+            Target target,
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         node.checkMayWait();
         PendingCall.Sync call = new PendingCall.Sync(
-                nextId(), target.rank(), method, deadlineNs, node.session().newSignal());
+                nextId(),
+                target.rank(),
+                method,
+                deadlineNs,
+                outgoing,
+                node.session().newSignal());
         begin(call, target, parameters);
         boolean done;
         try {
@@ -75,9 +88,13 @@ final class Calls {
 
     /** Calls and does not wait, but for its turn. */
     PendingCall.Async.Future callAsync(
-            Target target, ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+            Target target,
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
-        PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, future);
+        PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, outgoing, future);
         future.whenGivenUp(() -> {
             if (remove(call.id()) != null) { // telling may wait, and the JDK's own timers complete futures, too
                 Thread.startVirtualThread(() -> tellGivenUp(call));
@@ -114,13 +131,18 @@ final class Calls {
             throw notCarriedOut(call, "the context of rank " + node.rank() + ", which makes it, is closed");
         }
         try {
+            OutgoingCall outgoing = call.outgoing();
+            Metadata metadata = outgoing == null ? Metadata.EMPTY : outgoing.metadata();
             Arguments arguments = new Arguments()
                     .putLong(call.id())
                     .putInt(target.link().endpoint())
                     .putInt(call.method().id())
-                    .putLong(leftNs);
+                    .putLong(metadata.isEmpty() ? leftNs : leftNs | HAS_METADATA);
             if (!node.nodes().isMember(target.rank())) { // what lets it call there
                 arguments.putLong(target.link().grant()).putLong(target.link().grantRest());
+            }
+            if (!metadata.isEmpty()) {
+                metadata.write(arguments);
             }
             try {
                 call.method().writeParameters(arguments, parameters);

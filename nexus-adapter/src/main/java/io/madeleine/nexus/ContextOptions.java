@@ -1,6 +1,8 @@
 package io.madeleine.nexus;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -34,6 +36,8 @@ public final class ContextOptions {
     private boolean debug = Boolean.getBoolean("io.madeleine.nexus.debug");
     private @Nullable Executor executor;
     private @Nullable SSLContext tls;
+    private ClientInterceptor[] clientInterceptors = {};
+    private ServerInterceptor[] serverInterceptors = {};
 
     private ContextOptions() {}
 
@@ -55,6 +59,8 @@ public final class ContextOptions {
         changed.debug = debug;
         changed.executor = executor;
         changed.tls = tls;
+        changed.clientInterceptors = clientInterceptors;
+        changed.serverInterceptors = serverInterceptors;
         change.accept(changed);
         return changed;
     }
@@ -246,6 +252,36 @@ public final class ContextOptions {
     /** With threaded handlers run by an executor, which stays the caller's. */
     public ContextOptions withExecutor(Executor runner) {
         return with(changed -> changed.executor = runner);
+    }
+
+    /** What goes around the calls that the context's proxies make, the outermost first. None by default. */
+    public List<ClientInterceptor> clientInterceptors() {
+        return List.of(clientInterceptors);
+    }
+
+    /** With one more of the {@link #clientInterceptors}, the innermost. */
+    public ContextOptions withClientInterceptor(ClientInterceptor interceptor) {
+        return with(changed -> {
+            changed.clientInterceptors = Arrays.copyOf(clientInterceptors, clientInterceptors.length + 1);
+            changed.clientInterceptors[clientInterceptors.length] = interceptor;
+        });
+    }
+
+    /** What goes around the calls that the context carries out, the outermost first. None by default. */
+    public List<ServerInterceptor> serverInterceptors() {
+        return List.of(serverInterceptors);
+    }
+
+    /** With one more of the {@link #serverInterceptors}, the innermost. */
+    public ContextOptions withServerInterceptor(ServerInterceptor interceptor) {
+        return with(changed -> {
+            changed.serverInterceptors = Arrays.copyOf(serverInterceptors, serverInterceptors.length + 1);
+            changed.serverInterceptors[serverInterceptors.length] = interceptor;
+        });
+    }
+
+    ServerInterceptor[] serverInterceptorArray() {
+        return serverInterceptors;
     }
 
     /** Whether non-threaded handlers that block are found and reported, as warnings of the logger {@code io.madeleine.nexus}. */

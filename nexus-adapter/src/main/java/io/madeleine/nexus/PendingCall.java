@@ -14,14 +14,16 @@ abstract class PendingCall {
     private final int rank;
     private final ServiceMethod method;
     private final long deadlineNs;
+    private final @Nullable OutgoingCall outgoing;
     private volatile @Nullable Way way;
-    private long givenNs;
+    private int givenMs;
 
-    PendingCall(long id, int rank, ServiceMethod method, long deadlineNs) {
+    PendingCall(long id, int rank, ServiceMethod method, long deadlineNs, @Nullable OutgoingCall outgoing) {
         this.id = id;
         this.rank = rank;
         this.method = method;
         this.deadlineNs = deadlineNs;
+        this.outgoing = outgoing;
     }
 
     final long id() {
@@ -42,12 +44,18 @@ abstract class PendingCall {
 
     /** It begins, with so much time to its deadline. */
     final void begins(long leftNs) {
-        givenNs = leftNs;
+        givenMs = Math.clamp(
+                TimeUnit.NANOSECONDS.toMillis(leftNs + TimeUnit.MILLISECONDS.toNanos(1) / 2), 0, Integer.MAX_VALUE);
     }
 
     /** How much time it had, in milliseconds. */
-    final long givenMs() {
-        return TimeUnit.NANOSECONDS.toMillis(Math.max(0, givenNs) + TimeUnit.MILLISECONDS.toNanos(1) / 2);
+    final int givenMs() {
+        return givenMs;
+    }
+
+    /** What interceptors see of it, if there are any. */
+    final @Nullable OutgoingCall outgoing() {
+        return outgoing;
     }
 
     /** The way it went, once that is known. */
@@ -86,8 +94,8 @@ abstract class PendingCall {
         private @Nullable RemoteCall parent;
         private @Nullable Runnable giveUp;
 
-        Unattended(long id, int rank, ServiceMethod method, long deadlineNs) {
-            super(id, rank, method, deadlineNs);
+        Unattended(long id, int rank, ServiceMethod method, long deadlineNs, @Nullable OutgoingCall outgoing) {
+            super(id, rank, method, deadlineNs, outgoing);
         }
 
         /** Before it begins. */
@@ -152,8 +160,14 @@ abstract class PendingCall {
             }
         }
 
-        Async(long id, int rank, ServiceMethod method, long deadlineNs, Future future) {
-            super(id, rank, method, deadlineNs);
+        Async(
+                long id,
+                int rank,
+                ServiceMethod method,
+                long deadlineNs,
+                @Nullable OutgoingCall outgoing,
+                Future future) {
+            super(id, rank, method, deadlineNs, outgoing);
             this.future = future;
         }
 
@@ -185,8 +199,14 @@ abstract class PendingCall {
         private @Nullable Reading reading;
         private volatile boolean done;
 
-        Sync(long id, int rank, ServiceMethod method, long deadlineNs, io.madeleine.api.Signal signal) {
-            super(id, rank, method, deadlineNs);
+        Sync(
+                long id,
+                int rank,
+                ServiceMethod method,
+                long deadlineNs,
+                @Nullable OutgoingCall outgoing,
+                io.madeleine.api.Signal signal) {
+            super(id, rank, method, deadlineNs, outgoing);
             this.signal = signal;
         }
 

@@ -6,9 +6,12 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,23 +28,26 @@ final class Proxies implements InvocationHandler {
     private final Startpoint startpoint;
     private final Calls.Target[] targets;
     private final Class<?> type;
+    private final ClientInterceptor[] interceptors;
     private final Map<Method, ServiceMethod> methods = new HashMap<>();
 
-    private Proxies(Node node, Startpoint startpoint, Class<?> type) {
+    private Proxies(Node node, Startpoint startpoint, Class<?> type, List<ClientInterceptor> own) {
         this.node = node;
         this.calls = node.calls();
         this.startpoint = startpoint;
         this.type = type;
         this.targets = startpoint.targets();
+        this.interceptors = Stream.concat(node.options().clientInterceptors().stream(), own.stream())
+                .toArray(ClientInterceptor[]::new);
         ServiceMethod.all(type, node.codecs(), node.options().callTimeoutNs())
                 .values()
                 .forEach(method -> methods.put(method.method(), method));
     }
 
-    static <S> S proxy(Node node, Startpoint startpoint, Class<S> type) {
+    static <S> S proxy(Node node, Startpoint startpoint, Class<S> type, List<ClientInterceptor> interceptors) {
         ServiceMethod.describe(type);
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, new Proxies(node, startpoint, type)));
+                type.getClassLoader(), new Class<?>[] {type}, new Proxies(node, startpoint, type, interceptors)));
     }
 
     @Override
@@ -54,24 +60,56 @@ final class Proxies implements InvocationHandler {
                     : ofObject(method, parameters);
         }
         long deadlineNs = RemoteCall.inheritedDeadlineNs(System.nanoTime() + known.timeoutNs());
+        return interceptors.length == 0
+                ? call(known, parameters, deadlineNs, null)
+                : callThrough(known, parameters, deadlineNs, new OutgoingCall(known.method(), targets[0].rank()));
+    }
+
+    private @Nullable Object callThrough(
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs, OutgoingCall outgoing)
+            throws Throwable {
+        try {
+            return callThrough(0, outgoing, () -> call(method, parameters, deadlineNs, outgoing));
+        } catch (Throwable e) {
+            if (method.kind() != ServiceMethod.Kind.FUTURE) {
+                throw e;
+            }
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private @Nullable Object callThrough(int next, OutgoingCall outgoing, Invocation last) throws Throwable {
+        return next == interceptors.length
+                ? last.proceed()
+                : interceptors[next].intercept(outgoing, () -> callThrough(next + 1, outgoing, last));
+    }
+
+    private @Nullable Object call(
+            ServiceMethod known,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         return switch (known.kind()) {
             case VALUE ->
                 known.attempts() == 1
-                        ? calls.call(targets[0], known, parameters, deadlineNs)
-                        : callAgain(known, parameters, deadlineNs);
+                        ? calls.call(targets[0], known, parameters, deadlineNs, outgoing)
+                        : callAgain(known, parameters, deadlineNs, outgoing);
             case FUTURE ->
                 known.attempts() == 1
-                        ? callAsync(known, parameters, deadlineNs)
-                        : callAgainAsync(known, parameters, deadlineNs);
-            case STREAM -> stream(known, parameters, deadlineNs);
+                        ? callAsync(known, parameters, deadlineNs, outgoing)
+                        : callAgainAsync(known, parameters, deadlineNs, outgoing);
+            case STREAM -> stream(known, parameters, deadlineNs, outgoing);
         };
     }
 
     /** Failures come with the future, not before it. */
     private PendingCall.Async.Future callAsync(
-            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         try {
-            return calls.callAsync(targets[0], method, parameters, deadlineNs);
+            return calls.callAsync(targets[0], method, parameters, deadlineNs, outgoing);
         } catch (MadeleineException e) {
             PendingCall.Async.Future failed = new PendingCall.Async.Future();
             failed.fail(e);
@@ -80,11 +118,17 @@ final class Proxies implements InvocationHandler {
     }
 
     private @Nullable Object callAgain(
-            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         int target = 0;
         for (int attempt = 1; ; attempt++) {
             try {
-                return calls.call(targets[target], method, parameters, deadlineNs);
+                if (outgoing != null) {
+                    outgoing.goesTo(targets[target].rank());
+                }
+                return calls.call(targets[target], method, parameters, deadlineNs, outgoing);
             } catch (OverloadedException e) {
                 long pauseNs = FIRST_PAUSE_NS << Math.min(attempt, MOST_DOUBLINGS);
                 pauseNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
@@ -109,11 +153,14 @@ final class Proxies implements InvocationHandler {
     }
 
     private PendingCall.Async.Future callAgainAsync(
-            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         Thread thread = Thread.ofVirtual().unstarted(() -> {
             try {
-                future.answer(callAgain(method, parameters, deadlineNs));
+                future.answer(callAgain(method, parameters, deadlineNs, outgoing));
             } catch (Throwable e) {
                 future.fail(e);
             }
@@ -124,8 +171,11 @@ final class Proxies implements InvocationHandler {
     }
 
     private Flow.Publisher<Object> stream(
-            ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs) {
-        return subscriber -> new StreamCall(node, calls, targets[0].rank(), method, deadlineNs, subscriber)
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
+        return subscriber -> new StreamCall(node, calls, targets[0].rank(), method, deadlineNs, outgoing, subscriber)
                 .start(targets[0], parameters);
     }
 

@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,10 @@ public final class RemoteCall {
 
     private final int caller;
     private final long deadlineNs;
+    private final Method method;
+    private final boolean hasMetadata;
+    private volatile Metadata metadata = Metadata.EMPTY;
+    private volatile Metadata answerMetadata = Metadata.EMPTY;
 
     /** The threads that work for it now. */
     private @Nullable Worker workers;
@@ -46,9 +51,11 @@ public final class RemoteCall {
         }
     }
 
-    RemoteCall(int caller, long deadlineNs) {
+    RemoteCall(int caller, long deadlineNs, Method method, boolean hasMetadata) {
         this.caller = caller;
         this.deadlineNs = deadlineNs;
+        this.method = method;
+        this.hasMetadata = hasMetadata;
     }
 
     /** The call that this thread carries out, if it does. */
@@ -102,6 +109,36 @@ public final class RemoteCall {
     /** The rank of the caller. */
     public int caller() {
         return caller;
+    }
+
+    /** The method of the service's interface that is called. */
+    public Method method() {
+        return method;
+    }
+
+    /** What has travelled with the call; calls that are made for it do not inherit that. */
+    public Metadata metadata() {
+        return metadata;
+    }
+
+    /** Takes what the request begins with. */
+    void readMetadata(Request request) {
+        if (hasMetadata) {
+            metadata = Metadata.read(request);
+        }
+    }
+
+    /**
+     * Adds to what travels with the answer, or with the end of the stream that is the result.
+     *
+     * @throws IllegalArgumentException if it is too long together
+     */
+    public synchronized void answerWith(String name, String value) {
+        answerMetadata = answerMetadata.with(name, value);
+    }
+
+    Metadata answerMetadata() {
+        return answerMetadata;
     }
 
     /** How much time is left, in nanoseconds; 0 or less when nobody waits for the result any more. */

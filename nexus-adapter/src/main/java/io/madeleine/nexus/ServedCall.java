@@ -38,6 +38,8 @@ final class ServedCall implements Runnable {
     /** Whether the method has been begun, or will never be. */
     private volatile boolean begun;
 
+    private boolean invoked;
+
     /** Who runs the method, while it does. */
     private @Nullable Thread runner;
 
@@ -159,15 +161,14 @@ final class ServedCall implements Runnable {
     }
 
     private @Nullable Object invoke() throws Throwable {
-        @Nullable Object[] values;
+        Object result;
         try {
-            values = operation.method().readParameters(request, parameters);
-        } catch (Throwable e) {
-            throw new CodingException("the arguments of " + operation.method(), "read", e);
+            call.readMetadata(request);
+            ServerInterceptor[] interceptors = calls.interceptors();
+            result = interceptors.length == 0 ? invokeMethod() : invokeThrough(interceptors, 0);
         } finally {
             request.finish();
         }
-        Object result = operation.invoke(values);
         if (stream != null) {
             if (!(result instanceof Flow.Publisher<?> publisher)) {
                 throw new NullPointerException(operation.method() + " returned no publisher");
@@ -177,6 +178,28 @@ final class ServedCall implements Runnable {
             throw new NullPointerException(operation.method() + " returned no future");
         }
         return result;
+    }
+
+    private @Nullable Object invokeThrough(ServerInterceptor[] interceptors, int next) throws Throwable {
+        return next == interceptors.length
+                ? invokeMethod()
+                : interceptors[next].intercept(call, () -> invokeThrough(interceptors, next + 1));
+    }
+
+    private @Nullable Object invokeMethod() throws Throwable {
+        if (invoked) {
+            throw new IllegalStateException("an interceptor goes on twice: a call is carried out once");
+        }
+        invoked = true;
+        @Nullable Object[] values;
+        try {
+            values = operation.method().readParameters(request, parameters);
+        } catch (Throwable e) {
+            throw new CodingException("the arguments of " + operation.method(), "read", e);
+        } finally {
+            request.finish();
+        }
+        return operation.invoke(values);
     }
 
     private void await(CompletionStage<?> stage) {
@@ -205,17 +228,17 @@ final class ServedCall implements Runnable {
         endParameters();
         boolean mayWait = runner == Thread.currentThread(); // who completes a future must not wait for the caller
         if (thrown == null) {
-            calls.succeed(key, operation.method(), value, mayWait);
+            calls.succeed(key, operation.method(), call.answerMetadata(), value, mayWait);
         } else {
             Throwable why = cancelled == Why.CLOSE ? calls.interrupted(operation.method(), thrown) : thrown;
-            calls.fail(key, operation.method(), why, mayWait);
+            calls.fail(key, operation.method(), call.answerMetadata(), why, mayWait);
         }
     }
 
     /** An item of a parameter cannot be read: the caller hears it at once, the implementation by its subscriber. */
     private void parameterFailed(NexusException failure) {
         if (answered.compareAndSet(false, true)) { // first: the implementation may return when it sees its stream end
-            calls.fail(key, operation.method(), failure, true);
+            calls.fail(key, operation.method(), call.answerMetadata(), failure, true);
         }
         if (stream != null) {
             stream.cancel();

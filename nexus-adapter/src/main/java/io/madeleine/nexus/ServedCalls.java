@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -66,7 +67,8 @@ final class ServedCalls {
         Key key = new Key(request.remote(), request.getLong());
         int endpointId = request.getInt();
         int methodId = request.getInt();
-        long deadlineNs = System.nanoTime() + Math.clamp(request.getLong(), 0, LONGEST_NS);
+        long left = request.getLong();
+        long deadlineNs = System.nanoTime() + Math.min(left & ~Calls.HAS_METADATA, LONGEST_NS);
         boolean isMember = node.nodes().isMember(key.caller());
         Endpoint endpoint = node.find(endpointId);
         boolean mayCall = isMember || node.grants().allow(key.caller(), endpoint, request.getLong(), request.getLong());
@@ -91,15 +93,16 @@ final class ServedCalls {
                     service + " of rank " + node.rank() + " carries out " + service.maxConcurrent()
                             + " calls already (@RemoteService.maxConcurrent)");
         } else {
-            begin(key, service, operation, deadlineNs, request);
+            boolean hasMetadata = (left & Calls.HAS_METADATA) != 0;
+            Method method = operation.method().method();
+            begin(key, service, operation, new RemoteCall(key.caller(), deadlineNs, method, hasMetadata), request);
         }
     }
 
-    private void begin(Key key, Service service, Service.Operation operation, long deadlineNs, Request request) {
+    private void begin(Key key, Service service, Service.Operation operation, RemoteCall current, Request request) {
         ServedCall call = null;
         boolean begun = false;
         try {
-            RemoteCall current = new RemoteCall(key.caller(), deadlineNs);
             call = new ServedCall(this, key, service, operation, current, request.detach());
             running.put(key, call); // before the first credit comes
             sweeper.wake();
@@ -111,7 +114,7 @@ final class ServedCalls {
                                 + " requests already (ContextOptions.maxRunning)");
             }
         } catch (Throwable e) { // memory is short, or the user's executor fails
-            fail(key, operation.method(), e, true);
+            fail(key, operation.method(), Metadata.EMPTY, e, true);
         } finally {
             if (!begun) {
                 running.remove(key);
@@ -128,10 +131,20 @@ final class ServedCalls {
         return new ParameterStream(node, key, method, index, callFails);
     }
 
+    ServerInterceptor[] interceptors() {
+        return node.options().serverInterceptorArray();
+    }
+
     StreamSender newStream(
             Key key, ServiceMethod method, RemoteCall call, Function<@Nullable Throwable, Runnable> whenOver) {
         StreamSender.Route route = new StreamSender.Route(
-                key.caller(), method.toString(), ITEM, END, method.declared(), () -> new Arguments().putLong(key.id()));
+                key.caller(),
+                method.toString(),
+                ITEM,
+                END,
+                method.declared(),
+                () -> new Arguments().putLong(key.id()),
+                call::answerMetadata);
         return new StreamSender(node, route, call, method::writeResult, whenOver);
     }
 
@@ -144,18 +157,27 @@ final class ServedCalls {
 
     // ---- answers
 
-    void succeed(Key key, ServiceMethod method, @Nullable Object value, boolean mayWait) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.VALUE);
+    void succeed(Key key, ServiceMethod method, Metadata metadata, @Nullable Object value, boolean mayWait) {
+        Arguments answer = newAnswer(key, Answers.Status.VALUE, metadata);
         try {
             method.writeResult(answer, value);
             trySend(key, answer, mayWait);
         } catch (Throwable e) {
-            fail(key, method, new CodingException("the result of " + method, "sent", e), mayWait);
+            fail(key, method, metadata, new CodingException("the result of " + method, "sent", e), mayWait);
         }
     }
 
-    void fail(Key key, ServiceMethod method, Throwable thrown, boolean mayWait) {
-        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.THROWN);
+    private static Arguments newAnswer(Key key, byte status, Metadata metadata) {
+        Arguments answer = new Arguments().putLong(key.id());
+        if (metadata.isEmpty()) {
+            return answer.putByte(status);
+        }
+        metadata.write(answer.putByte((byte) (status | Answers.Status.HAS_METADATA)));
+        return answer;
+    }
+
+    void fail(Key key, ServiceMethod method, Metadata metadata, Throwable thrown, boolean mayWait) {
+        Arguments answer = newAnswer(key, Answers.Status.THROWN, metadata);
         Thrown.write(answer, thrown, method.declared());
         send(key, answer, mayWait);
     }

@@ -144,7 +144,12 @@ public final class Startpoint {
      * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
      */
     public <S> S service(Class<S> type) {
-        return Proxies.proxy(context.node(), this, type);
+        return service(type, List.of());
+    }
+
+    /** As {@link #service(Class)}, with interceptors around the calls of this proxy, inside those of the context. */
+    public <S> S service(Class<S> type, List<ClientInterceptor> interceptors) {
+        return Proxies.proxy(context.node(), this, type, interceptors);
     }
 
     Calls.Target[] targets() {

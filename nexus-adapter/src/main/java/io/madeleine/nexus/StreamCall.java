@@ -22,8 +22,9 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
             int rank,
             ServiceMethod method,
             long deadlineNs,
+            @Nullable OutgoingCall outgoing,
             Flow.Subscriber<Object> subscriber) {
-        super(calls.nextId(), rank, method, deadlineNs);
+        super(calls.nextId(), rank, method, deadlineNs, outgoing);
         this.node = node;
         this.calls = calls;
         this.items = new ItemQueue(this, subscriber, node.options().maxStreamItems());

@@ -38,9 +38,17 @@ final class StreamSender implements Flow.Subscriber<Object> {
      * @param end the handler for the end
      * @param declared exceptions that the subscriber expects
      * @param head new arguments that begin with which stream it is
+     * @param metadata what travels with the end
      */
     @SuppressWarnings("ArrayRecordComponent") // not compared
-    record Route(int node, String name, int item, int end, Class<?>[] declared, Supplier<Arguments> head) {}
+    record Route(
+            int node,
+            String name,
+            int item,
+            int end,
+            Class<?>[] declared,
+            Supplier<Arguments> head,
+            Supplier<Metadata> metadata) {}
 
     /**
      * A stream that has not begun.
@@ -187,7 +195,12 @@ final class StreamSender implements Flow.Subscriber<Object> {
         boolean interrupted = Thread.interrupted();
         try {
             if (tells) {
-                Arguments arguments = route.head().get().putBoolean(thrown != null);
+                Metadata metadata = route.metadata().get();
+                int flags = (thrown == null ? 0 : 1) | (metadata.isEmpty() ? 0 : Answers.Status.HAS_METADATA);
+                Arguments arguments = route.head().get().putByte((byte) flags);
+                if (!metadata.isEmpty()) {
+                    metadata.write(arguments);
+                }
                 if (thrown != null) {
                     Thrown.write(arguments, thrown, route.declared());
                 }

@@ -61,7 +61,8 @@ final class Uploads {
                     ITEM,
                     END,
                     new Class<?>[0],
-                    () -> new Arguments().putLong(key.call()).putInt(key.parameter()));
+                    () -> new Arguments().putLong(key.call()).putInt(key.parameter()),
+                    () -> Metadata.EMPTY);
             StreamSender upload = new StreamSender(
                     node,
                     route,
