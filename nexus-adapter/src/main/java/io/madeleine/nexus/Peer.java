@@ -236,7 +236,7 @@ final class Peer {
 
     /** Whether it is known to be gone: dead in its session, or its context has been closed. */
     boolean isGone() {
-        return left != null || (ways.isEmpty() && !routes.mayConnect(ANY));
+        return ways.isEmpty() && (left != null || !routes.mayConnect(ANY)); // not before its ways are out of use
     }
 
     boolean isDrained() {
