@@ -29,6 +29,7 @@ final class Answers {
     Answers(Calls calls, Endpoint system) {
         this.calls = calls;
         system.passingOn("reply", (_, request) -> answered(request));
+        system.nonThreaded("refused calls", (_, request) -> refused(request));
         system.nonThreaded("item", (_, request) -> itemCame(request));
         system.nonThreaded("end", (_, request) -> streamEnded(request));
     }
@@ -93,6 +94,16 @@ final class Answers {
         }
         OutgoingCall.answered(call.outgoing(), Metadata.read(request));
         return (byte) (status & ~Status.HAS_METADATA);
+    }
+
+    private void refused(Request request) {
+        String why = request.getString();
+        for (int left = request.getInt(); left > 0; left--) {
+            PendingCall found = callIn(request);
+            if (found != null && calls.remove(found.id()) != null) {
+                found.fail(new OverloadedException(why));
+            }
+        }
     }
 
     private void itemCame(Request request) {

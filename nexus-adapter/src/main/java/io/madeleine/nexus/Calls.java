@@ -7,8 +7,8 @@ import io.madeleine.api.WaitInterruptedException;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -29,11 +29,12 @@ final class Calls {
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private final AtomicLong lastId = new AtomicLong();
-    private final AtomicInteger outstanding = new AtomicInteger();
+    private final Semaphore turns;
     private final Sweeper sweeper = new Sweeper(pending::isEmpty, this::sweep);
 
     Calls(Node node, Endpoint system) {
         this.node = node;
+        this.turns = new Semaphore(node.options().maxOutstanding(), true);
         this.uploads = new Uploads(node, this, system);
         Answers _ = new Answers(this, system);
     }
@@ -174,30 +175,27 @@ final class Calls {
         }
     }
 
+    /** Who has waited for longest is next. */
     private void takeTurn(PendingCall call, long leftNs) {
-        int max = node.options().maxOutstanding();
-        if (outstanding.incrementAndGet() <= max) {
-            return;
+        try {
+            if (node.mayWait() ? turns.tryAcquire(leftNs, TimeUnit.NANOSECONDS) : turns.tryAcquire()) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException("interrupted while a call of " + call.method() + " waited for its turn");
         }
-        outstanding.decrementAndGet();
-        if (node.mayWait() && node.signal().await(() -> tryTakeTurn(max), leftNs, TimeUnit.NANOSECONDS)) {
-            return;
-        }
-        throw new OverloadedException("a call of " + call.method() + ": " + max
+        throw new OverloadedException("a call of " + call.method() + ": "
+                + node.options().maxOutstanding()
                 + " calls of this process are unanswered, more are not allowed (ContextOptions.maxOutstanding)");
-    }
-
-    private boolean tryTakeTurn(int max) {
-        int now = outstanding.get();
-        return now < max && outstanding.compareAndSet(now, now + 1);
     }
 
     /** Whoever removes a call brings it to its end. */
     @Nullable
     PendingCall remove(long id) {
         PendingCall call = pending.remove(id);
-        if (call != null && outstanding.getAndDecrement() >= node.options().maxOutstanding()) {
-            node.signal().signal();
+        if (call != null) {
+            turns.release();
         }
         if (call != null && call.method().streamParameters().length > 0) {
             uploads.end(call);
@@ -214,7 +212,7 @@ final class Calls {
     }
 
     int outstandingCount() {
-        return outstanding.get();
+        return node.options().maxOutstanding() - turns.availablePermits();
     }
 
     private static DeadlineExceededException late(PendingCall call) {

@@ -5,6 +5,7 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
+import io.madeleine.api.WaitInterruptedException;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -35,7 +36,7 @@ final class MadWay extends Way {
     private final int rank;
     private final Signal signal;
     private final long maxQueuedBytes;
-    private final Queue<Queued> queue = new ConcurrentLinkedQueue<>();
+    private final Queue<Entry> queue = new ConcurrentLinkedQueue<>();
     private final AtomicLong queuedBytes = new AtomicLong();
 
     /** How often it has been asked to drain since the thread that does began its last attempt; 0 if none does. */
@@ -54,6 +55,31 @@ final class MadWay extends Way {
         LOST
     }
 
+    private sealed interface Entry {}
+
+    /** A thread that waits for what was queued before: it alone is woken, and sends by itself. */
+    private static final class Turn implements Entry {
+        private final Thread thread = Thread.currentThread();
+        private volatile boolean come;
+
+        /** From whoever drains; perhaps several times. */
+        void comes() {
+            if (!come) {
+                come = true;
+                LockSupport.unpark(thread);
+            }
+        }
+
+        void await() {
+            while (!come) {
+                LockSupport.park(this);
+                if (thread.isInterrupted()) {
+                    throw new WaitInterruptedException("interrupted while a request waited for its turn to be sent");
+                }
+            }
+        }
+    }
+
     @SuppressWarnings("ArrayRecordComponent") // not compared
     private record Queued(
             Link link,
@@ -61,7 +87,7 @@ final class MadWay extends Way {
             Arguments arguments,
             @Nullable Arguments owner,
             String[] methods,
-            long bytes) {
+            long bytes) implements Entry {
         void over() {
             if (owner != null) {
                 owner.takenBack();
@@ -112,10 +138,29 @@ final class MadWay extends Way {
         if (lost() != null) {
             return false;
         }
-        if (!queue.isEmpty()) {
+        return queue.isEmpty() ? sendHere(arguments, link, handler) : sendInTurn(arguments, link, handler);
+    }
+
+    /** What others have sent before goes before. */
+    private boolean sendInTurn(Arguments arguments, Link link, int handler) {
+        Turn turn = new Turn();
+        queue.add(turn);
+        try {
             drain();
-            signal.await(queue::isEmpty); // what handlers have sent before goes before
+            turn.await();
+            return lost() == null && sendHere(arguments, link, handler);
+        } finally {
+            queue.remove(turn); // the first, unless the wait was interrupted
+            if (queue.isEmpty()) {
+                signal.signal();
+                node.wayIsFree(peer);
+            } else {
+                drain();
+            }
         }
+    }
+
+    private boolean sendHere(Arguments arguments, Link link, int handler) {
         OutgoingMessage message;
         try {
             message = channel.beginPacking(rank);
@@ -252,7 +297,11 @@ final class MadWay extends Way {
     }
 
     private void drainSome() {
-        for (Queued next = queue.peek(); next != null; next = queue.peek()) {
+        for (Entry first = queue.peek(); first != null; first = queue.peek()) {
+            if (!(first instanceof Queued next)) {
+                ((Turn) first).comes(); // and comes here when it has sent
+                return;
+            }
             try {
                 Attempt attempt = lost() != null
                         ? Attempt.LOST

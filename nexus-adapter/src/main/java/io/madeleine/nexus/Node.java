@@ -280,11 +280,6 @@ final class Node {
         return signal.await(condition, timeout, unit);
     }
 
-    /** Waits for so long, receiving meanwhile. */
-    void awaitNs(long pauseNs) {
-        boolean _ = await(() -> false, pauseNs, TimeUnit.NANOSECONDS);
-    }
-
     // ---- the end
 
     boolean refusesRequests() {

@@ -25,6 +25,7 @@ final class Peer {
 
     private final Routes routes;
     private final Refusals refusals = new Refusals();
+    private final RefusedCalls refusedCalls = new RefusedCalls();
 
     /** Ways of the session that are lost. */
     private final List<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
@@ -64,6 +65,10 @@ final class Peer {
 
     Refusals refusals() {
         return refusals;
+    }
+
+    RefusedCalls refusedCalls() {
+        return refusedCalls;
     }
 
     /** One more way, at work. */

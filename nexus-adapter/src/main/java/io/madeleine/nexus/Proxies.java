@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.WaitInterruptedException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -135,7 +137,7 @@ final class Proxies implements InvocationHandler {
                 if (attempt >= method.attempts() || deadlineNs - System.nanoTime() < pauseNs) {
                     throw e;
                 }
-                node.awaitNs(pauseNs);
+                pause(pauseNs);
             } catch (UnavailableException e) { // here, or at that target
                 if (attempt >= method.attempts() || ++target >= targets.length) {
                     throw e;
@@ -148,6 +150,17 @@ final class Proxies implements InvocationHandler {
                 if (isAlone && ++target >= targets.length) {
                     throw e;
                 }
+            }
+        }
+    }
+
+    /** Nobody is woken by what comes for others. */
+    private static void pause(long pauseNs) {
+        long untilNs = System.nanoTime() + pauseNs;
+        for (long leftNs = pauseNs; leftNs > 0; leftNs = untilNs - System.nanoTime()) {
+            LockSupport.parkNanos(leftNs);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new WaitInterruptedException("interrupted before a call that was refused could be made again");
             }
         }
     }

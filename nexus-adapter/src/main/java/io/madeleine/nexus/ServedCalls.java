@@ -198,13 +198,11 @@ final class ServedCalls {
     }
 
     private void refuse(Key key, String why) {
-        send(
-                key,
-                new Arguments()
-                        .putLong(key.id())
-                        .putByte(Answers.Status.REFUSED)
-                        .putString(why),
-                true);
+        try {
+            node.systemRequests().refuseCall(key.caller(), key.id(), why);
+        } catch (MadeleineException e) {
+            node.failures().sendFailed(key.caller(), e);
+        }
     }
 
     private void absent(Key key, String why) {

@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,6 +11,7 @@ import java.util.Map;
  */
 final class SystemRequests {
     private static final int REFUSED = Wire.id("refused");
+    private static final int REFUSED_CALLS = Wire.id("refused calls");
     private static final int GOODBYE = Wire.id("goodbye");
     private static final int ADDRESSES = Wire.id("addresses");
     private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
@@ -50,9 +52,37 @@ final class SystemRequests {
         }
     }
 
+    /** Refuses a call; its caller is told as soon as nothing else waits to be sent there. */
+    void refuseCall(int caller, long id, String why) {
+        if (caller == node.rank()) {
+            node.send(caller, REFUSED_CALLS, refusedCalls(why, List.of(id)));
+            return;
+        }
+        Peer peer = node.nodes().get(caller);
+        if (!peer.refusedCalls().add(id, why)) {
+            throw new OverloadedException(
+                    peer + " does not take what is sent to it, not even that its calls are refused");
+        }
+        if (peer.isDrained()) {
+            tellRefusals(peer);
+        }
+    }
+
+    private static Arguments refusedCalls(String why, List<Long> ids) {
+        Arguments arguments = new Arguments().putString(why).putInt(ids.size());
+        ids.forEach(arguments::putLong);
+        return arguments;
+    }
+
     /** The way to a peer is free. */
     @SuppressWarnings("EnumOrdinal") // both ends are the same program
     void tellRefusals(Peer peer) {
+        while (peer.refusedCalls().any() && peer.isDrained()) {
+            RefusedCalls.Some some = peer.refusedCalls().take();
+            if (!some.ids().isEmpty()) {
+                tell(peer, REFUSED_CALLS, refusedCalls(some.why(), some.ids()));
+            }
+        }
         if (!peer.refusals().any()) {
             return;
         }
