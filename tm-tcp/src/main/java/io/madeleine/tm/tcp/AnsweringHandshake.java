@@ -55,6 +55,7 @@ final class AnsweringHandshake extends HandshakeHandler {
 
     @Override
     void onFrame(byte type, ByteBuf frame) throws Handshake.MalformedFrameException {
+        lobby.spoke(this);
         if (type == Handshake.HELLO && handshake == null) {
             TlsBinding bound = binding();
             Handshake.need(frame, Handshake.NONCE_BYTES + (bound == null ? 0 : 1), "HELLO");

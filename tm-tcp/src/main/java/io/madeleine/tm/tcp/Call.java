@@ -5,6 +5,7 @@ import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -71,7 +72,9 @@ final class Call implements CallingHandshake.Caller {
         channel = connecting.channel();
         connecting.addListener(made -> {
             if (!made.isSuccess()) {
-                boolean nobodyListens = made.cause() instanceof ConnectException && next >= places.size();
+                boolean nobodyListens = made.cause() instanceof ConnectException
+                        && !(made.cause() instanceof ConnectTimeoutException) // there may be no room for the moment
+                        && next >= places.size();
                 failed(String.valueOf(made.cause().getMessage()), nobodyListens);
             }
         });

@@ -134,8 +134,13 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         if (!over) {
             over = true;
             context().writeAndFlush(Handshake.reject(code)).addListener(ChannelFutureListener.CLOSE);
-            onFailure(reason, true);
+            onFailure(reason, isDecided(code));
         }
+    }
+
+    /** Who was too slow may be faster the next time. */
+    private static boolean isDecided(byte code) {
+        return code != Handshake.TOO_SLOW;
     }
 
     /** Gives up without a word. */
@@ -243,7 +248,8 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
             String versions = version == Handshake.VERSION
                     ? ""
                     : " (it has " + version + ", this process " + Handshake.VERSION + ")";
-            fail("the peer refused: " + Handshake.describe(frame.readByte()) + versions, true);
+            byte code = frame.readByte();
+            fail("the peer refused: " + Handshake.describe(code) + versions, isDecided(code));
         } else if (version != Handshake.VERSION) {
             reject(
                     Handshake.OTHER_VERSION,

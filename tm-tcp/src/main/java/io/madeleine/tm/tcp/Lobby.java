@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where connections that peers made and this process's wishes for connections find each other. Who is not authenticated
- * is one of a bounded number; who is waits for a bounded time.
+ * is one of a bounded number, and who has been silent for longest goes when there are too many: a peer tries again until its
+ * deadline. Who is authenticated waits for a bounded time.
  *
  * <p>Threading: confined to the event loop.
  */
@@ -42,7 +43,9 @@ final class Lobby {
     private final TcpConfig.HandshakeConfig limits;
     private final EventLoop loop;
     private final Host host;
+    /** Who has been silent for longest comes first. */
     private final Set<AnsweringHandshake> strangers = new LinkedHashSet<>();
+
     private final Map<Key, Guest> guests = new HashMap<>();
     private final Map<Key, Wish> wishes = new HashMap<>();
     private String lastFailure = "";
@@ -61,11 +64,18 @@ final class Lobby {
     void entered(AnsweringHandshake stranger) {
         strangers.add(stranger);
         if (strangers.size() > limits.maxUnauthenticatedCount()) {
-            AnsweringHandshake oldest = strangers.iterator().next();
-            oldest.fail(
+            AnsweringHandshake mostSilent = strangers.iterator().next();
+            mostSilent.fail(
                     "more than " + limits.maxUnauthenticatedCount()
                             + " connections at once (madeleine.tm.tcp.handshake.max-unauthenticated)",
                     false);
+        }
+    }
+
+    /** A stranger has said something: it is the last to lose its place. */
+    void spoke(AnsweringHandshake stranger) {
+        if (strangers.remove(stranger)) {
+            strangers.add(stranger);
         }
     }
 

@@ -77,7 +77,7 @@ final class TcpAdapter implements Adapter {
     private Channel bind(TcpConfig.AdapterConfig own) {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop())
-                .channel(reactor.io().serverChannel())
+                .channelFactory(() -> reactor.io().newServerChannel())
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel accepted) {
@@ -176,6 +176,11 @@ final class TcpAdapter implements Adapter {
         if (!reactor.isLedHere()) {
             reactor.wakeUp(); // somebody may sleep until there is a connection
         }
+    }
+
+    /** The socket that listens. */
+    Channel server() {
+        return server;
     }
 
     EventLoop loop() {

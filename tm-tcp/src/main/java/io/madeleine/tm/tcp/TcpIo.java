@@ -116,11 +116,20 @@ enum TcpIo {
         };
     }
 
-    Class<? extends ServerSocketChannel> serverChannel() {
+    /** A socket that listens, whatever goes wrong when it accepts. */
+    ServerSocketChannel newServerChannel() {
         return switch (this) {
-            case NIO -> NioServerSocketChannel.class;
-            case EPOLL -> EpollServerSocketChannel.class;
-            case IO_URING -> IoUringServerSocketChannel.class;
+            case NIO -> new LastingServerChannel();
+            case EPOLL -> new EpollServerSocketChannel();
+            case IO_URING -> new IoUringServerSocketChannel();
         };
+    }
+
+    /** Netty's own would be closed by an Error in accepting, such as that memory has run out for a moment. */
+    private static final class LastingServerChannel extends NioServerSocketChannel {
+        @Override
+        protected boolean closeOnReadError(Throwable cause) {
+            return !isActive();
+        }
     }
 }

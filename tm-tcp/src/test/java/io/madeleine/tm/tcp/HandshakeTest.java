@@ -459,7 +459,7 @@ class HandshakeTest {
     }
 
     @Test
-    void shouldDropTheOldestOfTooManyStrangers() throws Exception {
+    void shouldDropThoseOfTooManyStrangersWhoHaveBeenSilentForLongest() throws Exception {
         use(new Pair("madeleine.tm.tcp.handshake.max-unauthenticated = 4"));
         whileDriving(() -> {
             List<Socket> strangers = new ArrayList<>();
@@ -480,6 +480,114 @@ class HandshakeTest {
             }
             return true;
         });
+        assertStillWorks();
+    }
+
+    @Test
+    void shouldKeepWhoSpeaksAmongTooManySilentStrangers() throws Exception {
+        use(new Pair("madeleine.tm.tcp.handshake.max-unauthenticated = 4"));
+        whileDriving(() -> {
+            List<Socket> strangers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                strangers.add(stranger());
+            }
+            Thread.sleep(300); // until all are in
+            Socket speaker = strangers.getFirst();
+            sendFrame(speaker, Handshake.initiator(Pair.SECRET).hello());
+            assertEquals(Handshake.CHALLENGE, readFrame(speaker).readByte());
+            for (int i = 0; i < 3; i++) {
+                strangers.add(stranger());
+            }
+            for (Socket silent : strangers.subList(1, 4)) {
+                assertFalse(readFrame(silent).isReadable(), "who has said nothing has to go");
+            }
+            speaker.setSoTimeout(50);
+            assertThrows(
+                    java.net.SocketTimeoutException.class,
+                    () -> speaker.getInputStream().read());
+            for (Socket socket : strangers) {
+                socket.close();
+            }
+            return true;
+        });
+        assertStillWorks();
+    }
+
+    /** It may have come in a bad moment. */
+    @Test
+    void shouldCallAgainIfThePeerFoundItTooSlow() throws Exception {
+        try (var server = new java.net.ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            var calling = pair.left
+                    .adapter
+                    .openChannel("main")
+                    .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                            pair.right.identity,
+                            "tag@127.0.0.1:" + server.getLocalPort(),
+                            true,
+                            pair.left.pmm.transmissionModules(),
+                            42,
+                            System.nanoTime() + Pair.PATIENCE.toNanos()));
+            whileDriving(() -> {
+                try (Socket socket = server.accept()) {
+                    readFrame(socket);
+                    sendFrame(socket, Handshake.reject(Handshake.TOO_SLOW));
+                }
+                try (Socket again = server.accept()) {
+                    return readFrame(again).readableBytes();
+                }
+            });
+            assertFalse(calling.isDone());
+        }
+    }
+
+    @Test
+    void shouldConnectAmongFiveHundredHalfOpenConnectionsThatAreRenewed() throws Exception {
+        var over = new java.util.concurrent.atomic.AtomicBoolean();
+        var made = new java.util.concurrent.atomic.AtomicInteger();
+        Thread attacker = Thread.ofPlatform().start(() -> {
+            java.util.ArrayDeque<Socket> open = new java.util.ArrayDeque<>();
+            while (!over.get()) {
+                try {
+                    open.add(stranger());
+                    made.incrementAndGet();
+                    if (open.size() > 500) {
+                        open.remove().close();
+                    }
+                } catch (IOException _) {
+                    // no room for the moment
+                }
+            }
+            open.forEach(socket -> {
+                try {
+                    socket.close();
+                } catch (IOException _) {
+                    // closed in any case
+                }
+            });
+        });
+        try {
+            pair.driveUntil(() -> made.get() >= 600);
+            for (int i = 0; i < 5; i++) {
+                pair.connect("channel " + i);
+            }
+        } finally {
+            over.set(true);
+            pair.driveUntil(() -> !attacker.isAlive());
+        }
+        assertTrue(pair.right.log.lines.size() < 20, "strangers must not fill the log");
+    }
+
+    @Test
+    void shouldListenOnAfterAnErrorInAccepting() throws Exception {
+        Pair.assumeIo();
+        if (Pair.io() == TcpIo.NIO) {
+            var channel = (io.netty.channel.socket.nio.NioServerSocketChannel) pair.right.adapter.server();
+            var method = io.netty.channel.nio.AbstractNioMessageChannel.class.getDeclaredMethod(
+                    "closeOnReadError", Throwable.class);
+            method.setAccessible(true);
+            assertEquals(false, method.invoke(channel, new OutOfMemoryError("for a moment")));
+        }
+        pair.right.adapter.server().pipeline().fireExceptionCaught(new OutOfMemoryError("for a moment"));
         assertStillWorks();
     }
 
