@@ -41,7 +41,7 @@ public final class Mad implements Runnable {
     static final int USAGE = 2;
 
     private static final int WIDTH = 110;
-    private static final Set<String> OWN = Set.of("run", "info", "explain", "test");
+    private static final Set<String> OWN = Set.of("run", "info", "explain", "secret", "test");
 
     @Option(
             names = {"-h", "--help"},
@@ -84,6 +84,7 @@ public final class Mad implements Runnable {
         line.addSubcommand(stoppingAtUnmatched(new RunCommand()));
         line.addSubcommand(new InfoCommand());
         line.addSubcommand(new ExplainCommand());
+        line.addSubcommand(new SecretCommand());
         if (arguments.length == 0 || !OWN.contains(arguments[0])) {
             for (ToolCommand tool : ToolCommand.all()) {
                 CommandLine command = stoppingAtUnmatched(tool);

@@ -25,14 +25,14 @@ class MadTest {
     void shouldListAllCommandsWithTheirPurpose() {
         CommandLineRun help = CommandLineRun.of("--help");
         assertEquals(0, help.code());
-        for (String command : List.of("run", "info", "explain", "perf", "test")) {
+        for (String command : List.of("run", "info", "explain", "secret", "perf", "test")) {
             assertTrue(help.out().lines().anyMatch(line -> line.matches("  " + command + " +\\S.{20,}")), help.out());
         }
         assertEquals("", help.err());
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "info", "explain", "perf"})
+    @ValueSource(strings = {"run", "info", "explain", "secret", "perf"})
     void shouldExplainEachCommandWithExitCodesAndExamples(String command) {
         CommandLineRun help = CommandLineRun.of(command, "--help");
         assertEquals(0, help.code());
@@ -66,7 +66,7 @@ class MadTest {
         assertEquals(Mad.USAGE, wrong.code());
         assertOneSentence(wrong.err());
         assertTrue(
-                wrong.err().contains("pref") && wrong.err().contains("run, info, explain, perf, tune, test"),
+                wrong.err().contains("pref") && wrong.err().contains("run, info, explain, secret, perf, tune, test"),
                 wrong.err());
         CommandLineRun nothing = CommandLineRun.of();
         assertEquals(Mad.USAGE, nothing.code());
@@ -78,6 +78,7 @@ class MadTest {
             strings = {
                 "info --jsno",
                 "explain",
+                "secret one two",
                 "explain --bytes 64Ki --send LATE",
                 "explain --bytes many",
                 "explain --bytes 8 --protocol sco",

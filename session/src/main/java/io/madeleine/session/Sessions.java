@@ -22,6 +22,11 @@ public final class Sessions {
         return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()));
     }
 
+    /** A secret for {@code madeleine.session.secret-file} that nobody can guess: 256 random bits, as text. */
+    public static String newSecret() {
+        return Secrets.generate();
+    }
+
     static Session open(ConfigSources sources) {
         return new SessionOpening(SessionConfig.from(sources)).open();
     }

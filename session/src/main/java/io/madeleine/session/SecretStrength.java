@@ -1,0 +1,82 @@
+package io.madeleine.session;
+
+/**
+ * How many trials a secret would take to be guessed, as a number of bits: an estimate from its characters alone, low for what
+ * looks like words or repeats itself.
+ *
+ * <p>Threading: stateless.
+ */
+final class SecretStrength {
+    /** What nobody will try through. */
+    static final int ENOUGH_BITS = 128;
+
+    private static final double WORD_BITS = 1.5;
+    private static final double HEX_BITS = 4;
+
+    /** Letters or digits in such a row look like a word or a number. */
+    private static final int ROW = 4;
+
+    /** Of a secret of few different characters, however long. */
+    private static final int BITS_PER_DIFFERENT_CHARACTER = 12;
+
+    private static final int FEW_DIGITS = 10;
+
+    private SecretStrength() {}
+
+    /** Bits, at most as many as all guesses about it allow. */
+    static int bits(String secret) {
+        long different = secret.chars().distinct().count();
+        double bits = isHex(secret) && different >= FEW_DIGITS ? HEX_BITS * secret.length() : mixed(secret);
+        return (int) Math.min(bits, different * BITS_PER_DIFFERENT_CHARACTER);
+    }
+
+    private static boolean isHex(String secret) {
+        return secret.matches("[0-9a-f]*[a-f][0-9a-f]*|[0-9A-F]*[A-F][0-9A-F]*");
+    }
+
+    /** Characters of rows of one kind count as text does, others as random ones of all kinds that there are. */
+    private static double mixed(String secret) {
+        boolean[] present = new boolean[Kind.values().length];
+        secret.chars().forEach(character -> present[Kind.of(character).ordinal()] = true);
+        int characters = 0;
+        for (Kind kind : Kind.values()) {
+            characters += present[kind.ordinal()] ? kind.count : 0;
+        }
+        double each = Math.log(Math.max(2, characters)) / Math.log(2);
+        double bits = 0;
+        int length = secret.length();
+        for (int begin = 0; begin < length; ) {
+            int end = begin + 1;
+            while (end < length && Kind.of(secret.charAt(end)) == Kind.of(secret.charAt(begin))) {
+                end++;
+            }
+            bits += (end - begin) * (end - begin >= ROW ? WORD_BITS : each);
+            begin = end;
+        }
+        return bits;
+    }
+
+    /** Kinds of characters, with how many of them are used. */
+    private enum Kind {
+        LOWER(26),
+        UPPER(26),
+        DIGIT(10),
+        OTHER(8);
+
+        private final int count;
+
+        Kind(int count) {
+            this.count = count;
+        }
+
+        static Kind of(int character) {
+            if (Character.isDigit(character)) {
+                return DIGIT;
+            }
+            if (Character.isLowerCase(character)) {
+                return LOWER;
+            }
+            return Character.isUpperCase(character) ? UPPER : OTHER;
+        }
+    }
+}
