@@ -7,4 +7,6 @@ module io.madeleine.nexus {
     requires org.bouncycastle.provider;
 
     exports io.madeleine.nexus;
+
+    uses io.madeleine.nexus.ServiceSerializer;
 }

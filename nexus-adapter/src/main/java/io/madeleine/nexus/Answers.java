@@ -16,6 +16,7 @@ final class Answers {
         static final byte THROWN = 1;
         static final byte REFUSED = 2;
         static final byte ABSENT = 3;
+        static final byte UNLIKE = 5;
 
         /** With the status: metadata follow. */
         static final byte HAS_METADATA = 0x40;
@@ -75,6 +76,7 @@ final class Answers {
                     failure = new CallException(
                             ErrorCode.UNIMPLEMENTED, "the call of " + found.method() + ": " + request.getString());
                 case Status.CLOSING -> failure = Calls.notCarriedOut(found, request.getString());
+                case Status.UNLIKE -> failure = unlike(found, request);
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
         } catch (Throwable e) {
@@ -104,6 +106,26 @@ final class Answers {
                 found.fail(new OverloadedException(why));
             }
         }
+    }
+
+    /** The other side has no method of that shape: says where those of that name differ. */
+    private static NexusException unlike(PendingCall call, Request request) {
+        String service = request.getString();
+        Shape mine = call.method().shape();
+        Shape closest = null;
+        int count = request.getInt();
+        for (int i = 0; i < count; i++) {
+            Shape theirs = Shape.read(request);
+            if (theirs.isOf(call.method().method().getName()) && (closest == null || theirs.isCloser(mine, closest))) {
+                closest = theirs;
+            }
+        }
+        return new CallException(ErrorCode.UNIMPLEMENTED, "the call of " + call.method() + ": " + service
+                + (closest == null
+                        ? " has no such method: both sides need the same interface"
+                        : " has another version of it: " + mine.difference(closest)
+                                + ": both sides need the same types, or a serialiser that lets them differ"
+                                + " (@RemoteService.serializer)"));
     }
 
     private void itemCame(Request request) {

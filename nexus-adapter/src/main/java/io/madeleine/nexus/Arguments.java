@@ -36,6 +36,7 @@ public final class Arguments {
 
     private int bulkCount;
     private @Nullable AtomicInteger lent;
+    private int depth;
 
     /** Arguments without any. */
     public Arguments() {}
@@ -50,6 +51,7 @@ public final class Arguments {
             throw new IllegalStateException("these arguments are still being sent: look at isSent(), or use others");
         }
         end = Wire.HEADER_BYTES;
+        depth = 0;
         if (bulkCount > 0) {
             Arrays.fill(bulks, 0, bulkCount, null);
             bulkCount = 0;
@@ -227,6 +229,22 @@ public final class Arguments {
     public <T> Arguments put(T value, Codec<? super T> codec) {
         codec.write(this, value);
         return this;
+    }
+
+    /** A value that contains others begins; {@link #leave} follows if this does not throw. */
+    void enter(int maxDepth) {
+        if (depth >= maxDepth) {
+            throw tooDeep(maxDepth);
+        }
+        depth++;
+    }
+
+    void leave() {
+        depth--;
+    }
+
+    static NexusException tooDeep(int maxDepth) {
+        return new NexusException("values lie within values deeper than " + maxDepth + " (ContextOptions.maxDepth)");
     }
 
     // ---- on their way

@@ -137,7 +137,7 @@ final class Calls {
             Arguments arguments = new Arguments()
                     .putLong(call.id())
                     .putInt(target.link().endpoint())
-                    .putInt(call.method().id())
+                    .putLong(call.method().id())
                     .putLong(metadata.isEmpty() ? leftNs : leftNs | HAS_METADATA);
             if (!node.nodes().isMember(target.rank())) { // what lets it call there
                 arguments.putLong(target.link().grant()).putLong(target.link().grantRest());

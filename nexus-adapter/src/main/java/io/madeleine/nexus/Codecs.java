@@ -2,13 +2,11 @@ package io.madeleine.nexus;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
-import java.lang.reflect.GenericArrayType;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the codec of a type: primitives and their boxes, strings, arrays, enums, {@link MemorySegment}, {@link Startpoint},
- * {@code List}, {@code Set}, {@code Map} and {@code Optional} of such, records of such, and whatever has been
- * {@linkplain #register registered}. Values that are no primitives may be null. No Java serialization anywhere.
+ * {@code Number}, {@code BigInteger}, {@code BigDecimal}, {@code Instant}, {@code Duration}, {@code LocalDate}, {@code LocalTime},
+ * {@code LocalDateTime}, {@code UUID}, {@code List}, {@code Set}, {@code Map} and {@code Optional} of such, records of such, also
+ * generic ones, sealed types that permit such, and whatever has been {@linkplain #register registered}. Values that are no
+ * primitives may be null; they lie within each other no deeper than {@link ContextOptions#maxDepth}. No Java serialization anywhere.
  *
  * <p>A segment that has come is memory of the heap, aligned for longs; who wants it elsewhere registers a codec that takes it
  * there, with {@link Request#getSegment}.
@@ -32,10 +32,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 public final class Codecs {
+    private static final int MOST_TYPES_AT_ONCE = 1_000;
+
+    private final int maxDepth;
     private final Map<Type, Codec<Object>> known = new ConcurrentHashMap<>();
+
+    /** Until they are all made: some of them contain others. */
     private final Map<Type, Codec<Object>> beingMade = new HashMap<>();
 
-    Codecs() {
+    /** Those with a codec that the program has registered. */
+    private final Set<Type> own = ConcurrentHashMap.newKeySet();
+
+    private final Set<Type> builtIn = new HashSet<>();
+    private final Map<Class<?>, Map<Long, ServiceMethod>> services = new ConcurrentHashMap<>();
+
+    /** Values may lie within values so deep. */
+    Codecs(int maxDepth) {
+        this.maxDepth = maxDepth;
         add(boolean.class, Boolean.class, Codec.of((v, a) -> a.putBoolean(v), Request::getBoolean));
         add(byte.class, Byte.class, Codec.of((v, a) -> a.putByte(v), Request::getByte));
         add(short.class, Short.class, Codec.of((v, a) -> a.putShort(v), Request::getShort));
@@ -44,18 +57,19 @@ public final class Codecs {
         add(long.class, Long.class, Codec.of((v, a) -> a.putLong(v), Request::getLong));
         add(float.class, Float.class, Codec.of((v, a) -> a.putFloat(v), Request::getFloat));
         add(double.class, Double.class, Codec.of((v, a) -> a.putDouble(v), Request::getDouble));
-        register(String.class, Codec.of((v, a) -> a.putString(v), Request::getString));
-        register(byte[].class, Codec.of((v, a) -> a.putBytes(v), Request::getBytes));
-        register(short[].class, Codec.of((v, a) -> a.putShorts(v), Request::getShorts));
-        register(char[].class, Codec.of((v, a) -> a.putChars(v), Request::getChars));
-        register(int[].class, Codec.of((v, a) -> a.putInts(v), Request::getInts));
-        register(long[].class, Codec.of((v, a) -> a.putLongs(v), Request::getLongs));
-        register(float[].class, Codec.of((v, a) -> a.putFloats(v), Request::getFloats));
-        register(double[].class, Codec.of((v, a) -> a.putDoubles(v), Request::getDoubles));
-        register(
+        builtIn(String.class, Codec.of((v, a) -> a.putString(v), Request::getString));
+        builtIn(byte[].class, Codec.of((v, a) -> a.putBytes(v), Request::getBytes));
+        builtIn(short[].class, Codec.of((v, a) -> a.putShorts(v), Request::getShorts));
+        builtIn(char[].class, Codec.of((v, a) -> a.putChars(v), Request::getChars));
+        builtIn(int[].class, Codec.of((v, a) -> a.putInts(v), Request::getInts));
+        builtIn(long[].class, Codec.of((v, a) -> a.putLongs(v), Request::getLongs));
+        builtIn(float[].class, Codec.of((v, a) -> a.putFloats(v), Request::getFloats));
+        builtIn(double[].class, Codec.of((v, a) -> a.putDoubles(v), Request::getDoubles));
+        builtIn(
                 MemorySegment.class,
                 Codec.of((v, a) -> a.putSegment(v), request -> request.getSegment(Codecs::onHeap)));
-        register(Startpoint.class, Codec.of((v, a) -> a.putStartpoint(v), Request::getStartpoint));
+        builtIn(Startpoint.class, Codec.of((v, a) -> a.putStartpoint(v), Request::getStartpoint));
+        ValueCodecs.addTo(this);
     }
 
     /** Memory of the heap, aligned for longs: that of {@link java.lang.foreign.Arena#ofAuto} takes several times as long to make. */
@@ -66,14 +80,29 @@ public final class Codecs {
 
     private <T> void add(Class<T> primitive, Class<T> box, Codec<T> codec) {
         known.put(primitive, untyped(codec));
-        register(box, codec);
+        builtIn.add(primitive);
+        builtIn(box, codec);
     }
 
-    /** Adds the codec of a type, or replaces it; both ends register the same. */
-    public <T> Codecs register(Class<T> type, Codec<T> codec) {
-        Nullables nullable = new Nullables();
-        nullable.codec = untyped(codec);
-        known.put(type, nullable);
+    <T> void builtIn(Class<T> type, Codec<T> codec) {
+        builtIn.add(type);
+        known.put(type, new Nullables(untyped(codec)));
+    }
+
+    boolean isBuiltIn(Type type) {
+        return builtIn.contains(type);
+    }
+
+    boolean isOwn(Type type) {
+        return own.contains(type);
+    }
+
+    /** Adds the codec of a type, or replaces it, for services that are not in use yet; both ends register the same. */
+    public synchronized <T> Codecs register(Class<T> type, Codec<T> codec) {
+        own.add(type);
+        known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each)); // they may contain it
+        known.put(type, new Nullables(untyped(codec)));
+        services.clear();
         return this;
     }
 
@@ -92,6 +121,17 @@ public final class Codecs {
         return (Codec<T>) find(type);
     }
 
+    /** The methods of a service's interface, by their numbers. */
+    Map<Long, ServiceMethod> methodsOf(Class<?> service, long defaultTimeoutNs) {
+        Map<Long, ServiceMethod> methods = services.get(service);
+        if (methods == null) {
+            methods = ServiceMethod.all(service, this, defaultTimeoutNs);
+            services.put(service, methods);
+        }
+        return methods;
+    }
+
+    /** Of a type without variables. */
     Codec<Object> find(Type type) {
         Codec<Object> codec = known.get(type);
         return codec == null ? findNew(type) : codec;
@@ -103,29 +143,40 @@ public final class Codecs {
         if (codec == null) {
             codec = beingMade.get(type);
         }
-        if (codec == null) {
-            Nullables made = new Nullables();
-            beingMade.put(type, made);
-            try {
-                made.codec = derive(type);
-                known.put(type, made);
-            } finally {
-                beingMade.remove(type);
-            }
-            codec = made;
+        if (codec != null) {
+            return codec;
         }
-        return codec;
+        if (beingMade.size() >= MOST_TYPES_AT_ONCE) {
+            throw new IllegalArgumentException(type.getTypeName() + " is one of more than " + MOST_TYPES_AT_ONCE
+                    + " types that one type consists of: does it contain itself, of another type each time?");
+        }
+        boolean isFirst = beingMade.isEmpty();
+        Nesting made = new Nesting(maxDepth);
+        beingMade.put(type, made);
+        try {
+            made.codec = derive(type);
+            if (isFirst) {
+                known.putAll(beingMade);
+            }
+        } catch (StackOverflowError e) {
+            throw new IllegalArgumentException(
+                    type.getTypeName() + " contains itself, of another type each time: expected one with an end", e);
+        } finally {
+            if (isFirst) {
+                beingMade.clear();
+            }
+        }
+        return made;
     }
 
     private Codec<Object> derive(Type type) {
         return switch (type) {
             case Class<?> raw when raw.isRecord() -> new RecordCodec(raw, this);
             case Class<?> raw when raw.isEnum() -> enumeration(raw.getEnumConstants());
+            case Class<?> raw when raw.isSealed() -> new SealedCodec(raw, this);
             case Class<?> raw when raw.isArray() -> array(raw.getComponentType(), find(raw.getComponentType()));
-            case GenericArrayType generic ->
-                array(raw(generic.getGenericComponentType()), find(generic.getGenericComponentType()));
-            case WildcardType wildcard -> find(wildcard.getUpperBounds()[0]);
-            case ParameterizedType generic -> parameterized(generic);
+            case Types.ArrayOf array -> array(Types.raw(array.component()), find(array.component()));
+            case Types.Of of -> generic(of);
             default -> throw unknown(type);
         };
     }
@@ -133,36 +184,31 @@ public final class Codecs {
     private static IllegalArgumentException unknown(Type type) {
         return new IllegalArgumentException(
                 "there is no codec for " + type.getTypeName() + ": expected a primitive, its"
-                        + " box, a String, an array, an enum, a record, MemorySegment, Startpoint, List, Set, Map or Optional of"
-                        + " such, or a type that was added with Context.codecs().register");
+                        + " box, a String, an array, an enum, a record, a sealed type, a number or time of the JDK,"
+                        + " MemorySegment, Startpoint, List, Set, Map or Optional of such, or a type that was added with"
+                        + " Context.codecs().register");
     }
 
-    static Class<?> raw(Type type) {
-        return switch (type) {
-            case Class<?> raw -> raw;
-            case ParameterizedType generic -> raw(generic.getRawType());
-            case WildcardType wildcard -> raw(wildcard.getUpperBounds()[0]);
-            default -> throw unknown(type);
-        };
-    }
-
-    private Codec<Object> parameterized(ParameterizedType type) {
-        Class<?> raw = raw(type);
-        Type[] arguments = type.getActualTypeArguments();
+    private Codec<Object> generic(Types.Of type) {
+        Class<?> raw = type.raw();
+        Type first = type.arguments().getFirst();
         if (raw == List.class || raw == Collection.class) {
-            return collection(find(arguments[0]), ArrayList::new);
+            return collection(find(first), ArrayList::new);
         }
         if (raw == Set.class) {
-            return collection(find(arguments[0]), LinkedHashSet::new);
+            return collection(find(first), LinkedHashSet::new);
         }
         if (raw == Optional.class) {
-            return optional(find(arguments[0]));
+            return optional(find(first));
         }
         if (raw == Map.class) {
-            return map(find(arguments[0]), find(arguments[1]));
+            return map(find(first), find(type.arguments().get(1)));
         }
         if (raw.isRecord()) {
             return new RecordCodec(type, this);
+        }
+        if (raw.isSealed()) {
+            return new SealedCodec(type, this);
         }
         throw unknown(type);
     }
@@ -249,9 +295,42 @@ public final class Codecs {
         return untyped(Codec.of((Object v, Arguments a) -> a.putInt(((Enum<?>) v).ordinal()), reader));
     }
 
+    /** A codec of values that are not null, as one of values that may be. */
+    static Codec<Object> nullable(Codec<?> codec) {
+        return new Nullables(untyped(codec));
+    }
+
     /** A value that may be null: a byte before it says so. */
     private static final class Nullables implements Codec<Object> {
+        private final Codec<Object> codec;
+
+        Nullables(Codec<Object> codec) {
+            this.codec = codec;
+        }
+
+        @Override
+        public void write(Arguments arguments, @Nullable Object value) {
+            arguments.putBoolean(value != null);
+            if (value != null) {
+                codec.write(arguments, value);
+            }
+        }
+
+        @Override
+        @SuppressWarnings("NullAway") // the types of this codec may be null
+        public Object read(Request request) {
+            return request.getBoolean() ? codec.read(request) : null;
+        }
+    }
+
+    /** As {@link Nullables}, of values that contain others. */
+    private static final class Nesting implements Codec<Object> {
+        private final int maxDepth;
         private @Nullable Codec<Object> codec;
+
+        Nesting(int maxDepth) {
+            this.maxDepth = maxDepth;
+        }
 
         private Codec<Object> codec() {
             return Objects.requireNonNull(codec);
@@ -260,15 +339,29 @@ public final class Codecs {
         @Override
         public void write(Arguments arguments, @Nullable Object value) {
             arguments.putBoolean(value != null);
-            if (value != null) {
+            if (value == null) {
+                return;
+            }
+            arguments.enter(maxDepth);
+            try {
                 codec().write(arguments, value);
+            } finally {
+                arguments.leave();
             }
         }
 
         @Override
         @SuppressWarnings("NullAway") // the types of this codec may be null
         public Object read(Request request) {
-            return request.getBoolean() ? codec().read(request) : null;
+            if (!request.getBoolean()) {
+                return null;
+            }
+            request.enter(maxDepth);
+            try {
+                return codec().read(request);
+            } finally {
+                request.leave();
+            }
         }
     }
 }

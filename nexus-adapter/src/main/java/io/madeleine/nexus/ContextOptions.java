@@ -28,6 +28,7 @@ public final class ContextOptions {
     private int maxStreamItems = 256;
     private long maxReceivedBytes = 256L << 20;
     private int maxAttached = 1024;
+    private int maxDepth = 1024;
     private Duration argumentTimeout = Duration.ofSeconds(30);
     private Duration callTimeout = Duration.ofSeconds(30);
     private Duration connectTimeout = Duration.ofSeconds(10);
@@ -51,6 +52,7 @@ public final class ContextOptions {
         changed.maxStreamItems = maxStreamItems;
         changed.maxReceivedBytes = maxReceivedBytes;
         changed.maxAttached = maxAttached;
+        changed.maxDepth = maxDepth;
         changed.argumentTimeout = argumentTimeout;
         changed.callTimeout = callTimeout;
         changed.connectTimeout = connectTimeout;
@@ -168,6 +170,19 @@ public final class ContextOptions {
     /** With another {@link #maxAttached}. */
     public ContextOptions withMaxAttached(int contexts) {
         return with(changed -> changed.maxAttached = positive("maxAttached", contexts));
+    }
+
+    /**
+     * How deep values of typed services may lie within values, as the elements of a list that is linked record by record do: what
+     * is deeper is not written, and not read. 1024 by default; each level takes some hundred bytes of the thread's stack.
+     */
+    public int maxDepth() {
+        return maxDepth;
+    }
+
+    /** With another {@link #maxDepth}. */
+    public ContextOptions withMaxDepth(int levels) {
+        return with(changed -> changed.maxDepth = positive("maxDepth", levels));
     }
 
     /** How long a threaded handler waits for an argument that is on its way. 30 s by default. */

@@ -33,7 +33,7 @@ final class Node {
     private final Session session;
     private final ContextOptions options;
     private final Signal signal;
-    private final Codecs codecs = new Codecs();
+    private final Codecs codecs;
     private final ArgumentMemory argumentMemory;
     private final Failures failures;
     private final Workers workers;
@@ -59,6 +59,7 @@ final class Node {
         this.options = options;
         this.signal = session.newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
+        this.codecs = new Codecs(options.maxDepth());
         this.failures = new Failures(session.rank());
         this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels);

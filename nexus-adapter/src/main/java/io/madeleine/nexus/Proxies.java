@@ -41,7 +41,8 @@ final class Proxies implements InvocationHandler {
         this.targets = startpoint.targets();
         this.interceptors = Stream.concat(node.options().clientInterceptors().stream(), own.stream())
                 .toArray(ClientInterceptor[]::new);
-        ServiceMethod.all(type, node.codecs(), node.options().callTimeoutNs())
+        node.codecs()
+                .methodsOf(type, node.options().callTimeoutNs())
                 .values()
                 .forEach(method -> methods.put(method.method(), method));
     }
@@ -57,9 +58,7 @@ final class Proxies implements InvocationHandler {
             throws Throwable {
         ServiceMethod known = methods.get(method);
         if (known == null) {
-            return method.isDefault()
-                    ? InvocationHandler.invokeDefault(proxy, method, parameters)
-                    : ofObject(method, parameters);
+            return method.isDefault() ? DefaultMethods.invoke(proxy, method, parameters) : ofObject(method, parameters);
         }
         long deadlineNs = RemoteCall.inheritedDeadlineNs(System.nanoTime() + known.timeoutNs());
         return interceptors.length == 0

@@ -5,13 +5,13 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Records, component by component, through the canonical constructor, which checks what it gets.
@@ -25,7 +25,8 @@ final class RecordCodec implements Codec<Object> {
     private final MethodHandle constructor;
 
     RecordCodec(Type generic, Codecs codecs) {
-        this.type = Codecs.raw(generic);
+        this.type = Types.raw(generic);
+        Map<TypeVariable<?>, Type> variables = Types.variables(generic);
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             RecordComponent[] found = type.getRecordComponents();
@@ -33,7 +34,7 @@ final class RecordCodec implements Codec<Object> {
                 Method accessor = component.getAccessor();
                 accessor.setAccessible(true);
                 accessors.add(lookup.unreflect(accessor).asType(MethodType.methodType(Object.class, Object.class)));
-                components.add(codecs.find(resolve(component.getGenericType(), generic)));
+                components.add(codecs.find(Types.resolve(component.getGenericType(), variables)));
             }
             Constructor<?> canonical = type.getDeclaredConstructor(
                     Arrays.stream(found).map(RecordComponent::getType).toArray(Class<?>[]::new));
@@ -48,19 +49,6 @@ final class RecordCodec implements Codec<Object> {
                             + " open its package to that module",
                     e);
         }
-    }
-
-    /** What stands for a type variable of a generic record. */
-    private static Type resolve(Type component, Type generic) {
-        if (component instanceof TypeVariable<?> variable && generic instanceof ParameterizedType parameterized) {
-            TypeVariable<?>[] variables = Codecs.raw(generic).getTypeParameters();
-            for (int i = 0; i < variables.length; i++) {
-                if (variables[i].equals(variable)) {
-                    return parameterized.getActualTypeArguments()[i];
-                }
-            }
-        }
-        return component;
     }
 
     @Override

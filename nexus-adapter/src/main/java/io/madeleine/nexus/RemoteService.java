@@ -9,7 +9,9 @@ import java.lang.annotation.Target;
 /**
  * An interface whose methods can be called from other processes. Each runs in a thread of its own, and may wait.
  *
- * <p>Parameters and results are of types that have a codec, see {@link Codecs}. A method that returns {@code void} or a
+ * <p>Parameters and results are of types that have a codec, see {@link Codecs}; both ends have the same, down to the names of
+ * record components and enum constants, or calls of the methods concerned fail and say where they differ. For ends of
+ * different versions there is {@link #serializer}. A method that returns {@code void} or a
  * value is waited for; one that returns a {@link java.util.concurrent.CompletableFuture} is not; one that returns a
  * {@link java.util.concurrent.Flow.Publisher} is a stream, which begins with each subscription and sends no more than
  * the subscriber has asked for, within the method's {@link CallTimeout}. A {@code Flow.Publisher} may be a parameter, too.
@@ -36,6 +38,12 @@ import java.lang.annotation.Target;
 public @interface RemoteService {
     /** The name under which it is found; the interface's full name if empty. */
     String name() default "";
+
+    /**
+     * The name of the {@link ServiceSerializer} that writes and reads all values, as {@code "fory"} of madeleine-nexus-fory;
+     * if empty, {@link Codecs} do. Both ends name the same.
+     */
+    String serializer() default "";
 
     /**
      * How many calls are carried out at once, 0 for as many as the context allows; one more is rejected. A call is carried out until

@@ -33,6 +33,7 @@ public final class Request {
     private int start;
     private int remote;
     private int bulksLeft;
+    private int depth;
     private @Nullable BulkSource bulks;
     private @Nullable Thread taker;
     private final long largestBytes;
@@ -52,6 +53,7 @@ public final class Request {
         end = to;
         remote = sender;
         bulksLeft = 0;
+        depth = 0;
     }
 
     /** As {@link #begin(Bytes, int, int, int)}, with large arguments. */
@@ -159,6 +161,31 @@ public final class Request {
     /** How many bytes of small arguments are left; an argument of 1 KiB or more counts eight. */
     public int remaining() {
         return end - position;
+    }
+
+    /** A value that contains others begins; {@link #leave} follows if this does not throw. */
+    void enter(int maxDepth) {
+        if (depth >= maxDepth) {
+            throw Arguments.tooDeep(maxDepth);
+        }
+        depth++;
+    }
+
+    void leave() {
+        depth--;
+    }
+
+    /**
+     * Everything has been taken.
+     *
+     * @throws NexusException if something is left
+     */
+    void expectEnd() {
+        if (position != end || bulksLeft > 0) {
+            throw new NexusException("the request from rank " + remote + " has " + (end - position)
+                    + " bytes of small arguments and " + bulksLeft
+                    + " large ones left: expected what the sender has put, and nothing else");
+        }
     }
 
     private int take(int bytes) {

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -66,7 +67,7 @@ final class ServedCalls {
     private void called(Request request) {
         Key key = new Key(request.remote(), request.getLong());
         int endpointId = request.getInt();
-        int methodId = request.getInt();
+        long methodId = request.getLong();
         long left = request.getLong();
         long deadlineNs = System.nanoTime() + Math.min(left & ~Calls.HAS_METADATA, LONGEST_NS);
         boolean isMember = node.nodes().isMember(key.caller());
@@ -84,9 +85,7 @@ final class ServedCalls {
                             : "there is no service, or it was not granted: expected a startpoint that its context has"
                                     + " given to this one (Approver, Arguments.putStartpoint)");
         } else if (operation == null) {
-            absent(
-                    key,
-                    service + " of rank " + node.rank() + " has no such method: both sides need the same interface");
+            unlike(key, service, methodId);
         } else if (!service.tryBegin()) {
             refuse(
                     key,
@@ -210,6 +209,16 @@ final class ServedCalls {
                 key,
                 new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putString(why),
                 true);
+    }
+
+    /** It has no such method, or of other types: the caller compares. */
+    private void unlike(Key key, Service service, long methodId) {
+        Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.UNLIKE);
+        answer.putString(service + " of rank " + node.rank());
+        List<ServiceMethod> methods = service.namedAs(methodId);
+        answer.putInt(methods.size());
+        methods.forEach(method -> method.shape().write(answer));
+        send(key, answer, true);
     }
 
     private void send(Key key, Arguments answer, boolean mayWait) {

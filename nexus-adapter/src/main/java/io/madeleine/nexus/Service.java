@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Service {
     private final Class<?> type;
-    private final Map<Integer, Operation> operations = new HashMap<>();
+    private final Map<Long, Operation> operations = new HashMap<>();
     private final int maxConcurrent;
     private final AtomicInteger running = new AtomicInteger();
 
@@ -36,7 +37,7 @@ final class Service {
                     + bound + ", expected 0 for no bound, or more");
         }
         this.maxConcurrent = bound == 0 ? Integer.MAX_VALUE : bound;
-        ServiceMethod.all(type, codecs, defaultTimeoutNs)
+        codecs.methodsOf(type, defaultTimeoutNs)
                 .forEach((id, method) ->
                         operations.put(id, new Operation(method, bind(method.method(), implementation))));
     }
@@ -59,8 +60,16 @@ final class Service {
     }
 
     @Nullable
-    Operation operation(int id) {
+    Operation operation(long id) {
         return operations.get(id);
+    }
+
+    /** The methods of the name that the number stands for. */
+    List<ServiceMethod> namedAs(long id) {
+        return operations.values().stream()
+                .map(Operation::method)
+                .filter(method -> ServiceMethod.nameNumber(method.id()) == ServiceMethod.nameNumber(id))
+                .toList();
     }
 
     /** Whether one more call may run; {@link #end} follows. */

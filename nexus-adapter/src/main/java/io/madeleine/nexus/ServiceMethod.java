@@ -2,16 +2,19 @@ package io.madeleine.nexus;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +37,11 @@ final class ServiceMethod {
     /** As good as for ever, and far from where the clock overflows. */
     private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
+    private static final int DIGEST_BITS = 48;
+
     private final Method method;
-    private final int id;
+    private final Shape shape;
+    private final long id;
     private final Kind kind;
     private final List<Codec<Object>> parameters = new ArrayList<>();
 
@@ -46,34 +52,49 @@ final class ServiceMethod {
     private final int attempts;
     private final long timeoutNs;
 
-    private ServiceMethod(Method method, Codecs codecs, long defaultTimeoutNs) {
-        this.method = method;
-        this.id = Wire.id(signature(method));
-        Type returned = method.getGenericReturnType();
-        Class<?> raw = method.getReturnType();
-        if (raw == CompletableFuture.class || raw == CompletionStage.class) {
-            kind = Kind.FUTURE;
-            returned = argument(returned);
-        } else if (raw == Flow.Publisher.class) {
-            kind = Kind.STREAM;
-            returned = argument(returned);
-        } else {
-            kind = Kind.VALUE;
-        }
-        try {
-            for (Type parameter : method.getGenericParameterTypes()) {
-                parameters.add(codecs.find(isStream(parameter) ? argument(parameter) : parameter));
+    /** The types that a method's values have: of streams and futures those of what comes. */
+    private record Signature(Method method, List<Type> parameters, Type result) {
+        static Signature of(Method method, Map<TypeVariable<?>, Type> variables) {
+            try {
+                List<Type> parameters = new ArrayList<>();
+                for (Type parameter : method.getGenericParameterTypes()) {
+                    Type resolved = Types.resolve(parameter, variables);
+                    parameters.add(Types.raw(resolved) == Flow.Publisher.class ? argument(resolved) : resolved);
+                }
+                Type result = Types.resolve(method.getGenericReturnType(), variables);
+                return new Signature(method, parameters, kindOf(method) == Kind.VALUE ? result : argument(result));
+            } catch (IllegalArgumentException e) {
+                throw notRemote(method, e);
             }
-            this.result = returned == void.class || returned == Void.class ? null : codecs.find(returned);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("method " + method + " cannot be called remotely: " + e.getMessage(), e);
         }
+
+        boolean isStream(int parameter) {
+            return method.getParameterTypes()[parameter] == Flow.Publisher.class;
+        }
+
+        boolean hasResult() {
+            return result != void.class && result != Void.class;
+        }
+    }
+
+    private ServiceMethod(
+            Signature signature, Shape shape, Function<Type, Codec<Object>> codecs, long defaultTimeoutNs) {
+        this.method = signature.method();
+        this.shape = shape;
+        this.id = (long) nameNumber(method.getName()) << DIGEST_BITS | shape.digest() >>> Long.SIZE - DIGEST_BITS;
+        this.kind = kindOf(method);
+        try {
+            signature.parameters().forEach(parameter -> parameters.add(codecs.apply(parameter)));
+            this.result = signature.hasResult() ? codecs.apply(signature.result()) : null;
+        } catch (IllegalArgumentException e) {
+            throw notRemote(method, e);
+        }
+        this.streams = IntStream.range(0, parameters.size())
+                .filter(signature::isStream)
+                .toArray();
         Idempotent idempotent = method.getAnnotation(Idempotent.class);
         this.attempts =
                 idempotent == null ? 1 : (int) atLeastOne(method, "@Idempotent.attempts", idempotent.attempts());
-        Type[] types = method.getGenericParameterTypes();
-        this.streams =
-                IntStream.range(0, types.length).filter(i -> isStream(types[i])).toArray();
         if (attempts > 1 && streams.length > 0) {
             throw new IllegalArgumentException(
                     "method " + method + " cannot be called remotely: it is @Idempotent, and has"
@@ -83,25 +104,36 @@ final class ServiceMethod {
         this.timeoutNs = timeoutNs(method, lasts ? LONGEST_NS : defaultTimeoutNs);
     }
 
-    private static boolean isStream(Type type) {
-        return type instanceof ParameterizedType parameterized && parameterized.getRawType() == Flow.Publisher.class
-                || type == Flow.Publisher.class;
+    private static Kind kindOf(Method method) {
+        Class<?> raw = method.getReturnType();
+        if (raw == CompletableFuture.class || raw == CompletionStage.class) {
+            return Kind.FUTURE;
+        }
+        return raw == Flow.Publisher.class ? Kind.STREAM : Kind.VALUE;
     }
 
     private static Type argument(Type type) {
-        if (type instanceof ParameterizedType parameterized) {
-            return parameterized.getActualTypeArguments()[0];
+        if (type instanceof Types.Of of) {
+            return of.arguments().getFirst();
         }
         throw new IllegalArgumentException(
                 type.getTypeName() + " does not say of what: expected a type argument, as CompletableFuture<String>");
     }
 
-    private static String signature(Method method) {
-        StringBuilder text = new StringBuilder(method.getName()).append('(');
-        for (Class<?> parameter : method.getParameterTypes()) {
-            text.append(parameter.getName()).append(',');
-        }
-        return text.append(')').toString();
+    private static IllegalArgumentException notRemote(Method method, IllegalArgumentException why) {
+        return new IllegalArgumentException(
+                "method " + method + " cannot be called remotely: " + why.getMessage(), why);
+    }
+
+    /** Sixteen bits of a method's name, by which those of one name are found. */
+    static int nameNumber(String name) {
+        int hash = Wire.id(name);
+        return (hash ^ hash >>> 16) & 0xFFFF;
+    }
+
+    /** The {@link #nameNumber} in a method's number. */
+    static int nameNumber(long id) {
+        return (int) (id >>> DIGEST_BITS);
     }
 
     private static long timeoutNs(Method method, long unless) {
@@ -125,19 +157,71 @@ final class ServiceMethod {
     }
 
     /** All abstract methods of a service's interface, by their numbers. */
-    static Map<Integer, ServiceMethod> all(Class<?> type, Codecs codecs, long defaultTimeoutNs) {
-        Map<Integer, ServiceMethod> methods = new HashMap<>();
+    static Map<Long, ServiceMethod> all(Class<?> type, Codecs codecs, long defaultTimeoutNs) {
+        Map<TypeVariable<?>, Type> variables = Types.variablesOfAll(type);
+        List<Signature> signatures = new ArrayList<>();
         for (Method method : type.getMethods()) {
             if (Modifier.isAbstract(method.getModifiers())) {
-                ServiceMethod known = new ServiceMethod(method, codecs, defaultTimeoutNs);
-                ServiceMethod same = methods.putIfAbsent(known.id(), known);
-                if (same != null) {
-                    throw new IllegalArgumentException(
-                            "methods " + same.method + " and " + method + " have the same number: rename one of them");
-                }
+                signatures.add(Signature.of(method, variables));
             }
         }
-        return methods;
+        String serializer = describe(type).serializer();
+        Function<Type, Codec<Object>> found =
+                serializer.isEmpty() ? codecs::find : Serializers.codecs(type, serializer, typesOf(signatures));
+        Map<Long, ServiceMethod> methods = new HashMap<>();
+        for (Signature each : signatures) {
+            Shape shape;
+            try {
+                typesOf(List.of(each)).forEach(found::apply); // says what cannot travel, before it is described
+                shape = shapeOf(each, codecs, serializer);
+            } catch (IllegalArgumentException e) {
+                throw notRemote(each.method(), e);
+            }
+            ServiceMethod known = new ServiceMethod(each, shape, found, defaultTimeoutNs);
+            ServiceMethod same = methods.putIfAbsent(known.id(), known);
+            if (same != null) {
+                throw new IllegalArgumentException("methods " + same.method + " and " + each.method()
+                        + " have the same number: rename one of them");
+            }
+        }
+        return Map.copyOf(methods);
+    }
+
+    private static Set<Type> typesOf(List<Signature> signatures) {
+        Set<Type> types = new HashSet<>();
+        for (Signature each : signatures) {
+            types.addAll(each.parameters());
+            if (each.hasResult()) {
+                types.add(each.result());
+            }
+        }
+        return types;
+    }
+
+    /** With a serialiser its name stands for all types: how they may differ is its affair. */
+    private static Shape shapeOf(Signature signature, Codecs codecs, String serializer) {
+        Shape.Builder shape = new Shape.Builder(codecs);
+        shape.add("method", signature.method().getName());
+        for (int i = 0; i < signature.parameters().size(); i++) {
+            String what = "parameter " + (i + 1);
+            String prefix = signature.isStream(i) ? "stream of " : "";
+            add(shape, what, prefix, signature.parameters().get(i), serializer);
+        }
+        String prefix = kindOf(signature.method()) == Kind.STREAM ? "stream of " : "";
+        if (signature.hasResult()) {
+            add(shape, "result", prefix, signature.result(), serializer);
+        } else {
+            shape.add("result", prefix + "void");
+        }
+        return shape.build();
+    }
+
+    private static void add(Shape.Builder shape, String what, String prefix, Type type, String serializer) {
+        if (serializer.isEmpty()) {
+            shape.add(what, prefix, type);
+        } else {
+            shape.add(what, prefix + "what " + serializer + " writes");
+        }
     }
 
     static RemoteService describe(Class<?> type) {
@@ -158,8 +242,12 @@ final class ServiceMethod {
         return method;
     }
 
-    int id() {
+    long id() {
         return id;
+    }
+
+    Shape shape() {
+        return shape;
     }
 
     Kind kind() {
@@ -206,7 +294,9 @@ final class ServiceMethod {
 
     @Nullable
     Object readItem(int parameter, Request request) {
-        return parameters.get(parameter).read(request);
+        Object item = parameters.get(parameter).read(request);
+        request.expectEnd();
+        return item;
     }
 
     @SuppressWarnings("NullAway") // the codecs of this package take null
@@ -220,6 +310,7 @@ final class ServiceMethod {
         for (int i = 0, next = 0; i < values.length; i++) {
             values[i] = isStream(i) ? streamed[next++] : parameters.get(i).read(request);
         }
+        request.expectEnd();
         return values;
     }
 
@@ -231,7 +322,9 @@ final class ServiceMethod {
 
     @Nullable
     Object readResult(Request request) {
-        return result == null ? null : result.read(request);
+        Object value = result == null ? null : result.read(request);
+        request.expectEnd();
+        return value;
     }
 
     @Override

@@ -184,7 +184,7 @@ class ServedCallsTest {
                                     new Arguments()
                                             .putLong(1_000 + method.id())
                                             .putInt(Endpoints.idOf(Any.class.getName()))
-                                            .putInt(method.id())
+                                            .putLong(method.id())
                                             .putLong(TimeUnit.MILLISECONDS.toNanos(100)));
                 }
             }

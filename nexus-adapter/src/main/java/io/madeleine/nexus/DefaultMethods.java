@@ -1,0 +1,44 @@
+package io.madeleine.nexus;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the default methods of a service's interface on its proxy, those of interfaces that are not public, too.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class DefaultMethods {
+    private static final ClassValue<Map<Method, MethodHandle>> HANDLES = new ClassValue<>() {
+        @Override
+        protected Map<Method, MethodHandle> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
+
+    private static final Object[] NONE = {};
+
+    private DefaultMethods() {}
+
+    static @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] parameters)
+            throws Throwable {
+        Class<?> type = method.getDeclaringClass();
+        MethodHandle handle = HANDLES.get(type).get(method);
+        if (handle == null) {
+            try {
+                handle = MethodHandles.privateLookupIn(type, MethodHandles.lookup())
+                        .unreflectSpecial(method, type)
+                        .asSpreader(Object[].class, method.getParameterCount());
+            } catch (IllegalAccessException e) { // its package is not open to this module: then it has to be exported
+                return InvocationHandler.invokeDefault(proxy, method, parameters);
+            }
+            HANDLES.get(type).put(method, handle);
+        }
+        return handle.invoke(proxy, parameters == null ? NONE : parameters);
+    }
+}

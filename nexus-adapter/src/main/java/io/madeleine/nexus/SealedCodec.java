@@ -1,0 +1,70 @@
+package io.madeleine.nexus;
+
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Values of a sealed type: the number of the permitted class, then what that consists of.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class SealedCodec implements Codec<Object> {
+    private final Class<?> type;
+    private final Map<Class<?>, Integer> numbers = new HashMap<>();
+    private final List<Codec<Object>> permitted = new ArrayList<>();
+
+    SealedCodec(Type sealed, Codecs codecs) {
+        this.type = Types.raw(sealed);
+        for (Type leaf : leaves(sealed)) {
+            numbers.put(Types.raw(leaf), permitted.size());
+            permitted.add(codecs.find(leaf));
+        }
+    }
+
+    /** The classes that it permits, those of permitted sealed types among them. */
+    static List<Type> leaves(Type sealed) {
+        List<Type> leaves = new ArrayList<>();
+        addLeaves(sealed, leaves);
+        return leaves;
+    }
+
+    private static void addLeaves(Type sealed, List<Type> leaves) {
+        for (Class<?> each : Types.raw(sealed).getPermittedSubclasses()) {
+            Type permitted = Types.permitted(each, sealed);
+            if (each.isSealed() && !each.isEnum()) {
+                addLeaves(permitted, leaves);
+            } else if (!Modifier.isFinal(each.getModifiers()) && !each.isEnum()) {
+                throw new IllegalArgumentException(
+                        each.getName() + ", which " + Types.raw(sealed).getName()
+                                + " permits, is non-sealed: expected records, enums and sealed types only");
+            } else if (!leaves.contains(permitted)) {
+                leaves.add(permitted);
+            }
+        }
+    }
+
+    @Override
+    public void write(Arguments arguments, Object value) {
+        Class<?> raw = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
+        Integer number = numbers.get(raw);
+        if (number == null) {
+            throw new NexusException(raw.getName() + " is not among what " + type.getName() + " permits");
+        }
+        arguments.putShort(number.shortValue());
+        permitted.get(number).write(arguments, value);
+    }
+
+    @Override
+    public Object read(Request request) {
+        int number = request.getShort();
+        if (number < 0 || number >= permitted.size()) {
+            throw new NexusException("the request from rank " + request.remote() + " has class " + number + " of "
+                    + type.getName() + ", which permits " + permitted.size());
+        }
+        return permitted.get(number).read(request);
+    }
+}

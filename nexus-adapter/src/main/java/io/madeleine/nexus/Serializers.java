@@ -1,0 +1,52 @@
+package io.madeleine.nexus;
+
+import java.lang.reflect.Type;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * Finds the serialiser that a service's interface names.
+ *
+ * <p>Threading: stateless.
+ */
+final class Serializers {
+    private Serializers() {}
+
+    /** The codecs of a service's values by their types. */
+    static Function<Type, Codec<Object>> codecs(Class<?> service, String name, Set<Type> types) {
+        Map<Type, Codec<?>> codecs = find(service, name).codecs(service, types);
+        return type -> {
+            Codec<?> codec = codecs.get(type);
+            if (codec == null) {
+                throw new IllegalArgumentException(
+                        "the serialiser " + name + " gives no codec for " + type.getTypeName());
+            }
+            return Codecs.nullable(codec);
+        };
+    }
+
+    private static ServiceSerializer find(Class<?> service, String name) {
+        Map<String, ServiceSerializer> all = new TreeMap<>();
+        for (ServiceSerializer each : ServiceLoader.load(ServiceSerializer.class, service.getClassLoader())) {
+            all.putIfAbsent(each.name(), each);
+        }
+        for (ServiceSerializer each :
+                ServiceLoader.load(ServiceSerializer.class, ServiceSerializer.class.getClassLoader())) {
+            all.putIfAbsent(each.name(), each);
+        }
+        ServiceSerializer found = all.get(name);
+        if (found == null) {
+            throw new IllegalArgumentException(service.getName() + " is served by the serialiser \"" + name
+                    + "\" (@RemoteService.serializer), which is not there: expected its module among the dependencies"
+                    + " (\"fory\" is madeleine-nexus-fory); there are " + all.keySet());
+        }
+        found.unavailable().ifPresent(why -> {
+            throw new IllegalArgumentException(service.getName() + " is served by the serialiser \"" + name
+                    + "\" (@RemoteService.serializer), which is off: " + why);
+        });
+        return found;
+    }
+}

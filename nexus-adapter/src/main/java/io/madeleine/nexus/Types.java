@@ -1,0 +1,163 @@
+package io.madeleine.nexus;
+
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Types without variables: a class, a generic class {@linkplain Of of} such, or an {@linkplain ArrayOf array} of those. Two that
+ * mean the same are equal.
+ *
+ * <p>Threading: stateless.
+ */
+final class Types {
+    private Types() {}
+
+    /** A generic class and what it is of. */
+    record Of(Class<?> raw, List<Type> arguments) implements ParameterizedType {
+        @Override
+        public Type[] getActualTypeArguments() {
+            return arguments.toArray(Type[]::new);
+        }
+
+        @Override
+        public Type getRawType() {
+            return raw;
+        }
+
+        @Override
+        public @Nullable Type getOwnerType() {
+            return raw.getDeclaringClass();
+        }
+
+        @Override
+        public String getTypeName() {
+            return raw.getName()
+                    + arguments.stream().map(Type::getTypeName).collect(Collectors.joining(", ", "<", ">"));
+        }
+    }
+
+    /** An array of a generic type. */
+    record ArrayOf(Type component) implements GenericArrayType {
+        @Override
+        public Type getGenericComponentType() {
+            return component;
+        }
+
+        @Override
+        public String getTypeName() {
+            return component.getTypeName() + "[]";
+        }
+    }
+
+    /**
+     * A type with its variables replaced.
+     *
+     * @throws IllegalArgumentException if one of them stands for nothing
+     */
+    static Type resolve(Type type, Map<TypeVariable<?>, Type> variables) {
+        return switch (type) {
+            case ParameterizedType generic ->
+                new Of(
+                        (Class<?>) generic.getRawType(),
+                        Arrays.stream(generic.getActualTypeArguments())
+                                .map(argument -> resolve(argument, variables))
+                                .toList());
+            case GenericArrayType array -> {
+                Type component = resolve(array.getGenericComponentType(), variables);
+                yield component instanceof Class<?> raw ? raw.arrayType() : new ArrayOf(component);
+            }
+            case WildcardType wildcard -> resolve(wildcard.getUpperBounds()[0], variables);
+            case TypeVariable<?> variable -> {
+                Type meant = variables.get(variable);
+                if (meant == null) {
+                    throw new IllegalArgumentException("it is not said what " + variable.getName() + " of "
+                            + variable.getGenericDeclaration() + " stands for: expected a type, as Box<String>");
+                }
+                yield meant;
+            }
+            default -> type;
+        };
+    }
+
+    static Class<?> raw(Type resolved) {
+        return switch (resolved) {
+            case Class<?> raw -> raw;
+            case Of of -> of.raw();
+            case ArrayOf array -> raw(array.component()).arrayType();
+            default -> throw new IllegalArgumentException(resolved.getTypeName() + ": expected a class");
+        };
+    }
+
+    /** What the variables of a resolved type's class stand for. */
+    static Map<TypeVariable<?>, Type> variables(Type resolved) {
+        Map<TypeVariable<?>, Type> variables = new HashMap<>();
+        if (resolved instanceof Of of) {
+            TypeVariable<?>[] declared = of.raw().getTypeParameters();
+            for (int i = 0; i < declared.length; i++) {
+                variables.put(declared[i], of.arguments().get(i));
+            }
+        }
+        return variables;
+    }
+
+    /** What the variables of all interfaces that one extends stand for there. */
+    static Map<TypeVariable<?>, Type> variablesOfAll(Class<?> type) {
+        Map<TypeVariable<?>, Type> variables = new HashMap<>();
+        addInterfaces(type, variables);
+        return variables;
+    }
+
+    private static void addInterfaces(Class<?> type, Map<TypeVariable<?>, Type> variables) {
+        for (Type extended : type.getGenericInterfaces()) {
+            if (extended instanceof ParameterizedType) {
+                variables.putAll(variables(resolve(extended, variables)));
+            }
+            addInterfaces(
+                    (Class<?>) (extended instanceof ParameterizedType of ? of.getRawType() : extended), variables);
+        }
+    }
+
+    /** A class that a sealed type permits, as what that is of has it. */
+    static Type permitted(Class<?> permitted, Type sealed) {
+        TypeVariable<?>[] declared = permitted.getTypeParameters();
+        if (declared.length == 0) {
+            return permitted;
+        }
+        Map<TypeVariable<?>, Type> variables = new HashMap<>();
+        for (Type extended : superTypes(permitted)) {
+            if (extended instanceof ParameterizedType of
+                    && of.getRawType() == raw(sealed)
+                    && sealed instanceof Of whole) {
+                Type[] arguments = of.getActualTypeArguments();
+                for (int i = 0; i < arguments.length; i++) {
+                    if (arguments[i] instanceof TypeVariable<?> variable) {
+                        variables.put(variable, whole.arguments().get(i));
+                    }
+                }
+            }
+        }
+        return new Of(
+                permitted,
+                Arrays.stream(declared)
+                        .map(variable -> resolve(variable, variables))
+                        .toList());
+    }
+
+    private static List<Type> superTypes(Class<?> type) {
+        List<Type> all = new java.util.ArrayList<>(List.of(type.getGenericInterfaces()));
+        Type parent = type.getGenericSuperclass();
+        if (parent != null) {
+            all.add(parent);
+        }
+        return all;
+    }
+}
