@@ -120,12 +120,14 @@ final class Answers {
                 closest = theirs;
             }
         }
-        return new CallException(ErrorCode.UNIMPLEMENTED, "the call of " + call.method() + ": " + service
-                + (closest == null
-                        ? " has no such method: both sides need the same interface"
-                        : " has another version of it: " + mine.difference(closest)
-                                + ": both sides need the same types, or a serialiser that lets them differ"
-                                + " (@RemoteService.serializer)"));
+        return new CallException(
+                ErrorCode.UNIMPLEMENTED,
+                "the call of " + call.method() + ": " + service
+                        + (closest == null
+                                ? " has no such method: both sides need the same interface"
+                                : " has another version of it: " + mine.difference(closest)
+                                        + ": both sides need the same types, or a serialiser that lets them differ"
+                                        + " (@RemoteService.serializer)"));
     }
 
     private void itemCame(Request request) {

@@ -26,6 +26,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
     private final AtomicLong credits = new AtomicLong();
     private final AtomicBoolean over = new AtomicBoolean();
     private volatile boolean cancelled;
+    private volatile boolean publisherEnded;
     private long itemCount;
     private volatile @Nullable Thread pump;
 
@@ -142,7 +143,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
                 LockSupport.park(this);
             }
         }
-        if (cancelled) {
+        if (!publisherEnded) { // else it has no subscription any more
             boolean _ = Thread.interrupted(); // as part of the call that is cancelled
             subscription.cancel();
             if (over.compareAndSet(false, true)) {
@@ -177,11 +178,13 @@ final class StreamSender implements Flow.Subscriber<Object> {
 
     @Override
     public void onError(Throwable thrown) {
+        publisherEnded = true;
         end(thrown, null);
     }
 
     @Override
     public void onComplete() {
+        publisherEnded = true;
         end(null, null);
     }
 
