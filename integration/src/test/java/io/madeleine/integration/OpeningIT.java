@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.Session;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -132,6 +135,56 @@ class OpeningIT {
                 assertEquals(List.of("tcp"), processes.out(rank).linesAfter("opened over "), processes::toString);
                 assertContains("sci", processes.err(rank).toString());
                 assertContains(memory.path(), processes.err(rank).toString());
+            }
+        }
+    }
+
+    /** All have room for their own files, not all for what they share with others. */
+    @Test
+    void shouldFallBackToTcpForThePairsThatDoNotFitAndSayItOnce() throws Exception {
+        try (FullMemory memory = FullMemory.of("320k");
+                Processes processes = Ranks.of(4, Talking.class)
+                        .with("tm.sci.directory=" + memory.path())
+                        .prefixed(_ -> memory.command())
+                        .start()) {
+            processes.awaitAll();
+            assertEquals(0, processes.exitCode(), processes::toString);
+            List<String> networks = new ArrayList<>();
+            List<String> lines = new ArrayList<>();
+            for (int rank = 0; rank < 4; rank++) {
+                networks.addAll(processes.out(rank).linesAfter("reached over "));
+                processes.err(rank).lines().stream()
+                        .filter(line -> line.contains("there is no room"))
+                        .forEach(lines::add);
+            }
+            assertEquals(12, networks.size(), processes::toString);
+            assertTrue(networks.contains("sci") && networks.contains("tcp"), processes::toString);
+            assertEquals(1, lines.size(), processes::toString);
+            assertContains("conf/many-processes.conf", lines.getFirst());
+            assertContains("connections go by tcp", lines.getFirst());
+        }
+    }
+
+    /** Says by which network each other one is reached, and exchanges a message with it. */
+    static final class Talking {
+        public static void main(String[] args) {
+            try (Session session = Session.open()) {
+                List<Completion> sent = new ArrayList<>();
+                for (int rank = 0; rank < session.size(); rank++) {
+                    if (rank != session.rank()) {
+                        System.out.println("reached over " + session.channel().network(rank));
+                        sent.add(session.channel()
+                                .beginPacking(rank)
+                                .pack(MemorySegment.ofArray(new byte[10_000]))
+                                .endPackingAsync());
+                    }
+                }
+                for (int i = 1; i < session.size(); i++) {
+                    IncomingMessage in = session.channel().beginUnpacking();
+                    in.unpack(MemorySegment.ofArray(new byte[10_000]));
+                    in.endUnpacking();
+                }
+                sent.forEach(Completion::await);
             }
         }
     }

@@ -27,18 +27,19 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Threading: thread-safe; one daemon thread {@linkplain BootstrapAcceptor accepts} and one reads per member.
  */
 final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAcceptor.Host {
+    /** Of a session's identity: nobody can tell it from that of the session before, and make its files first. */
+    private static final int ID_BYTES = 12;
+
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
     static final int HANDSHAKE_TIMEOUT_MS = 5_000;
 
     private final Settings settings;
     private final ThreadFactory memberThreads;
     private final BootstrapAcceptor acceptor;
-    private final String idPrefix = HexFormat.of().formatHex(Secrets.nonce(), 0, 8);
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
     private volatile boolean closed;
-    private int roomCount;
     private volatile boolean processLost;
     private volatile String turnedAway = "";
     private String onlySession = "";
@@ -186,7 +187,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
                 return room;
             }
         }
-        Room room = new Room(idPrefix + "-" + roomCount++, settings, this);
+        Room room = new Room(HexFormat.of().formatHex(Secrets.nonce(), 0, ID_BYTES), settings, this);
         meetings.add(room);
         return room;
     }

@@ -11,6 +11,7 @@ import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchedChannel;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -79,22 +80,42 @@ final class Connecting {
         return made;
     }
 
+    /** Takes what the routes need that this process initiates; answers of those that lack something, what. */
+    Map<Route, String> reserve(List<Route> routes, long deadlineNs) {
+        Map<Route, String> lacking = new LinkedHashMap<>();
+        for (Route route : routes) {
+            if (membership.rank() < route.rank()) {
+                protocolChannel(route)
+                        .reserve(request(route, table(route), deadlineNs))
+                        .ifPresent(what -> lacking.put(route, what));
+            }
+        }
+        return lacking;
+    }
+
     private Wanted begin(Route route, long deadlineNs) {
+        SelectionTable table = table(route);
+        CompletableFuture<ProtocolConnection> future =
+                protocolChannel(route).connect(request(route, table, deadlineNs));
+        future.whenComplete((_, _) -> engine.signal(news));
+        return new Wanted(route, table, future);
+    }
+
+    private SelectionTable table(Route route) {
         int self = membership.rank();
         Card lower = cards.get(Math.min(self, route.rank()));
         Card higher = cards.get(Math.max(self, route.rank()));
-        SelectionTable table =
-                SelectionTable.agree(route.channel(), lower.modules(route.network()), higher.modules(route.network()));
-        ConnectionRequest request = new ConnectionRequest(
+        return SelectionTable.agree(route.channel(), lower.modules(route.network()), higher.modules(route.network()));
+    }
+
+    private ConnectionRequest request(Route route, SelectionTable table, long deadlineNs) {
+        return new ConnectionRequest(
                 cards.get(route.rank()).identity(),
                 route.peerAddress(),
-                self < route.rank(),
+                membership.rank() < route.rank(),
                 table.modules(),
                 table.digest(),
                 deadlineNs);
-        CompletableFuture<ProtocolConnection> future = protocolChannel(route).connect(request);
-        future.whenComplete((_, _) -> engine.signal(news));
-        return new Wanted(route, table, future);
     }
 
     private ProtocolChannel protocolChannel(Route route) {

@@ -146,6 +146,33 @@ final class NetworkChoice {
         return routes;
     }
 
+    /** The routes that cannot be taken after all, to be told to all, as {@link #reach} tells the others. */
+    byte[] refusals(Map<Route, String> refused) {
+        ByteBuffer masks = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
+        refused.forEach((route, reason) -> {
+            ChannelConfig channel = cards.get(self).channel(route.channel()).orElseThrow();
+            int index = route.rank() * channels.size() + channels.indexOf(channel);
+            masks.putLong(
+                    index * Long.BYTES, 1L << candidates(route.rank(), channel).indexOf(route.network()));
+            reasons.put(key(route.rank(), channel, route.network()), reason);
+        });
+        return masks.array();
+    }
+
+    /** What is reached without what is refused. */
+    static List<byte[]> without(List<byte[]> reaches, List<byte[]> refusals) {
+        List<byte[]> left = new ArrayList<>();
+        for (int rank = 0; rank < reaches.size(); rank++) {
+            byte[] reach = reaches.get(rank).clone();
+            byte[] refused = refusals.get(rank);
+            for (int i = 0; i < Math.min(reach.length, refused.length); i++) {
+                reach[i] &= (byte) ~refused[i];
+            }
+            left.add(reach);
+        }
+        return left;
+    }
+
     private Route route(int rank, ChannelConfig channel, String network) {
         ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
         return new Route(

@@ -104,8 +104,9 @@ final class SessionOpening {
                 resources,
                 failures);
         bootstrap.listen(session);
-        List<Connecting.Made> connections = new Connecting(membership, cards, adapters, engine, resources)
-                .connect(routes(families, cards, bootstrap), failures, deadlineNs);
+        Connecting connecting = new Connecting(membership, cards, adapters, engine, resources);
+        List<Connecting.Made> connections =
+                connecting.connect(routes(families, cards, bootstrap, connecting), failures, deadlineNs);
         openChannels(session, engine, connections);
         session.takeMemoryFrom(adaptersOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);
@@ -256,13 +257,14 @@ final class SessionOpening {
                         network + " is off: " + families.availability(network).reason());
     }
 
-    private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap) {
+    private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap, Connecting connecting) {
         if (membership.size() == 1) {
             return List.of();
         }
         NetworkChoice choice =
                 new NetworkChoice(membership.rank(), cards, adapters, network -> whyNotOpened(families, network));
-        List<Route> routes = choice.decide(bootstrap.exchange("told whom they reach", choice.reach(), deadlineNs));
+        List<Route> routes =
+                new Routing(membership, choice, config.channels(), bootstrap, connecting, deadlineNs).settle();
         routes.forEach(route -> LOGGER.log(Level.DEBUG, () -> membership + ": " + route));
         return routes;
     }

@@ -1,5 +1,6 @@
 package io.madeleine.pmm.spi;
 
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -8,6 +9,18 @@ import java.util.concurrent.CompletableFuture;
  * <p>Threading: control path; calls are serialised by the session.
  */
 public interface ProtocolChannel extends AutoCloseable {
+    /**
+     * Takes what a connection needs of this process that may not be there, such as memory, before anybody connects: where
+     * something is lacking, both ends can still take another network. {@link #connect} follows with the same request, of
+     * all that were answered with nothing, or {@link #close()}.
+     *
+     * @param request of the initiator
+     * @return what is lacking, and how to mend that; empty if nothing is
+     */
+    default Optional<String> reserve(ConnectionRequest request) {
+        return Optional.empty();
+    }
+
     /**
      * Begins to connect to a peer, which does the same from its side. Returns at once: the future completes while the
      * engine makes progress, exceptionally with a {@link io.madeleine.api.MadeleineException} that says which side

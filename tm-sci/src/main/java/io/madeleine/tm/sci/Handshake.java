@@ -96,6 +96,10 @@ abstract class Handshake {
         return new SessionException(describe(what), cause);
     }
 
+    final NoRoomException noRoom(String what, Exception cause) {
+        return new NoRoomException(describe(what), cause);
+    }
+
     private String describe(String what) {
         return "no connection of channel \"" + channel.name() + "\" by sci from process " + adapter.self()
                 + " to process " + request.peer() + ": " + what;

@@ -45,12 +45,12 @@ final class Offer extends Handshake {
         } catch (IOException e) {
             arena.close();
             delete(unnamed);
-            throw exception(
+            throw noRoom(
                     "cannot reserve " + layout.totalBytes() + " bytes of shared memory (" + sizes + ", both ways) in "
                             + directory.path() + ": " + e.getMessage() + "; " + directory.room()
                             + "; make room, give another place with " + SciConfig.ROOT
                             + ".directory, or smaller sizes with " + SciConfig.ROOT + ".short.ring, .regular.cell and"
-                            + " .regular.cells",
+                            + " .regular.cells, as conf/many-processes.conf does",
                     e);
         }
         VarHandle.fullFence();
@@ -62,7 +62,7 @@ final class Offer extends Handshake {
         PairSizes fitting =
                 configured.within(request.modules(), adapter.directory().bytesToSpare());
         if (!fitting.equals(configured)) {
-            adapter.sayThatMemoryIsScarce(configured, fitting);
+            adapter.noteThatMemoryIsScarce(configured, fitting);
         }
         return fitting;
     }

@@ -50,7 +50,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final BitSet slots = new BitSet();
     private volatile boolean pending;
     private boolean peerGone;
-    private boolean saidScarce;
+    private final Reservations reservations = new Reservations();
     private boolean closed;
 
     private SciAdapter(
@@ -88,7 +88,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         } catch (IOException e) {
             throw new SessionException(
                     "cannot reserve " + InboxLayout.BYTES + " bytes of shared memory in " + directory.path() + ": "
-                            + e.getMessage() + "; " + directory.room() + "; make room, or give another place with "
+                            + e.getMessage() + "; " + directory.room()
+                            + "; make room (conf/many-processes.conf has connections take little), or give another place with "
                             + SciConfig.ROOT + ".directory",
                     e);
         }
@@ -161,12 +162,30 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     CompletableFuture<ProtocolConnection> connect(SciChannel channel, ConnectionRequest request) {
         lock.lock();
         try {
-            Handshake handshake = begin(channel, request);
+            Handshake reserved = reservations.take(channel, request.peer());
+            Handshake handshake = reserved == null ? begin(channel, request) : reserved;
+            reservations.sayIfScarce();
             handshakes.add(handshake);
             pending = true;
             return handshake.future();
         } catch (MadeleineException e) {
             return CompletableFuture.failedFuture(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link ProtocolChannel#reserve} says; what else is wrong is found again by {@link #connect}. */
+    Optional<String> reserve(SciChannel channel, ConnectionRequest request) {
+        lock.lock();
+        try {
+            reservations.put(begin(channel, request));
+            return Optional.empty();
+        } catch (NoRoomException e) {
+            reservations.setRefused();
+            return Optional.of(String.valueOf(e.getMessage()));
+        } catch (MadeleineException _) {
+            return Optional.empty();
         } finally {
             lock.unlock();
         }
@@ -180,7 +199,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         SciPeer peer = peers.find(request);
         int slot = slots.nextClearBit(0);
         if (slot >= InboxLayout.SLOTS) {
-            throw new SessionException("sci serves at most " + (InboxLayout.SLOTS - 1)
+            throw new NoRoomException("sci serves at most " + (InboxLayout.SLOTS - 1)
                     + " connections of a process, and all are in use; use fewer channels, or tcp for some");
         }
         Handshake handshake = request.initiator()
@@ -205,22 +224,20 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         }
     }
 
-    /** Says once that a connection is smaller than configured. Under the lock. */
-    void sayThatMemoryIsScarce(PairSizes configured, PairSizes fitting) {
-        if (!saidScarce) {
-            saidScarce = true;
-            context.logger()
-                    .log(
-                            Level.WARNING,
-                            "sci: shared memory is scarce in {0} ({1}): a connection gets {2} in place of {3}, and so may"
-                                    + " others; that is slower. Make room, give another place with {4}.directory, or"
-                                    + " smaller sizes with {4}.short.ring, .regular.cell and .regular.cells",
-                            directory.path(),
-                            directory.room(),
-                            fitting,
-                            configured,
-                            SciConfig.ROOT);
-        }
+    /** Notes that a connection is smaller than configured, which is said once. Under the lock. */
+    void noteThatMemoryIsScarce(PairSizes configured, PairSizes fitting) {
+        reservations.setScarce(() -> context.logger()
+                .log(
+                        Level.WARNING,
+                        "sci: shared memory is scarce in {0} ({1}): a connection gets {2} in place of {3}, and so may"
+                                + " others; that is slower. Make room, give another place with {4}.directory, or"
+                                + " smaller sizes with {4}.short.ring, .regular.cell and .regular.cells, as"
+                                + " conf/many-processes.conf does",
+                        directory.path(),
+                        directory.room(),
+                        fitting,
+                        configured,
+                        SciConfig.ROOT));
     }
 
     /** A handshake has succeeded. */
@@ -234,6 +251,15 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     void close(SciChannel channel) {
         channels.remove(channel);
+        lock.lock();
+        try {
+            for (Handshake reserved : reservations.takeAll(channel)) {
+                reserved.cancel("its channel was closed");
+                slots.clear(reserved.slot);
+            }
+        } finally {
+            lock.unlock();
+        }
         endHandshakes(handshake -> {
             if (handshake.channel == channel) {
                 handshake.cancel("its channel was closed");
@@ -282,7 +308,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     }
 
     private void forgetGone() {
-        peers.forgetGone(peer -> handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
+        peers.forgetGone(
+                peer -> reservations.uses(peer) || handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
     }
 
     // ---- what the progress source drives beside the connections

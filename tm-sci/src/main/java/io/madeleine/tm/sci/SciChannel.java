@@ -5,6 +5,7 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -46,6 +47,11 @@ final class SciChannel implements ProtocolChannel {
 
     void remove(SciConnection connection) {
         connections.remove(connection);
+    }
+
+    @Override
+    public Optional<String> reserve(ConnectionRequest request) {
+        return request.initiator() ? adapter.reserve(this, request) : Optional.empty();
     }
 
     @Override

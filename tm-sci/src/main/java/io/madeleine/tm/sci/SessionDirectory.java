@@ -16,6 +16,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
 import java.util.Set;
 
@@ -31,7 +32,7 @@ import java.util.Set;
  *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has made and its peer not yet mapped
  * </pre>
  *
- * The last process to leave removes the directory; what a session leaves that was killed, the next start of any session
+ * A directory of that name that another user has made is passed by. The last process to leave removes the directory; what a session leaves that was killed, the next start of any session
  * of the same user removes. Only names of our own pattern are ever deleted.
  *
  * <p>Threading: control path, confined to the caller.
@@ -77,7 +78,7 @@ final class SessionDirectory implements AutoCloseable {
      * @throws SessionException if it cannot be made or is not ours alone
      */
     static SessionDirectory join(Path parent, String sessionId, ProcessIdentity self) {
-        Path path = parent.resolve(PREFIX + sessionId);
+        Path path = place(parent, PREFIX + sessionId);
         SessionDirectory joined = new SessionDirectory(path, new FileStem(self, new SecureRandom().nextInt()));
         try {
             Runtime.getRuntime().addShutdownHook(joined.exitHook);
@@ -92,6 +93,46 @@ final class SessionDirectory implements AutoCloseable {
                             + "; give a writable directory of a local file system with " + SciConfig.ROOT
                             + ".directory",
                     e);
+        }
+    }
+
+    /**
+     * The first place of that name, or that name with a number, that is free or our own: in a directory for all, others may
+     * take names. All processes of the session pass by the same ones.
+     */
+    private static Path place(Path parent, String name) {
+        Path first = parent.resolve(name);
+        if (Files.notExists(first, LinkOption.NOFOLLOW_LINKS)) {
+            return first;
+        }
+        try {
+            UserPrincipal self = currentUser(parent);
+            for (int number = 1; number <= ATTEMPTS; number++) {
+                Path path = number == 1 ? first : parent.resolve(name + "." + number);
+                if (!isAnothers(path, self)) {
+                    return path;
+                }
+            }
+        } catch (IOException | UnsupportedOperationException _) {
+            // whoever tries to enter finds out what is wrong
+        }
+        return first;
+    }
+
+    private static boolean isAnothers(Path path, UserPrincipal self) {
+        try {
+            return !Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).equals(self);
+        } catch (IOException _) {
+            return false; // it is free
+        }
+    }
+
+    private static UserPrincipal currentUser(Path parent) throws IOException {
+        Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE);
+        try {
+            return Files.getOwner(probe, LinkOption.NOFOLLOW_LINKS);
+        } finally {
+            Files.deleteIfExists(probe);
         }
     }
 

@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileOwnerAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,6 +170,28 @@ class SessionDirectoryTest {
         Files.setPosixFilePermissions(trap, PosixFilePermissions.fromString("rwx------"));
         Files.createSymbolicLink(parent.resolve("madeleine-now"), trap);
         assertThrows(SessionException.class, () -> SessionDirectory.join(parent, "now", SELF));
+    }
+
+    @Test
+    void shouldPassByWhatAnotherUserHasMade() throws Exception {
+        UserPrincipal other;
+        Path first = Files.createDirectory(parent.resolve("madeleine-now"));
+        Path link = Files.createSymbolicLink(parent.resolve("madeleine-now.2"), parent);
+        try {
+            other = parent.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+            Files.setOwner(first, other);
+            Files.getFileAttributeView(link, FileOwnerAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .setOwner(other);
+        } catch (IOException e) {
+            assumeTrue(false, "this user may not give files away: " + e);
+        }
+        try (SessionDirectory one = SessionDirectory.join(parent, "now", SELF);
+                SessionDirectory two = SessionDirectory.join(parent, "now", SELF)) {
+            assertEquals(parent.resolve("madeleine-now.3"), one.path());
+            assertEquals(one.address().directoryId(), two.address().directoryId());
+        }
+        assertTrue(Files.exists(first), "it is not ours to remove");
+        assertFalse(Files.exists(parent.resolve("madeleine-now.3")));
     }
 
     @Test

@@ -1,0 +1,101 @@
+package io.madeleine.session;
+
+import io.madeleine.api.SessionException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Settles with all others which route each connection takes: the best that both ends reach and for which there is room. What
+ * lacks room at its initiator takes the next best, where the channel leaves the choice.
+ *
+ * <p>Threading: confined to caller; used once.
+ */
+final class Routing {
+    private static final Logger LOGGER = System.getLogger(Routing.class.getName());
+
+    private final Membership membership;
+    private final NetworkChoice choice;
+    private final List<ChannelConfig> channels;
+    private final Bootstrap bootstrap;
+    private final Connecting connecting;
+    private final long deadlineNs;
+
+    Routing(
+            Membership membership,
+            NetworkChoice choice,
+            List<ChannelConfig> channels,
+            Bootstrap bootstrap,
+            Connecting connecting,
+            long deadlineNs) {
+        this.membership = membership;
+        this.choice = choice;
+        this.channels = channels;
+        this.bootstrap = bootstrap;
+        this.connecting = connecting;
+        this.deadlineNs = deadlineNs;
+    }
+
+    /** The routes of this process, for which what they need is reserved. */
+    List<Route> settle() {
+        List<byte[]> reaches = bootstrap.exchange("told whom they reach", choice.reach(), deadlineNs);
+        List<Route> routes = choice.decide(reaches);
+        Set<Route> asked = new HashSet<>();
+        for (int round = 0; ; round++) {
+            Map<Route, String> lacking =
+                    connecting.reserve(routes.stream().filter(asked::add).toList(), deadlineNs);
+            lacking.forEach(this::refuseIfNamed);
+            List<byte[]> refusals = bootstrap.exchange("told what they have room for, " + (round + 1), choice.refusals(lacking), deadlineNs);
+            if (count(refusals) == 0) {
+                return routes;
+            }
+            reaches = NetworkChoice.without(reaches, refusals);
+            routes = choice.decide(reaches);
+            say(lacking, refusals, routes);
+        }
+    }
+
+    private void refuseIfNamed(Route route, String lacking) {
+        for (ChannelConfig channel : channels) {
+            if (channel.name().equals(route.channel()) && !channel.automatic()) {
+                throw new SessionException(membership + ": channel " + route.channel() + " could not connect to rank "
+                        + route.rank() + " over " + route.network() + ": " + lacking);
+            }
+        }
+    }
+
+    private static int count(List<byte[]> refusals) {
+        int count = 0;
+        for (byte[] refused : refusals) {
+            for (byte part : refused) {
+                count += Integer.bitCount(part & 0xff);
+            }
+        }
+        return count;
+    }
+
+    /** One line for all: by the first of those who lack something. */
+    private void say(Map<Route, String> lacking, List<byte[]> refusals, List<Route> routes) {
+        if (lacking.isEmpty() || count(refusals.subList(0, membership.rank())) > 0) {
+            return;
+        }
+        Map.Entry<Route, String> first = lacking.entrySet().iterator().next();
+        Route refused = first.getKey();
+        List<String> instead = new ArrayList<>();
+        for (Route route : routes) {
+            if (route.rank() == refused.rank() && route.channel().equals(refused.channel())) {
+                instead.add(route.network());
+            }
+        }
+        long all = (long) membership.size() * (membership.size() - 1) / 2 * channels.size();
+        LOGGER.log(
+                Level.WARNING,
+                () -> membership + ": " + count(refusals) + " of " + all + " connections go by "
+                        + String.join(", ", instead) + ", for there is no room for them in " + refused.network() + ": "
+                        + first.getValue());
+    }
+}
