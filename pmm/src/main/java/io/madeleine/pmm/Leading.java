@@ -110,7 +110,7 @@ final class Leading {
         own = on;
         WaitOutcome outcome = WaitOutcome.EXPIRED;
         try {
-            outcome = rounds(nested, on, condition, deadlineNs);
+            outcome = recovering(nested, on, condition, deadlineNs);
             return outcome;
         } finally {
             if (outcome == WaitOutcome.MET) {
@@ -127,6 +127,19 @@ final class Leading {
         if (owing) {
             owing = false;
             waitList.signalOne(on);
+        }
+    }
+
+    /** An error of memory that was cut short comes some time after the access, and so perhaps out of any loop. */
+    private WaitOutcome recovering(boolean nested, Waitable on, Condition condition, long deadlineNs) {
+        while (true) {
+            try {
+                return rounds(nested, on, condition, deadlineNs);
+            } catch (InternalError e) {
+                if (!rounds.recover(e)) {
+                    throw e;
+                }
+            }
         }
     }
 

@@ -207,11 +207,26 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /**
+     * Whether an error of the JVM comes of memory that a network shares with other processes and that has been cut short; what
+     * needed that memory is given up then, and its loss reported by whoever polls. Any thread.
+     */
+    public boolean recover(InternalError fault) {
+        return rounds.recover(fault);
+    }
+
     int round(long nowNs) {
         if (roundIsWanted) {
             roundIsWanted = false;
         }
-        return rounds.run(nowNs);
+        try {
+            return rounds.run(nowNs);
+        } catch (InternalError e) {
+            if (!rounds.recover(e)) {
+                throw e;
+            }
+            return 1;
+        }
     }
 
     /**

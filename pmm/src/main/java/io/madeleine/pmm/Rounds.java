@@ -99,6 +99,15 @@ final class Rounds {
         return work;
     }
 
+    /** Whether an error was of one of the sources, which has dealt with it. Any thread. */
+    boolean recover(InternalError fault) {
+        boolean recovered = false;
+        for (ProgressSource source : sources) {
+            recovered |= source.recover(fault);
+        }
+        return recovered;
+    }
+
     private int runSteps() {
         newSteps.drain(addStep);
         int finished = 0;
@@ -116,9 +125,15 @@ final class Rounds {
     }
 
     /** Does a step; one that fails is given up, so that the others go on. */
-    private static boolean isFinished(Step step) {
+    private boolean isFinished(Step step) {
         try {
             return step.step();
+        } catch (InternalError e) {
+            if (recover(e)) {
+                return false;
+            }
+            LOGGER.log(System.Logger.Level.ERROR, "pending work failed and is given up: " + step, e);
+            return true;
         } catch (RuntimeException | Error e) {
             LOGGER.log(System.Logger.Level.ERROR, "pending work failed and is given up: " + step, e);
             return true;

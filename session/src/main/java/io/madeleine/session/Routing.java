@@ -49,7 +49,10 @@ final class Routing {
             Map<Route, String> lacking =
                     connecting.reserve(routes.stream().filter(asked::add).toList(), deadlineNs);
             lacking.forEach(this::refuseIfNamed);
-            List<byte[]> refusals = bootstrap.exchange("told what they have room for, " + (round + 1), choice.refusals(lacking), deadlineNs);
+            List<byte[]> refusals = bootstrap.exchange(
+                    "told what they have room for" + (round == 0 ? "" : ", time " + (round + 1)),
+                    choice.refusals(lacking),
+                    deadlineNs);
             if (count(refusals) == 0) {
                 return routes;
             }

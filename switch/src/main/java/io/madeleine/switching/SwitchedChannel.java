@@ -136,22 +136,45 @@ public final class SwitchedChannel implements Channel {
 
     @Override
     public IncomingMessage beginUnpacking() {
-        return arrivals.take(ProgressEngine.NO_DEADLINE);
+        return take(ProgressEngine.NO_DEADLINE);
     }
 
     @Override
     public IncomingMessage beginUnpacking(long timeout, TimeUnit unit) {
-        return arrivals.take(Deadlines.after(timeout, unit));
+        return take(Deadlines.after(timeout, unit));
     }
 
     @Override
     public IncomingMessage beginUnpacking(int remote) {
-        return arrivals.takeFrom(connection(remote), ProgressEngine.NO_DEADLINE);
+        return takeFrom(connection(remote), ProgressEngine.NO_DEADLINE);
     }
 
     @Override
     public IncomingMessage beginUnpacking(int remote, long timeout, TimeUnit unit) {
-        return arrivals.takeFrom(connection(remote), Deadlines.after(timeout, unit));
+        return takeFrom(connection(remote), Deadlines.after(timeout, unit));
+    }
+
+    /** Memory that was cut short is a lost connection: who begins again hears of it. */
+    private IncomingMessage take(long deadlineNs) {
+        try {
+            return arrivals.take(deadlineNs);
+        } catch (InternalError e) {
+            if (!engine.recover(e)) {
+                throw e;
+            }
+            return arrivals.take(deadlineNs);
+        }
+    }
+
+    private IncomingMessage takeFrom(SwitchedConnection from, long deadlineNs) {
+        try {
+            return arrivals.takeFrom(from, deadlineNs);
+        } catch (InternalError e) {
+            if (!engine.recover(e)) {
+                throw e;
+            }
+            return arrivals.takeFrom(from, deadlineNs);
+        }
     }
 
     @Override

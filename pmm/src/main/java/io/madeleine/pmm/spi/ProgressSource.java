@@ -13,6 +13,17 @@ public interface ProgressSource {
     int poll(long nowNs);
 
     /**
+     * Looks whether an error of the JVM comes of memory that this source shares with other processes, such as a mapped file
+     * that was cut short; if so, gives up what needs that memory, and has the next poll report it. By any thread, unlike the
+     * other calls.
+     *
+     * @return whether it was, so that the others can go on
+     */
+    default boolean recover(InternalError fault) {
+        return false;
+    }
+
+    /**
      * Prepares for the engine's sleep: from now on news of any kind (bytes that {@linkplain
      * ProtocolConnection#receiveInterest interest}, room for a send that was {@link LinkStatus#PENDING}, a lost peer)
      * ends the sleep in the reactor. Looks once more after arming.

@@ -46,6 +46,11 @@ final class HeapPair {
     private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));
     private static final SciProgress.ControlWork NO_CONTROL = new SciProgress.ControlWork() {
         @Override
+        public boolean giveUpCutMemory() {
+            return false;
+        }
+
+        @Override
         public boolean isPending() {
             return false;
         }

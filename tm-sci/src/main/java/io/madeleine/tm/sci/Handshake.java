@@ -17,6 +17,8 @@ abstract class Handshake {
     /** How often the file system is looked at. */
     private static final long LOOK_INTERVAL_NS = 100_000;
 
+    private static final String CUT_SHORT = "the file of its shared memory was cut short by somebody";
+
     final SciAdapter adapter;
     final SciChannel channel;
     final ConnectionRequest request;
@@ -42,6 +44,20 @@ abstract class Handshake {
     /** Takes back what has been made. */
     abstract void undo();
 
+    /** Whether all of its memory is still there. */
+    boolean isWhole() {
+        return true;
+    }
+
+    /** Gives it up if its memory was cut short; whether that is so. */
+    final boolean isCutOff() {
+        if (isDecided() || isWhole()) {
+            return false;
+        }
+        cancel(CUT_SHORT);
+        return true;
+    }
+
     /** What this side waits for, for the message of a deadline that has passed. */
     abstract String awaited();
 
@@ -58,6 +74,11 @@ abstract class Handshake {
             tryStep();
         } catch (MadeleineException e) {
             failure = e;
+        } catch (InternalError e) {
+            if (isWhole()) {
+                throw e;
+            }
+            failure = exception(CUT_SHORT);
         }
         if (!isDecided() && request.deadlineNs() - System.nanoTime() <= 0) {
             failure = exception(awaited() + ", and the time for that is over");

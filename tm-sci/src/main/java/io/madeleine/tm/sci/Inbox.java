@@ -20,7 +20,7 @@ import java.nio.file.Path;
  */
 final class Inbox implements AutoCloseable {
     private final Arena arena;
-    private final MemorySegment memory;
+    private MemorySegment memory;
 
     /** Over memory of {@link InboxLayout#BYTES} that is mapped already; the arena is closed with it. */
     Inbox(Arena arena, MemorySegment memory) {
@@ -95,6 +95,16 @@ final class Inbox implements AutoCloseable {
     void wake() {
         long epoch = Words.plain(memory, ASLEEP);
         Words.setRelease(memory, ASLEEP, epoch + 1 & ~1L);
+    }
+
+    /** Whether its file is as long as it was. */
+    boolean isWhole() {
+        return CutMemory.isWhole(memory);
+    }
+
+    /** Has everybody in this process look at memory that is nobody else's from now on: the file is cut short. */
+    void giveUpFile() {
+        memory = arena.allocate(InboxLayout.BYTES, Words.LINE_BYTES);
     }
 
     @Override

@@ -85,7 +85,17 @@ final class Offer extends Handshake {
     }
 
     @Override
+    boolean isWhole() {
+        return CutMemory.isWhole(memory);
+    }
+
+    @Override
     void undo() {
+        if (!isWhole()) {
+            delete(file);
+            arena.close();
+            return;
+        }
         Words.setVolatile(memory, PairLayout.state(PairLayout.INITIATOR), SciConnection.CLOSED); // mapped too late
         delete(file);
         arena.close();

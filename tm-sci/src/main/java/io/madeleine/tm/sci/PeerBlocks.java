@@ -30,7 +30,17 @@ final class PeerBlocks {
         if (block == null || from + bytes > block.byteSize()) {
             return 0;
         }
-        MemorySegment.copy(block, from, target, offset, bytes);
+        try {
+            MemorySegment.copy(block, from, target, offset, bytes);
+            CutMemory.settle();
+        } catch (InternalError e) {
+            if (CutMemory.isWhole(block)) {
+                throw e; // the target's
+            }
+            mapped[SharedBlocks.number(place)] =
+                    target.asSlice(0, 0); // it comes through cells, if its owner still has it
+            return 0;
+        }
         return bytes;
     }
 

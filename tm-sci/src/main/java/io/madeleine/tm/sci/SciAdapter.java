@@ -337,6 +337,12 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         return endHandshakes(handshake -> handshake.step(nowNs, urgent));
     }
 
+    @Override
+    public boolean giveUpCutMemory() {
+        boolean cut = peers.lookAtInboxes();
+        return endHandshakes(handshake -> handshake.isCutOff()) > 0 || cut;
+    }
+
     private void bury(SciConnection connection) {
         lock.lock();
         try {

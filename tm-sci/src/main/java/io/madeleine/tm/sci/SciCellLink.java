@@ -77,6 +77,18 @@ final class SciCellLink implements DynamicLink, SciLink {
 
     @Override
     public int send(long header, BufferGroup group, long trailer) {
+        try {
+            return sendParts(header, group, trailer);
+        } catch (InternalError e) {
+            if (connection.isCutOff()) {
+                setStalled(false);
+                return LinkStatus.CLOSED;
+            }
+            throw e;
+        }
+    }
+
+    private int sendParts(long header, BufferGroup group, long trailer) {
         producer.open(group.remainingBytes());
         while (!connection.isSendEnded()) {
             if (!producer.send(header, group, trailer)) {
@@ -109,8 +121,15 @@ final class SciCellLink implements DynamicLink, SciLink {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
-        long header = consumer.front();
-        return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+        try {
+            long header = consumer.front();
+            return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+        } catch (InternalError e) {
+            if (connection.isCutOff()) {
+                return LinkStatus.CLOSED;
+            }
+            throw e;
+        }
     }
 
     private long frontSlowPath(long found) {
@@ -130,7 +149,14 @@ final class SciCellLink implements DynamicLink, SciLink {
 
     @Override
     public long receive(BufferGroup group, long maxBytes) {
-        return connection.isClosed() ? 0 : moved(consumer.receive(group, maxBytes));
+        try {
+            return connection.isClosed() ? 0 : moved(consumer.receive(group, maxBytes));
+        } catch (InternalError e) {
+            if (connection.isCutOff()) {
+                return 0;
+            }
+            throw e;
+        }
     }
 
     @Override

@@ -55,6 +55,12 @@ final class SciConnection implements ProtocolConnection {
     private volatile boolean receiveEnded;
     private volatile boolean sendEnded;
     private volatile boolean closed;
+
+    private volatile boolean cut;
+
+    /** Closed, or its memory is cut short: it must not be touched. */
+    private volatile boolean untouchable;
+
     private volatile int stalledLinks;
     private boolean lossReported;
     private int idlePolls;
@@ -133,7 +139,7 @@ final class SciConnection implements ProtocolConnection {
     @Override
     public boolean hasArrivals() {
         try {
-            return !closed && links[0].mayHaveNews();
+            return !untouchable && links[0].mayHaveNews();
         } catch (IllegalStateException _) {
             return false; // freed by now
         }
@@ -154,23 +160,32 @@ final class SciConnection implements ProtocolConnection {
         if (!closed) {
             raiseState(CLOSED);
             closed = true;
+            untouchable = true;
             bury.accept(this);
         }
     }
 
     private void raiseState(long state) {
         long offset = PairLayout.state(segment.side());
-        if (!closed && Words.plain(memory, offset) < state) {
-            Words.setVolatile(memory, offset, state);
-            VarHandle.fullFence();
-            peer.announce(peerSlot);
+        try {
+            if (!untouchable && Words.plain(memory, offset) < state) {
+                Words.setVolatile(memory, offset, state);
+                VarHandle.fullFence();
+                peer.announce(peerSlot);
+                CutMemory.settle();
+            }
+        } catch (InternalError e) {
+            if (!isCutOff() && !peer.lookAtInbox()) {
+                throw e;
+            }
         }
     }
 
     // ---- for the links
 
+    /** Whether nobody may touch its memory any more. */
     boolean isClosed() {
-        return closed;
+        return untouchable;
     }
 
     boolean isReceiveEnded() {
@@ -178,12 +193,12 @@ final class SciConnection implements ProtocolConnection {
     }
 
     boolean isSendEnded() {
-        return sendEnded || closed;
+        return sendEnded || untouchable;
     }
 
     /** Something has been written for the peer; no fence has to lie between, see {@link WatchList}. Any thread. */
     void announce() {
-        if (!closed && !isWatchedByPeer()) {
+        if (!untouchable && !isWatchedByPeer()) {
             peer.announce(peerSlot);
         }
     }
@@ -234,6 +249,31 @@ final class SciConnection implements ProtocolConnection {
             raiseState(state);
             progress.announceToSelf(ownSlot);
         }
+    }
+
+    /**
+     * Whether an error of the JVM is of memory of this connection that somebody has cut off; then the connection is lost. Any
+     * thread.
+     */
+    boolean isCutOff() {
+        if (!untouchable && !cut && !CutMemory.isWhole(memory)) {
+            cutOff("the file of its shared memory was cut short by somebody");
+        }
+        return untouchable || cut;
+    }
+
+    /** Gives the connection up without touching its memory again, but for telling the peer where that is possible. */
+    void cutOff(String reason) {
+        if (untouchable || cut) {
+            return;
+        }
+        cut = true;
+        breach = reason;
+        receiveEnded = true;
+        sendEnded = true;
+        raiseState(BROKEN);
+        untouchable = true;
+        progress.announceToSelf(ownSlot);
     }
 
     // ---- for who polls
@@ -331,7 +371,7 @@ final class SciConnection implements ProtocolConnection {
     /** Looks whether the peer has finished, closed, died or broken the protocol, and reports it once. */
     void lookAtPeer() {
         boolean gone = peer.isGone(); // first: what it said before it went counts
-        long state = Words.acquire(memory, PairLayout.state(segment.otherSide()));
+        long state = cut ? BROKEN : Words.acquire(memory, PairLayout.state(segment.otherSide()));
         if (state < 0 || state > GIVEN_UP) {
             breakUp("its state is 0x" + Long.toHexString(state));
         }
@@ -345,6 +385,13 @@ final class SciConnection implements ProtocolConnection {
         if (receiveEnded && !lossReported && upcalls != null) {
             lossReported = true;
             report(upcalls, state);
+        }
+    }
+
+    /** Reports a connection that was cut off, if that is why it must not be touched. */
+    void reportIfCutOff() {
+        if (cut && !closed) {
+            lookAtPeer();
         }
     }
 

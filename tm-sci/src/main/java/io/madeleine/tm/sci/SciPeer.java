@@ -33,6 +33,11 @@ final class SciPeer {
             sleep = inbox.announce(slot);
         } catch (IllegalStateException _) {
             return; // it has ended, and was forgotten meanwhile by another thread
+        } catch (InternalError e) {
+            if (!lookAtInbox()) {
+                throw e;
+            }
+            return;
         }
         if (sleep != 0) {
             ring(sleep);
@@ -76,6 +81,16 @@ final class SciPeer {
 
     boolean isGone() {
         return gone;
+    }
+
+    /** Whether its inbox is cut short, so that nobody can tell it anything; then its connections are given up. */
+    boolean lookAtInbox() {
+        if (inbox.isWhole()) {
+            return false;
+        }
+        inbox.giveUpFile();
+        connections.forEach(connection -> connection.cutOff("the inbox of its process was cut short by somebody"));
+        return true;
     }
 
     /** Lets the line to the peer's bell go. */

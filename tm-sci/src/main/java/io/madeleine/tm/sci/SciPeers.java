@@ -189,6 +189,20 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         }
     }
 
+    /** Gives up the connections to processes whose inboxes were cut short; whether there are any. */
+    boolean lookAtInboxes() {
+        lock.lock();
+        try {
+            boolean cut = false;
+            for (SciPeer peer : peers.values()) {
+                cut |= peer.lookAtInbox();
+            }
+            return cut;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     int count() {
         return peers.size();
     }

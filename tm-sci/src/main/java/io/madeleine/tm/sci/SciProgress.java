@@ -28,6 +28,9 @@ final class SciProgress implements ProgressSource {
          * @return how many steps were taken
          */
         int step(long nowNs, boolean urgent);
+
+        /** Gives up what cannot go on since a mapped file was cut short; whether there was anything. */
+        boolean giveUpCutMemory();
     }
 
     /** How many looks at listed connections without news are afforded before one leaves the list. */
@@ -61,7 +64,13 @@ final class SciProgress implements ProgressSource {
 
     /** Has the thread that polls look at a connection of this process's own. */
     void announceToSelf(int slot) {
-        inbox.announce(slot);
+        try {
+            long _ = inbox.announce(slot);
+        } catch (InternalError e) {
+            if (inbox.isWhole()) {
+                throw e;
+            }
+        }
         if (asleep) {
             reactor.wakeUp();
         }
@@ -84,6 +93,17 @@ final class SciProgress implements ProgressSource {
 
     @Override
     public int poll(long nowNs) {
+        try {
+            return pollAll(nowNs);
+        } catch (InternalError e) { // or it comes later: see CutMemory
+            if (!giveUpCutMemory()) {
+                throw e;
+            }
+            return 1;
+        }
+    }
+
+    private int pollAll(long nowNs) {
         if (nowNs - lookedEverywhereNs > LONGEST_SLEEP_NS) {
             lookedEverywhereNs = nowNs;
             lookEverywhere();
@@ -102,10 +122,14 @@ final class SciProgress implements ProgressSource {
 
     /** What no announcement told of, if that can be: see {@link WatchList}. */
     private void lookEverywhere() {
+        if (!inbox.isWhole()) {
+            boolean _ = giveUpCutMemory();
+        }
         for (int slot = 0; slot <= highestSlot; slot++) {
             SciConnection connection = bySlot.get(slot);
             if (connection != null
                     && !connection.isClosed()
+                    && !connection.isCutOff()
                     && !connection.isListed()
                     && connection.isInterested()
                     && connection.hasNews()) {
@@ -137,6 +161,9 @@ final class SciProgress implements ProgressSource {
         }
         SciConnection connection = bySlot.get(slot);
         if (connection == null || connection.isClosed()) {
+            if (connection != null) {
+                connection.reportIfCutOff();
+            }
             return 0; // of one that is gone
         }
         watchList.add(connection);
@@ -153,7 +180,40 @@ final class SciProgress implements ProgressSource {
     }
 
     @Override
+    public boolean recover(InternalError fault) {
+        return giveUpCutMemory();
+    }
+
+    private boolean giveUpCutMemory() {
+        boolean cut = !inbox.isWhole();
+        if (cut) {
+            inbox.giveUpFile();
+        }
+        for (int slot = 0; slot <= highestSlot; slot++) {
+            SciConnection connection = bySlot.get(slot);
+            if (connection != null && !connection.isClosed()) {
+                if (cut) {
+                    connection.cutOff("the inbox of this process was cut short by somebody");
+                }
+                cut |= connection.isCutOff();
+            }
+        }
+        return control.giveUpCutMemory() | cut;
+    }
+
+    @Override
     public boolean armForBlocking() {
+        try {
+            return arm();
+        } catch (InternalError e) {
+            if (!giveUpCutMemory()) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    private boolean arm() {
         asleep = true;
         inbox.fallAsleep();
         boolean quiet = watchList.leaveAll();

@@ -44,8 +44,19 @@ final class SciShortLink implements StaticLink, SciLink {
         if (connection.isSendEnded()) {
             return closedSlowPath();
         }
-        long offset = producer.claim();
-        return offset >= 0 && !stalled ? offset : claimSlowPath(offset);
+        try {
+            long offset = producer.claim();
+            return offset >= 0 && !stalled ? offset : claimSlowPath(offset);
+        } catch (InternalError e) {
+            return closedIfCutOff(e);
+        }
+    }
+
+    private long closedIfCutOff(InternalError fault) {
+        if (connection.isCutOff()) {
+            return closedSlowPath();
+        }
+        throw fault;
     }
 
     private long claimSlowPath(long offset) {
@@ -96,8 +107,15 @@ final class SciShortLink implements StaticLink, SciLink {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
-        long header = consumer.front();
-        return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+        try {
+            long header = consumer.front();
+            return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+        } catch (InternalError e) {
+            if (connection.isCutOff()) {
+                return LinkStatus.CLOSED;
+            }
+            throw e;
+        }
     }
 
     private long frontSlowPath(long found) {
