@@ -54,6 +54,7 @@ class ArchitectureTest {
         ALLOWED.put("rma", Set.of("madeleine-api", "base", "pmm"));
         ALLOWED.put("session", Set.of("switch", "bmm", "pmm", "base", "madeleine-api", "rma"));
         ALLOWED.put("nexus-adapter", Set.of("madeleine-api"));
+        ALLOWED.put("nexus-fory", Set.of("nexus-adapter"));
         ALLOWED.put("netty-adapter", Set.of("madeleine-api"));
         ALLOWED.put("mpich-adapter", Set.of("madeleine-api", "rma"));
         // The tm-* modules stand here for the module path only: nothing of them is in the API of this artifact.

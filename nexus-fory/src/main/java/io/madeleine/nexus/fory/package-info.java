@@ -1,0 +1,5 @@
+/** Typed services whose types evolve, by Apache Fory: ends of different versions understand each other. */
+@NullMarked
+package io.madeleine.nexus.fory;
+
+import org.jspecify.annotations.NullMarked;

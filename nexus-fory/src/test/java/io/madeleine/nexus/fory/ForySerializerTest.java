@@ -1,0 +1,188 @@
+package io.madeleine.nexus.fory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.nexus.Context;
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.testkit.LocalSessions;
+import io.madeleine.testkit.LoopTm;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two versions of a program in one JVM, each in a class loader of its own, that call each other. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ForySerializerTest {
+    private static final String COMMON = """
+            package shop;
+            import io.madeleine.nexus.*;
+            import java.util.*;
+            import java.util.concurrent.*;
+            public class Program implements Runnable {
+                public enum Kind { %s }
+                public sealed interface Paid permits Cash, Card {}
+                public record Cash(%s) implements Paid {}
+                public record Card(String number) implements Paid {}
+                public record Order(%s) {}
+                @RemoteService(name = "shop", serializer = "fory")
+                public interface Shop {
+                    Order change(Order order);
+                    List<Order> all(Map<String, Order> named);
+                    CompletableFuture<String> paid(Paid paid);
+                    Flow.Publisher<Order> stream(Flow.Publisher<Order> orders);
+                    int number(long other);
+                    Object any(Object any);
+                    %s
+                }
+                public static Context context;
+                public static String result;
+                %s
+            }
+            """;
+
+    private static final String V1 =
+            COMMON.formatted("SMALL, LARGE", "long cents", "long id, String name, Kind kind, Paid paid", "", """
+            public void run() {
+                context.export(Shop.class, new Shop() {
+                    public Order change(Order order) {
+                        return order == null ? null : new Order(order.id() + 1, order.name() + "!", order.kind(), order.paid());
+                    }
+                    public List<Order> all(Map<String, Order> named) { return List.copyOf(named.values()); }
+                    public CompletableFuture<String> paid(Paid paid) {
+                        return CompletableFuture.completedFuture(paid.toString());
+                    }
+                    public Flow.Publisher<Order> stream(Flow.Publisher<Order> orders) { return orders; }
+                    public int number(long other) { return (int) other + 1; }
+                    public Object any(Object any) { return any; }
+                });
+            }
+            """);
+
+    private static final String V2 = COMMON.formatted(
+            "TINY, SMALL, LARGE",
+            "long cents, String currency",
+            "String note, Paid paid, int quantity, long id, Kind kind",
+            "String added(int number);",
+            """
+            public void run() {
+                Shop shop = context.service(0, Shop.class);
+                Order order = new Order("soon", new Cash(5, "EUR"), 7, 1, Kind.LARGE);
+                List<Object> results = new ArrayList<>();
+                results.add(shop.change(order));
+                results.add(shop.all(Map.of("a", order)));
+                results.add(shop.paid(new Cash(6, "EUR")).join());
+                results.add(shop.paid(new Card("7")).join());
+                results.add(Publishers.toList(shop.stream(Publishers.of(List.of(order, order)))).join().size());
+                results.add(shop.number(41));
+                results.add(shop.change(null) == null ? "" : "not null");
+                result = results.toString();
+            }
+            """);
+
+    @TempDir
+    Path folder;
+
+    private Class<?> compile(String name, String source) throws IOException, ClassNotFoundException {
+        Path version = Files.createDirectories(folder.resolve(name));
+        Path file = Files.writeString(version.resolve("Program.java"), source);
+        int failed = ToolProvider.getSystemJavaCompiler()
+                .run(
+                        null,
+                        null,
+                        null,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-d",
+                        version.toString(),
+                        file.toString());
+        assertEquals(0, failed);
+        URLClassLoader loader = new URLClassLoader(
+                new URL[] {version.toUri().toURL()}, getClass().getClassLoader());
+        return loader.loadClass("shop.Program");
+    }
+
+    private static void run(Class<?> program, Context context) throws Exception {
+        program.getField("context").set(null, context);
+        ((Runnable) program.getConstructor().newInstance()).run();
+    }
+
+    @Test
+    void shouldLetTwoVersionsOfAServiceUnderstandEachOther() throws Exception {
+        Class<?> older = compile("v1", V1);
+        Class<?> newer = compile("v2", V2);
+        List<LoopTm> links = List.of(
+                LoopTm.withStaticBuffers("short", AggregationMode.ASYMMETRIC, 112, 1024),
+                LoopTm.withDynamicBuffers("stream", LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE));
+        try (LocalSessions sessions = LocalSessions.of(2).loop("loop", links).open();
+                Context server = Context.open(sessions.session(0));
+                Context client = Context.open(sessions.session(1))) {
+            run(older, server);
+            try {
+                run(newer, client);
+            } catch (InvocationTargetException e) {
+                throw new AssertionError(e.getCause());
+            }
+            String result = String.valueOf(newer.getField("result").get(null));
+            assertTrue(
+                    result.startsWith(
+                            "[Order[note=null, paid=Cash[cents=5, currency=null], quantity=0, id=2, kind=LARGE],"),
+                    result);
+            assertTrue(result.endsWith(", Cash[cents=6], Card[number=7], 2, 42, ]"), result);
+        }
+    }
+
+    /** Where the JDK's lookup is not open to Fory and {@code sun.misc.Unsafe} is denied. */
+    public static final class Closed {
+        private Closed() {}
+
+        /** Prints why there is no Fory. */
+        public static void main(String[] args) {
+            System.out.println(new ForySerializer().unavailable().orElse("it works"));
+        }
+    }
+
+    @Test
+    void shouldSayWhichFlagIsMissing() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--sun-misc-unsafe-memory-access=deny",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Closed.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        assertTrue(said.contains("--add-opens java.base/java.lang.invoke=org.apache.fory.core"), said);
+        assertTrue(new ForySerializer().unavailable().isEmpty());
+    }
+
+    @Test
+    void shouldReadOnlyClassesThatTheInterfaceMentions() {
+        record Known(int number, Object any) {}
+        record Unknown(int number) {}
+        ForyPool pool = new ForyPool(getClass().getClassLoader(), List.of(Known.class));
+        ForyPool peer = new ForyPool(getClass().getClassLoader(), List.of(Known.class, Unknown.class));
+        assertEquals(new Known(1, "a"), pool.read(pool.write(new Known(1, "a"))));
+        assertThrows(RuntimeException.class, () -> pool.write(new Known(1, new Unknown(2))));
+        byte[] foreign = peer.write(new Known(1, new Unknown(2)));
+        Object read;
+        try {
+            read = pool.read(foreign);
+        } catch (RuntimeException e) {
+            return;
+        }
+        assertTrue(!read.toString().contains("Unknown[number=2]"), read::toString); // not made
+    }
+}
