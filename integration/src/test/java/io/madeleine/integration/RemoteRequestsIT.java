@@ -11,6 +11,7 @@ import io.madeleine.nexus.ContextOptions;
 import io.madeleine.nexus.RemoteService;
 import io.madeleine.nexus.Startpoint;
 import io.madeleine.session.OnFailure;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,6 +48,103 @@ class RemoteRequestsIT {
                 assertTrue(afterMs <= NOTICE_MS, () -> afterMs + " ms after the death\n" + processes);
                 assertTrue(lines.contains("the other answers"), processes::toString);
             }
+        }
+    }
+
+    /** Its argument is on its way for as long as it is stopped. */
+    @ParameterizedTest
+    @CsvSource({"sci", "tcp"})
+    void shouldServeOthersWhileASenderIsStoppedInTheMidstOfALargeArgument(String network) throws Exception {
+        Ranks ranks = Ranks.of(3, Streamers.class).over(network).with("wait.mode=adaptive", "peer-timeout=60s");
+        try (Processes processes = ranks.start()) {
+            processes.awaitLine(0, "flowing");
+            int alone = Integer.parseInt(processes.awaitLine(2, "alone "));
+            processes.signal(1, "STOP");
+            int beside = Integer.parseInt(processes.awaitLine(2, "beside "));
+            processes.signal(1, "CONT");
+            assertTrue(2 * beside > alone, () -> beside + " of " + alone + " calls\n" + processes);
+            processes.awaitLine(0, "all came whole");
+            processes.assertSuccess();
+        }
+    }
+
+    /** Rank 1 sends one large argument after the other to a non-threaded handler of rank 0, which rank 2 calls. */
+    static final class Streamers {
+        private static final int BYTES = 48 << 20;
+        private static final long MEASURED_NS = TimeUnit.SECONDS.toNanos(1);
+
+        /** Called. */
+        @RemoteService
+        public interface Adder {
+            /** One more. */
+            int next(int number);
+
+            /** The others have made their calls. */
+            void over();
+        }
+
+        public static void main(String[] args) throws Exception {
+            AtomicInteger came = new AtomicInteger();
+            AtomicInteger broken = new AtomicInteger();
+            AtomicInteger over = new AtomicInteger();
+            byte[] taken = new byte[BYTES];
+            Adder own = new Adder() {
+                @Override
+                public int next(int number) {
+                    return number + 1;
+                }
+
+                @Override
+                public void over() {
+                    over.incrementAndGet();
+                }
+            };
+            try (Session session = Session.open();
+                    Context context = Context.open(session, created -> {
+                        created.export(Adder.class, own);
+                        created.endpoint("e").nonThreaded("take", (_, request) -> {
+                            request.get(MemorySegment.ofArray(taken));
+                            broken.addAndGet(taken[0] == taken[BYTES - 1] ? 0 : 1);
+                            if (came.incrementAndGet() == 3) {
+                                System.out.println("flowing");
+                            }
+                        });
+                    })) {
+                Adder server = context.service(0, Adder.class);
+                switch (context.rank()) {
+                    case 0 -> {
+                        context.await(() -> over.get() == 2);
+                        int before = came.get();
+                        System.out.println(broken.get() == 0 && before > 2 ? "all came whole" : "broken " + broken);
+                    }
+                    case 1 -> {
+                        byte[] block = new byte[BYTES];
+                        long endNs = System.nanoTime() + 4 * MEASURED_NS;
+                        for (byte i = 0; System.nanoTime() - endNs < 0; i++) {
+                            block[0] = i;
+                            block[BYTES - 1] = i;
+                            context.startpoint(0, "e").rsr("take", new Arguments().putBytes(block));
+                        }
+                        server.over();
+                    }
+                    default -> {
+                        callsIn(server);
+                        System.out.println("alone " + callsIn(server)); // beside a sender that is not slow
+                        Thread.sleep(300); // it is stopped meanwhile
+                        System.out.println("beside " + callsIn(server));
+                        server.over();
+                    }
+                }
+                context.barrier(Duration.ofSeconds(20));
+            }
+        }
+
+        private static int callsIn(Adder server) {
+            int count = 0;
+            for (long endNs = System.nanoTime() + MEASURED_NS; System.nanoTime() - endNs < 0; ) {
+                count = server.next(count);
+            }
+            return count;
         }
     }
 
