@@ -88,7 +88,7 @@ final class Peer {
     }
 
     /**
-     * As {@link #send(Arguments, int, int)}, by the first method that works of those named; of all, if none is named.
+     * As {@link #send(Arguments, Link, int)}, by the first method that works of those named; of all, if none is named.
      *
      * @throws PeerFailedException if none works; says which there are
      */
