@@ -68,9 +68,16 @@ public interface Channel {
     /**
      * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. Whoever
      * drives progress calls it: it may unpack the EXPRESS header, keep the message open, give it to another thread
-     * and return. It must not wait for anything but the message it was given; what does is for
-     * another thread, one of {@link Session#virtualThreads} for instance. An exception that leaves it discards the message
-     * and is logged.
+     * and return.
+     *
+     * <p>A channel's handler is called for one message after the other, never within or beside another call. It must not wait
+     * for anything but the message it was given: such a wait calls no handler, and leaves it to other threads to drive
+     * progress and call the handlers of other channels. Any other wait fails after {@code madeleine.wait.in-handlers} with
+     * an {@link IllegalStateException} that says what to use instead; what has to wait is for another thread, one of {@link
+     * Session#virtualThreads} for instance. What does not wait ({@code tryBegin...}, {@link Session#progress}, {@link
+     * Completion#isDone}) looks for news, but calls no handler either.
+     *
+     * <p>Anything thrown by it, errors included, is logged once, and discards its message.
      */
     void onMessage(MessageHandler handler);
 

@@ -111,7 +111,8 @@ public interface Session extends AutoCloseable {
     }
 
     /**
-     * Drives everything once without waiting: polls every network, moves pending blocks, calls handlers.
+     * Drives everything once without waiting: polls every network, moves pending blocks, calls handlers unless it is called by
+     * one.
      *
      * @return how many events were handled; 0 also when another thread is driving already
      */

@@ -19,7 +19,8 @@ public interface Signal {
      *
      * @throws WaitInterruptedException if the thread is interrupted
      * @throws SessionException if the session closes
-     * @throws IllegalStateException if called from the action of a {@link Completion}, which must not wait
+     * @throws IllegalStateException if called from the action of a {@link Completion}, which must not wait, or if called from a
+     *     message handler and not met within {@code madeleine.wait.in-handlers}
      */
     void await(BooleanSupplier condition);
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineSignal implements Signal {
     private final ProgressEngine engine;
-    private final Waitable waitable = new Waitable();
+    private final Waitable waitable =
+            new Waitable(null, "let another thread, one of Session.virtualThreads for instance, await the signal");
 
     /** The condition of the last wait: who waits for the same again and again allocates nothing. A lost update does no harm. */
     private @Nullable Adapted last;

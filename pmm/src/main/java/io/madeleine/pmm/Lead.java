@@ -53,9 +53,11 @@ final class Lead {
         return takes.getOpaque();
     }
 
-    /** Lets the lead go. */
+    /** Lets the lead go if the caller has it: a handler that it called may have let it go before. */
     void release() {
-        holder.set(NOBODY);
+        if (isHeldBy(Thread.currentThread())) {
+            holder.set(NOBODY);
+        }
     }
 
     /** From now on nobody takes it. */

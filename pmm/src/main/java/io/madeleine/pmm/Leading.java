@@ -97,12 +97,12 @@ final class Leading {
     }
 
     /**
-     * Polls and sleeps until the condition is met, the deadline has come, or a virtual thread should lead. The caller holds
-     * the lead.
+     * Polls and sleeps until the condition is met, the deadline has come, or another should lead. The caller holds the lead,
+     * and has it no more if that is gone.
      *
-     * @param nested whether it waits in a handler that it has called as leader, and so cannot let the lead go
+     * @param inHandler whether it waits in a handler: none is called then, nor is a virtual thread to lead
      */
-    WaitOutcome lead(boolean nested, Waitable on, Condition condition, long deadlineNs) {
+    WaitOutcome lead(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         Waitable outer = own;
         if (outer != null) {
             settle(outer); // a handler waits: others should not have to wait for it
@@ -110,16 +110,28 @@ final class Leading {
         own = on;
         WaitOutcome outcome = WaitOutcome.EXPIRED;
         try {
-            outcome = recovering(nested, on, condition, deadlineNs);
+            outcome = recovering(inHandler, on, condition, deadlineNs);
             return outcome;
         } finally {
-            if (outcome == WaitOutcome.MET) {
-                owing = false;
-            } else {
-                settle(on);
+            if (lead.isHeldBy(Thread.currentThread())) {
+                if (outcome == WaitOutcome.MET) {
+                    owing = false;
+                } else {
+                    settle(on);
+                }
+                own = outer;
             }
-            own = outer;
         }
+    }
+
+    /** A handler lets the lead go, which its thread may have had in a wait that goes on after the handler. */
+    void letGo() {
+        Waitable outer = own;
+        if (outer != null) {
+            settle(outer);
+            own = null;
+        }
+        lead.release();
     }
 
     /** Passes on a change that the leader has not looked at and will not, or not soon. */
@@ -131,35 +143,41 @@ final class Leading {
     }
 
     /** An error of memory that was cut short comes some time after the access, and so perhaps out of any loop. */
-    private WaitOutcome recovering(boolean nested, Waitable on, Condition condition, long deadlineNs) {
+    private WaitOutcome recovering(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         while (true) {
             try {
-                return rounds(nested, on, condition, deadlineNs);
+                return rounds(inHandler, on, condition, deadlineNs);
             } catch (InternalError e) {
                 if (!rounds.recover(e)) {
                     throw e;
+                }
+                if (!lead.isHeldBy(Thread.currentThread())) {
+                    return WaitOutcome.LEAD_IS_GONE;
                 }
             }
         }
     }
 
-    private WaitOutcome rounds(boolean nested, Waitable on, Condition condition, long deadlineNs) {
+    private WaitOutcome rounds(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         long idleSinceNs = 0;
         long yieldAtNs = 0;
         int yields = 0;
         int awakened = 0;
         int idleRounds = 0;
-        boolean keepsCarrier = nested && Thread.currentThread().isVirtual();
+        boolean keepsCarrier = inHandler && Thread.currentThread().isVirtual();
         for (int count = 1; ; count++) {
-            int work = round();
+            int work = inHandler ? rounds.poll(recentNs()) : round();
             if (condition.isMet()) {
                 return WaitOutcome.MET;
+            }
+            if (work == Rounds.LEAD_IS_GONE) {
+                return WaitOutcome.LEAD_IS_GONE;
             }
             owing = false;
             if (lead.isClosed()) { // by a handler, perhaps: what the next round polls is gone
                 throw ProgressEngine.closedException();
             }
-            if (!nested && awakenings.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
+            if (!inHandler && awakenings.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
                 return WaitOutcome.LEFT_TO_VIRTUAL;
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
@@ -202,7 +220,7 @@ final class Leading {
         }
     }
 
-    /** One round; returns how many events were handled. */
+    /** One round; returns how many events were handled, or {@link Rounds#LEAD_IS_GONE}. */
     int round() {
         return engine.round(recentNs());
     }
@@ -242,7 +260,12 @@ final class Leading {
             if (condition.isMet()) {
                 return true;
             }
-            if (quiet && !lead.isClosed() && !sleeper.signalled && !hurried && !engine.progressThreadShouldYield()) {
+            if (quiet
+                    && !lead.isClosed()
+                    && !sleeper.signalled
+                    && !hurried
+                    && !engine.isRoundWanted()
+                    && !engine.progressThreadShouldYield()) {
                 long timeoutNs =
                         deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
                 if (timeoutNs > 0) {

@@ -33,6 +33,7 @@ public final class ProgressEngine implements AutoCloseable {
     private static final int ASIDE_YIELDS = 16;
 
     private final Reactor reactor;
+    private final Thread absentThread = Thread.ofPlatform().unstarted(() -> {});
     private final ProgressThread progressThread;
     private final VirtualLeader virtualLeader;
     private final Rounds rounds;
@@ -42,6 +43,7 @@ public final class ProgressEngine implements AutoCloseable {
     private final Awakenings awakenings = new Awakenings(lead);
     private final Leading leading;
     private final Following following;
+    private final HandlerWaits handlerWaits;
     private final AtomicInteger demand = new AtomicInteger();
 
     private volatile boolean roundIsWanted;
@@ -54,6 +56,7 @@ public final class ProgressEngine implements AutoCloseable {
         this.waitList = new WaitList(reactor, impatience, awakenings);
         this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience, awakenings);
         this.following = new Following(this, lead, waitList, leading);
+        this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
         this.virtualLeader = new VirtualLeader(this, leading, awakenings, name);
         this.progressThread = new ProgressThread(this, virtualLeader, name);
         progressThread.start();
@@ -93,12 +96,20 @@ public final class ProgressEngine implements AutoCloseable {
      * Adds something to be run by the leader after each round, outside all polls, where handlers are called. It returns how much
      * it has handled: while that is something, the leader has not been idle.
      *
+     * @param name of what those handlers serve, for error messages
      * @param hint what counts for those handlers
      */
-    public void addDispatcher(IntSupplier dispatcher, WaitHint hint) {
+    public Dispatcher addDispatcher(String name, IntSupplier dispatcher, WaitHint hint) {
+        Dispatcher added = new Dispatcher(name, dispatcher);
         impatience.add(hint);
-        rounds.addDispatcher(dispatcher);
+        rounds.addDispatcher(added);
         raiseDemand();
+        return added;
+    }
+
+    /** As {@link #addDispatcher(String, IntSupplier, WaitHint)}, without a name of its own. */
+    public Dispatcher addDispatcher(IntSupplier dispatcher, WaitHint hint) {
+        return addDispatcher("the session", dispatcher, hint);
     }
 
     /**
@@ -142,6 +153,11 @@ public final class ProgressEngine implements AutoCloseable {
         return demand.get() > 0 || roundIsWanted;
     }
 
+    /** Whether whoever leads has to do another round before it sleeps. */
+    boolean isRoundWanted() {
+        return roundIsWanted;
+    }
+
     boolean isClosed() {
         return lead.isClosed();
     }
@@ -160,13 +176,19 @@ public final class ProgressEngine implements AutoCloseable {
         return waitList.hasLeadSeekers();
     }
 
-    /** A thread that never is the caller: what it may not touch is confined to another. */
+    /** The session's own thread, which leads if nobody else does, and may be the caller in a handler. */
     public Thread foreignThread() {
         return progressThread;
     }
 
+    /** A thread that never runs: what it may not touch is confined to another. */
+    public Thread absentThread() {
+        return absentThread;
+    }
+
     /**
-     * Drives everything once, without waiting. A virtual thread has it done by the session's own, a moment later.
+     * Drives everything once, without waiting; in a handler, all but handlers. A virtual thread has it done by the session's
+     * own, a moment later.
      *
      * @return how many events were handled; 0 also when another thread leads, when the caller is virtual, and from
      *     within a callback of a poll
@@ -176,8 +198,9 @@ public final class ProgressEngine implements AutoCloseable {
             throw closedException();
         }
         Thread self = Thread.currentThread();
+        boolean inHandler = rounds.dispatcherRunBy(self) != null;
         if (lead.isHeldBy(self)) {
-            return rounds.isPolling() ? 0 : round(System.nanoTime());
+            return rounds.isPolling() ? 0 : once(inHandler);
         }
         if (self.isVirtual()) {
             roundIsWanted = true;
@@ -189,10 +212,14 @@ public final class ProgressEngine implements AutoCloseable {
             return 0;
         }
         try {
-            return round(System.nanoTime());
+            return once(inHandler);
         } finally {
             releaseLead();
         }
+    }
+
+    private int once(boolean inHandler) {
+        return inHandler ? rounds.poll(System.nanoTime()) : Math.abs(round(System.nanoTime()));
     }
 
     /**
@@ -219,14 +246,23 @@ public final class ProgressEngine implements AutoCloseable {
         if (roundIsWanted) {
             roundIsWanted = false;
         }
+        int work;
         try {
-            return rounds.run(nowNs);
+            work = rounds.run(nowNs);
         } catch (InternalError e) {
             if (!rounds.recover(e)) {
                 throw e;
             }
-            return 1;
+            work = lead.isHeldBy(Thread.currentThread()) ? 1 : Rounds.LEAD_IS_GONE;
         }
+        if (work == Rounds.LEAD_IS_GONE) { // and what came for the handler meanwhile waits for it
+            roundIsWanted = true;
+            wakeLeader();
+            if (!lead.isHeld()) {
+                passLeadOn();
+            }
+        }
+        return work;
     }
 
     /**
@@ -246,12 +282,16 @@ public final class ProgressEngine implements AutoCloseable {
             throw closedException();
         }
         Thread self = Thread.currentThread();
-        if (lead.isHeldBy(self)) {
-            if (rounds.isPolling()) {
-                throw new IllegalStateException("the action of a completion must not wait: hand what follows to another"
-                        + " thread, or begin it with endPackingAsync or tryBegin");
-            }
-            // a handler waits for more of its message
+        boolean leads = lead.isHeldBy(self);
+        if (leads && rounds.isPolling()) {
+            throw new IllegalStateException("the action of a completion must not wait: hand what follows to another"
+                    + " thread, or begin it with endPackingAsync or tryBegin");
+        }
+        Dispatcher handling = rounds.dispatcherRunBy(self);
+        if (handling != null) {
+            return handlerWaits.await(handling, on, condition, deadlineNs);
+        }
+        if (leads) { // in a condition
             return lead(true, on, condition, deadlineNs) == WaitOutcome.MET;
         }
         boolean mayLead = !self.isVirtual();
@@ -271,7 +311,7 @@ public final class ProgressEngine implements AutoCloseable {
                         }
                         releaseLead(outcome);
                     }
-                    if (outcome != WaitOutcome.LEFT_TO_VIRTUAL) {
+                    if (outcome != WaitOutcome.LEFT_TO_VIRTUAL && outcome != WaitOutcome.LEAD_IS_GONE) {
                         return outcome == WaitOutcome.MET;
                     }
                 }
@@ -332,6 +372,9 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** Lets the lead go to whom it is left to. */
     void releaseLead(WaitOutcome outcome) {
+        if (outcome == WaitOutcome.LEAD_IS_GONE) {
+            return;
+        }
         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
             lead.release();
             virtualLeader.giveTurn();
@@ -379,8 +422,8 @@ public final class ProgressEngine implements AutoCloseable {
      * Polls and sleeps until the condition is met, the deadline has come, or a virtual thread should lead. The caller holds
      * the lead.
      */
-    WaitOutcome lead(boolean nested, Waitable on, Condition condition, long deadlineNs) {
-        return leading.lead(nested, on, condition, deadlineNs);
+    WaitOutcome lead(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
+        return leading.lead(inHandler, on, condition, deadlineNs);
     }
 
     void checkWait(long deadlineNs) {

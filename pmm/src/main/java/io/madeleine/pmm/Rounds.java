@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the leader does in a round: poll every source, retry pending steps, look at the reactor now and then, call
@@ -20,6 +21,9 @@ final class Rounds {
     /** The reactor's events are rare and looking for them is a system call: every so many rounds. */
     private static final int REACTOR_ROUNDS = 1024;
 
+    /** What a round returns in which a handler has let the lead go: the caller is leader no more. */
+    static final int LEAD_IS_GONE = -1;
+
     /** Two for each connection at most; the queue grows to what is needed and allocates no more then. */
     private static final int MAX_NEW_STEPS = 1 << 20;
 
@@ -28,7 +32,7 @@ final class Rounds {
     private final Reactor reactor;
     private final CopyOnWriteArrayList<ProgressSource> sourceList = new CopyOnWriteArrayList<>();
     private volatile ProgressSource[] sources = {};
-    private volatile IntSupplier[] dispatchers = {};
+    private volatile Dispatcher[] dispatchers = {};
     private final MpscGrowableVarHandleArrayQueue<Step> newSteps =
             new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
     private final List<Step> steps = new ArrayList<>();
@@ -51,8 +55,12 @@ final class Rounds {
         sources = sourceList.toArray(ProgressSource[]::new);
     }
 
-    synchronized void addDispatcher(IntSupplier dispatcher) {
-        IntSupplier[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
+    void addDispatcher(IntSupplier dispatcher) {
+        addDispatcher(new Dispatcher("the session", dispatcher));
+    }
+
+    synchronized void addDispatcher(Dispatcher dispatcher) {
+        Dispatcher[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
         grown[grown.length - 1] = dispatcher;
         dispatchers = grown;
     }
@@ -75,8 +83,33 @@ final class Rounds {
         return polling;
     }
 
-    /** One round; returns how many events were handled. */
+    /** The dispatcher in which that thread is, if it runs a handler. */
+    @Nullable
+    Dispatcher dispatcherRunBy(Thread thread) {
+        for (Dispatcher dispatcher : dispatchers) {
+            if (dispatcher.isRunBy(thread)) {
+                return dispatcher;
+            }
+        }
+        return null;
+    }
+
+    /** One round; returns how many events were handled, or {@link #LEAD_IS_GONE}. */
     int run(long nowNs) {
+        int work = poll(nowNs);
+        Thread self = Thread.currentThread();
+        for (Dispatcher dispatcher : dispatchers) {
+            int handled = dispatcher.run(self);
+            if (handled == LEAD_IS_GONE) {
+                return LEAD_IS_GONE;
+            }
+            work += handled;
+        }
+        return work;
+    }
+
+    /** One round without handlers. */
+    int poll(long nowNs) {
         int work = 0;
         polling = true;
         try {
@@ -92,9 +125,6 @@ final class Rounds {
             }
         } finally {
             polling = false;
-        }
-        for (IntSupplier dispatcher : dispatchers) {
-            work += dispatcher.getAsInt();
         }
         return work;
     }

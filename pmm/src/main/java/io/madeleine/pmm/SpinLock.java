@@ -43,6 +43,18 @@ public final class SpinLock {
         return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
     }
 
+    /** Takes the lock within so many nanoseconds; false if its holder does not give it back, having failed perhaps. */
+    public boolean tryLock(long timeoutNs) {
+        long startNs = System.nanoTime();
+        while (!tryLock()) {
+            if (System.nanoTime() - startNs >= timeoutNs) {
+                return false;
+            }
+            Thread.yield();
+        }
+        return true;
+    }
+
     /** Takes the lock. */
     public void lock() {
         for (int spins = 0; !tryLock(); spins++) {

@@ -116,7 +116,11 @@ final class VirtualLeader {
     private boolean lead() {
         long asideNs = leading.readClock() + SLICE_NS;
         for (int count = 1; ; count++) {
-            idleRounds = leading.round() > 0 ? 0 : idleRounds + 1;
+            int work = leading.round();
+            if (work == Rounds.LEAD_IS_GONE) {
+                return false;
+            }
+            idleRounds = work > 0 ? 0 : idleRounds + 1;
             if (!hasTurn || engine.isClosed() || engine.hasLeadSeekers()) {
                 return false;
             }

@@ -12,5 +12,8 @@ enum WaitOutcome {
     LEAD_IS_FREE,
 
     /** A leader: it has mostly virtual threads to wake, and a virtual one does that better ({@link VirtualLeader}). */
-    LEFT_TO_VIRTUAL
+    LEFT_TO_VIRTUAL,
+
+    /** A leader: a handler that it called had to wait, and has let the lead go. */
+    LEAD_IS_GONE
 }

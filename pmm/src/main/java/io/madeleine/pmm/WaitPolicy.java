@@ -7,14 +7,22 @@ package io.madeleine.pmm;
  * @param spinNs in adaptive mode, how long to poll without news before yielding; well above the price of a wake-up, and 0
  *     where processes outnumber cores, since spinning then only delays the peer
  * @param yieldRounds in adaptive mode, how many times to yield before sleeping
+ * @param inHandlersNs after how long a wait in a handler fails, unless it is for the handler's own message
  */
-public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds) {
+public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs) {
+    private static final long DEFAULT_IN_HANDLERS_NS = 5_000_000_000L;
+
     /** Checks the bounds. */
     public WaitPolicy {
-        if (spinNs < 0 || yieldRounds < 0) {
-            throw new IllegalArgumentException(
-                    "expected spinNs and yieldRounds of 0 or more, found " + spinNs + " and " + yieldRounds);
+        if (spinNs < 0 || yieldRounds < 0 || inHandlersNs < 0) {
+            throw new IllegalArgumentException("expected spinNs, yieldRounds and inHandlersNs of 0 or more, found "
+                    + spinNs + ", " + yieldRounds + " and " + inHandlersNs);
         }
+    }
+
+    /** With five seconds for waits in handlers. */
+    public WaitPolicy(WaitMode mode, long spinNs, int yieldRounds) {
+        this(mode, spinNs, yieldRounds, DEFAULT_IN_HANDLERS_NS);
     }
 
     /** For how long to go on polling without news, in nanoseconds, before yielding for the last time; not for block. */

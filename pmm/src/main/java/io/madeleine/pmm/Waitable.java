@@ -12,14 +12,29 @@ import org.jspecify.annotations.Nullable;
 public final class Waitable {
     final WaiterQueue waiters = new WaiterQueue();
     final @Nullable WaitHint hint;
+    final String inHandlers;
+
+    private static final String ELSEWHERE =
+            "hand what has to wait to another thread, one of Session.virtualThreads for instance";
 
     /** Something nobody waits for yet. How its waiters wait is left to others that wait beside them. */
     public Waitable() {
-        hint = null;
+        this(null, ELSEWHERE);
     }
 
     /** Something nobody waits for yet, and what counts for those who will. */
     public Waitable(WaitHint hint) {
+        this(hint, ELSEWHERE);
+    }
+
+    /**
+     * Something nobody waits for yet.
+     *
+     * @param hint what counts for those who will wait; null leaves that to others that wait beside them
+     * @param inHandlers what a handler is to do instead of waiting, for error messages
+     */
+    public Waitable(@Nullable WaitHint hint, String inHandlers) {
         this.hint = hint;
+        this.inHandlers = inHandlers;
     }
 }

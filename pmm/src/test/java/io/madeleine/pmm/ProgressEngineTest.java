@@ -828,6 +828,94 @@ class ProgressEngineTest {
     }
 
     @Test
+    void shouldNeverCallAHandlerWhileAnotherOneOfTheSameChannelWaits() throws Exception {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        AtomicInteger calls = new AtomicInteger();
+        engine.addDispatcher(
+                () -> {
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                    if (calls.incrementAndGet() <= 3) {
+                        engine.progress();
+                        assertFalse(engine.await(news, () -> false, System.nanoTime() + 20_000_000));
+                        engine.progress();
+                    }
+                    inside.decrementAndGet();
+                    engine.signal(news);
+                    return calls.get() > 8 ? 0 : 1;
+                },
+                WaitHint.AUTO);
+        List<CompletableFuture<Boolean>> waits = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waits.add(async(i == 2, () -> engine.await(news, () -> calls.get() > 5, in(10_000))));
+        }
+        for (CompletableFuture<Boolean> wait : waits) {
+            assertTrue(wait.get());
+        }
+        assertEquals(1, most.get());
+        engine.lowerDemand(); // the dispatcher's
+    }
+
+    @Test
+    void shouldLetOthersLeadAndCallOtherHandlersWhileOneWaits() throws Exception {
+        AtomicInteger others = new AtomicInteger();
+        AtomicBoolean waits = new AtomicBoolean();
+        AtomicBoolean waited = new AtomicBoolean();
+        engine.addDispatcher(
+                () -> {
+                    if (waits.get() && !waited.get()) {
+                        others.incrementAndGet();
+                        engine.signal(news);
+                        return 1;
+                    }
+                    return 0;
+                },
+                WaitHint.AUTO);
+        engine.addDispatcher(
+                () -> {
+                    if (Thread.currentThread() != engine.foreignThread() && waits.compareAndSet(false, true)) {
+                        waited.set(engine.await(news, () -> others.get() >= 3, in(4_000)));
+                    }
+                    return 0;
+                },
+                WaitHint.AUTO);
+        assertTrue(engine.await(news, waited::get, in(10_000)));
+        engine.lowerDemand(); // the dispatchers'
+        engine.lowerDemand();
+    }
+
+    @Test
+    void shouldFailAWaitOfAHandlerThatIsNotForItsOwnMessageAndSayWhatToUse() throws Exception {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        try (ProgressEngine other = new ProgressEngine(
+                "short", new SelectorReactor(), new WaitPolicy(WaitMode.ADAPTIVE, 0, 0, 50_000_000))) {
+            Waitable own = new Waitable();
+            Waitable reply = new Waitable(null, "use tryBeginPacking");
+            AtomicReference<Dispatcher> dispatcher = new AtomicReference<>();
+            dispatcher.set(other.addDispatcher(
+                    "channel test",
+                    () -> {
+                        Dispatcher within = dispatcher.get();
+                        if (within != null && failure.get() == null) {
+                            within.handling(own);
+                            assertFalse(other.await(own, () -> false, in(200)), "what is its own may take longer");
+                            assertFalse(other.await(reply, () -> false, in(10)), "a deadline of its own comes first");
+                            failure.set(assertThrows(
+                                    IllegalStateException.class,
+                                    () -> other.await(reply, () -> false, ProgressEngine.NO_DEADLINE)));
+                        }
+                        return 0;
+                    },
+                    WaitHint.AUTO));
+            assertTrue(other.await(new Waitable(), () -> failure.get() != null, in(10_000)));
+        }
+        String text = String.valueOf(failure.get().getMessage());
+        for (String part : List.of("channel test", "50 ms", "madeleine.wait.in-handlers", "use tryBeginPacking")) {
+            assertTrue(text.contains(part), text);
+        }
+    }
+
+    @Test
     void shouldCountWhatHandlersDoAsWork() {
         Rounds rounds = new Rounds(reactor); // whoever leads sleeps after rounds without work
         AtomicInteger handled = new AtomicInteger(3);

@@ -300,15 +300,20 @@ class VirtualLeaderTest {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Waitable answered = new Waitable();
         Executor threads = engine.virtualThreads("handler-");
-        engine.addDispatcher(
+        engine.addDispatcher( // of another channel, whose handlers go on while this one's waits
                 () -> {
-                    if (entered.get() && !waited.get()) { // while the handler waits
+                    if (entered.get() && !waited.get()) {
                         threads.execute(() -> {
                             answers.incrementAndGet();
                             engine.signal(answered);
                         });
                         return 1;
                     }
+                    return 0;
+                },
+                WaitHint.AUTO);
+        engine.addDispatcher(
+                () -> {
                     if (Thread.currentThread().isVirtual() && entered.compareAndSet(false, true)) {
                         try {
                             assertTrue(

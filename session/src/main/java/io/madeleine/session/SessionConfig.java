@@ -61,7 +61,8 @@ record SessionConfig(
                 new WaitPolicy(
                         reader.choice("madeleine.wait.mode", WaitMode.class),
                         reader.durationNs("madeleine.wait.spin", 0),
-                        reader.number("madeleine.wait.yields", 0, 1_000_000)),
+                        reader.number("madeleine.wait.yields", 0, 1_000_000),
+                        reader.durationNs("madeleine.wait.in-handlers", 0)),
                 channels(reader),
                 reader.texts("madeleine.networks"),
                 families(reader),

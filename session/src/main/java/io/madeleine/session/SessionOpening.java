@@ -244,7 +244,7 @@ final class SessionOpening {
         String host = HostKey.ofThisHost();
         long processes = cards.stream().filter(card -> card.host().equals(host)).count();
         return processes > Runtime.getRuntime().availableProcessors()
-                ? new WaitPolicy(configured.mode(), 0, configured.yieldRounds())
+                ? new WaitPolicy(configured.mode(), 0, configured.yieldRounds(), configured.inHandlersNs())
                 : configured;
     }
 

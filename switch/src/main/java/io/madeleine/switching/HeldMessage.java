@@ -68,14 +68,19 @@ final class HeldMessage {
         return extraction.isDrained() && !extraction.ledger().isAborted();
     }
 
-    /** Ends the user's privilege if there is one. */
-    void revoke(int newState) {
+    /** Ends the user's privilege if there is one; false if the user's call does not return in time, having failed perhaps. */
+    boolean revoke(int newState, long timeoutNs) {
         if (state.get() == held) {
             state.set(newState);
             GlobalFence.pass();
-            while (inside.isUp()) {
-                Thread.onSpinWait(); // a call that moves what is there, and waits for nothing
+            long startNs = System.nanoTime();
+            while (inside.isUp()) { // a call that moves what is there, and waits for nothing
+                if (System.nanoTime() - startNs >= timeoutNs) {
+                    return false;
+                }
+                Thread.onSpinWait();
             }
         }
+        return true;
     }
 }

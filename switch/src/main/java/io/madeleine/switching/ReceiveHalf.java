@@ -10,8 +10,10 @@ import static io.madeleine.switching.Reception.OPEN;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * ended like that. In all other states everything is done under the lock of the {@link Reception}.
  */
 final class ReceiveHalf {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
+
+    /** A call that moves what is there takes microseconds; a thread that is kept from its processor, some more. */
+    private static final long LONGEST_CALL_NS = 5_000_000_000L;
+
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
@@ -63,6 +70,11 @@ final class ReceiveHalf {
     /** What the user of an open message calls. */
     Unpacking unpacking() {
         return unpacking;
+    }
+
+    /** What the user of the open message may wait on. */
+    Waitable news() {
+        return reception.news();
     }
 
     // ---- arrival
@@ -139,8 +151,12 @@ final class ReceiveHalf {
     /** Asks for a block; returns whether it need not be waited for, because it is there or will never be. */
     boolean append(IncomingHandle using, int link, MemorySegment block, long offset, long bytes, boolean express) {
         if (using.isOpen() && held.enter()) {
-            boolean there = held.take(link, block, offset, bytes, express);
-            held.leave();
+            boolean there;
+            try {
+                there = held.take(link, block, offset, bytes, express);
+            } finally {
+                held.leave(); // whatever happens: who closes the connection waits for that
+            }
             return there || share(using, reception.isConfined(block));
         }
         reception.lock();
@@ -211,8 +227,12 @@ final class ReceiveHalf {
      */
     boolean startEnd(IncomingHandle ending, boolean unattended) {
         if (ending.isOpen() && held.enter()) {
-            boolean over = held.isOver();
-            held.leave();
+            boolean over;
+            try {
+                over = held.isOver();
+            } finally {
+                held.leave();
+            }
             if (over) {
                 release(ending);
                 return true;
@@ -322,13 +342,18 @@ final class ReceiveHalf {
         engine.signal(reception.arrivals());
     }
 
+    /** Frees the connection. Who is inside it for seconds has failed there, and is not waited for any longer. */
     void close() {
-        reception.lock();
+        boolean locked = reception.tryLock(LONGEST_CALL_NS);
         try {
-            held.revoke(OPEN);
+            if (!locked || !held.revoke(OPEN, LONGEST_CALL_NS)) {
+                LOGGER.log(Level.WARNING, "a call on the message " + connection.toHere() + " has never returned");
+            }
             protocol.close();
         } finally {
-            reception.unlock();
+            if (locked) {
+                reception.unlock();
+            }
         }
     }
 }

@@ -66,8 +66,10 @@ final class Reception {
         this.primary = primary;
         this.extraction = extraction;
         this.attention = new Attention(engine, connection.protocol());
-        this.news = connection.newWaitable();
-        this.arrivals = connection.newWaitable();
+        this.news = connection.newWaitable(
+                "use endUnpackingAsync in place of endUnpacking, and Completion.onDone in place of"
+                        + " await, or leave the message to another thread");
+        this.arrivals = connection.newWaitable("use tryBeginUnpacking in place of beginUnpacking");
     }
 
     /** The state, which may change at any moment unless the caller holds the lock or the message. */
@@ -108,6 +110,10 @@ final class Reception {
         return lock.tryLock();
     }
 
+    boolean tryLock(long timeoutNs) {
+        return lock.tryLock(timeoutNs);
+    }
+
     /** Lets the lock go after what cannot have ended a message. */
     void unlockUnchanged() {
         lock.unlock();
@@ -115,10 +121,15 @@ final class Reception {
 
     /** Lets the lock go, and then runs what a message that ended meanwhile has to be followed by. */
     void unlock() {
-        boolean newlyExhausted = connection.isLost() && !exhausted && isExhaustedNow();
-        MessageCompletion completion = ended;
-        ended = null;
-        lock.unlock();
+        boolean newlyExhausted = false;
+        MessageCompletion completion = null;
+        try {
+            newlyExhausted = connection.isLost() && !exhausted && isExhaustedNow();
+            completion = ended;
+            ended = null;
+        } finally {
+            lock.unlock();
+        }
         if (newlyExhausted) {
             engine.signal(news);
             engine.signal(arrivals);
@@ -321,7 +332,7 @@ final class Reception {
     /** The user of the message of that number does not want it, if it has not ended. Under the lock. */
     void discard(long number) {
         IncomingHandle current = handle;
-        if (current != null && current.number() == number && current.isOpen()) {
+        if (current != null && current.number() == number && current.isGivenUpByClose()) {
             startDiscarding();
             end(null);
             VarHandle.fullFence(); // who waits sees the end, or is seen
@@ -356,7 +367,7 @@ final class Reception {
 
     /** Whether the block is one that only the calling thread may touch. */
     boolean isConfined(MemorySegment block) {
-        return !block.isAccessibleBy(engine.foreignThread());
+        return !block.isAccessibleBy(engine.absentThread());
     }
 
     /** Whether what is waited for can never come; the message has failed then. */

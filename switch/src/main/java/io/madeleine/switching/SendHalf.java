@@ -57,11 +57,12 @@ final class SendHalf implements Step {
     SendHalf(SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
         this.connection = connection;
         this.engine = connection.engine();
-        this.news = connection.newWaitable();
-        this.turns = connection.newWaitable();
+        this.news = connection.newWaitable(
+                "use endPackingAsync in place of endPacking, and Completion.onDone in place of await");
+        this.turns = connection.newWaitable("use tryBeginPacking in place of beginPacking");
         this.table = table;
         this.selfDescribed = selfDescribed;
-        this.insertion = new Insertion(links, engine.foreignThread());
+        this.insertion = new Insertion(links, engine.absentThread());
         this.mayBegin = () -> state.get() == IDLE || connection.isLost();
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();

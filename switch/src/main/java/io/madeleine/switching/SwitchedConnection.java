@@ -54,9 +54,9 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return channel.engine();
     }
 
-    /** What threads can wait on, as the channel's hint says. */
-    Waitable newWaitable() {
-        return new Waitable(channel.settings().hint());
+    /** What threads can wait on, as the channel's hint says; with what handlers are to do instead. */
+    Waitable newWaitable(String inHandlers) {
+        return new Waitable(channel.settings().hint(), inHandlers);
     }
 
     int rank() {

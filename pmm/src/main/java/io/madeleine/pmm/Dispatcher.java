@@ -1,0 +1,86 @@
+package io.madeleine.pmm;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What calls the handlers of a channel, by whoever leads. One thread at a time is inside, also while its handler waits and has
+ * let the lead go: handlers of a channel neither nest nor run beside each other.
+ *
+ * <p>Threading: {@link #run} belongs to the leader; {@link #handling} to the thread that is inside.
+ */
+public final class Dispatcher {
+    private static final long NOBODY = -1;
+    private static final VarHandle INSIDE = insideHandle();
+
+    private final String name;
+    private final IntSupplier task;
+
+    /** The id of the thread that is inside, not the thread: storing a reference costs a fence under some collectors. */
+    private volatile long inside = NOBODY;
+
+    /** What a handler that runs may wait on without a bound: the news of its own message. */
+    private @Nullable Waitable own;
+
+    private boolean hasLetGo;
+
+    private static VarHandle insideHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(Dispatcher.class, "inside", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    Dispatcher(String name, IntSupplier task) {
+        this.name = name;
+        this.task = task;
+    }
+
+    /** For error messages. */
+    String name() {
+        return name;
+    }
+
+    /** A handler is about to be called; it may wait on this as long as it takes. */
+    public void handling(Waitable ownNews) {
+        if (own != ownNews) {
+            own = ownNews;
+        }
+    }
+
+    /** Whether a handler has let the lead go: the rest is for whoever leads next. */
+    public boolean hasLetGo() {
+        return hasLetGo;
+    }
+
+    boolean isRunBy(Thread thread) {
+        return inside == thread.threadId();
+    }
+
+    boolean isOwn(Waitable on) {
+        return own == on;
+    }
+
+    /** The handler's thread has let the lead go, and may never have it again. */
+    void letGo() {
+        hasLetGo = true;
+    }
+
+    /** Calls handlers unless a thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
+    int run(Thread self) {
+        if (inside != NOBODY) {
+            return 0;
+        }
+        hasLetGo = false;
+        INSIDE.setRelease(this, self.threadId());
+        try {
+            int handled = task.getAsInt();
+            return hasLetGo ? Rounds.LEAD_IS_GONE : handled;
+        } finally {
+            INSIDE.setRelease(this, NOBODY);
+        }
+    }
+}

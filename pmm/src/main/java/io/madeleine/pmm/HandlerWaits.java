@@ -1,0 +1,96 @@
+package io.madeleine.pmm;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How a handler waits. It calls no other handler meanwhile, and does not keep the lead from those who may: after a moment it
+ * lets that go for good, and whoever called the handler as leader leads no more when it returns. A wait for the handler's own
+ * message takes as long as that takes; any other may be in vain, as the handlers of its channel stand still, and is bounded.
+ *
+ * <p>Threading: the thread that runs the handler.
+ */
+final class HandlerWaits {
+    /** What most messages need that are on their way; to hand the lead over takes as long. */
+    private static final long MOMENT_NS = 100_000;
+
+    private final ProgressEngine engine;
+    private final Lead lead;
+    private final Leading leading;
+    private final Following following;
+    private final long boundNs;
+
+    HandlerWaits(ProgressEngine engine, Lead lead, Leading leading, Following following, long boundNs) {
+        this.engine = engine;
+        this.lead = lead;
+        this.leading = leading;
+        this.following = following;
+        this.boundNs = boundNs;
+    }
+
+    /** Waits as {@link ProgressEngine#await} does. */
+    boolean await(Dispatcher handling, Waitable on, Condition condition, long deadlineNs) {
+        long startNs = System.nanoTime();
+        boolean bounded =
+                !handling.isOwn(on) && (deadlineNs == ProgressEngine.NO_DEADLINE || deadlineNs - startNs > boundNs);
+        long untilNs = bounded ? startNs + boundNs : deadlineNs;
+        if (await(handling, on, condition, startNs, untilNs)) {
+            return true;
+        }
+        if (bounded) {
+            throw new IllegalStateException("a handler of " + handling.name() + " has waited in vain for "
+                    + TimeUnit.NANOSECONDS.toMillis(boundNs)
+                    + " ms (madeleine.wait.in-handlers): a handler must not wait for"
+                    + " anything but the message that it was given, no other handler of the channel is called meanwhile; "
+                    + on.inHandlers);
+        }
+        return false;
+    }
+
+    private boolean await(Dispatcher handling, Waitable on, Condition condition, long startNs, long untilNs) {
+        Thread self = Thread.currentThread();
+        if (lead.isHeldBy(self)) {
+            long momentNs = startNs + MOMENT_NS;
+            boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - momentNs <= 0;
+            WaitOutcome outcome = leading.lead(true, on, condition, isShort ? untilNs : momentNs);
+            if (outcome == WaitOutcome.MET || isShort) {
+                return outcome == WaitOutcome.MET;
+            }
+            handling.letGo();
+            leading.letGo();
+            engine.passLeadOn();
+        }
+        engine.raiseDemand();
+        try {
+            return follow(self, on, condition, untilNs);
+        } finally {
+            engine.lowerDemand();
+        }
+    }
+
+    private boolean follow(Thread self, Waitable on, Condition condition, long untilNs) {
+        boolean mayLead = self == engine.foreignThread(); // else that one leads if nobody else does
+        Condition metOrRelieved = mayLead ? () -> condition.isMet() || engine.hasLeadSeekers() : condition;
+        while (true) {
+            if (mayLead && engine.tryLead(self)) {
+                WaitOutcome outcome = WaitOutcome.EXPIRED;
+                try {
+                    outcome = leading.lead(true, on, metOrRelieved, untilNs);
+                } finally {
+                    engine.releaseLead();
+                }
+                if (outcome == WaitOutcome.EXPIRED || condition.isMet()) {
+                    return outcome == WaitOutcome.MET;
+                }
+            }
+            switch (following.follow(on, condition, untilNs, mayLead)) {
+                case MET -> {
+                    return true;
+                }
+                case EXPIRED -> {
+                    return false;
+                }
+                default -> Thread.onSpinWait(); // the lead is free
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.Channel.MessageHandler;
+import io.madeleine.pmm.Dispatcher;
+import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands the messages of a channel that no thread waits for to its handler, one after the other.
+ *
+ * <p>Threading: {@link #onMessage} by any thread; the rest by whoever leads, one thread at a time ({@link Dispatcher}).
+ */
+final class Handling {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
+    private static final int HANDLED_PER_ROUND = 16;
+
+    /**
+     * How often the leader looks at the sender of the handler's last message in each round: some times as long as its polls
+     * take, since what these find comes by the queue, which takes longer. It does so for a while only, some 30 us, for the
+     * sake of others who wait.
+     */
+    private static final int HANDLER_LOOKS = 64;
+
+    private static final int ROUNDS_WITH_LOOKS = 64;
+
+    private final SwitchedChannel channel;
+    private final Arrivals arrivals;
+    private volatile @Nullable MessageHandler handler;
+    private volatile @Nullable Dispatcher dispatcher;
+
+    /** How many rounds more the handler's expected sender is looked at directly. */
+    private int roundsWithLooks;
+
+    Handling(SwitchedChannel channel, Arrivals arrivals) {
+        this.channel = channel;
+        this.arrivals = arrivals;
+    }
+
+    boolean hasHandler() {
+        return handler != null;
+    }
+
+    /** Has a handler called from now on, in place of the one before if there was one. */
+    synchronized void onMessage(MessageHandler wanted) {
+        handler = wanted;
+        if (dispatcher == null) {
+            dispatcher = channel.engine()
+                    .addDispatcher(
+                            "channel " + channel.name(),
+                            this::dispatch,
+                            channel.settings().hint());
+        }
+    }
+
+    /** Hands messages that have arrived to the handler, outside all polls; returns how many. */
+    private int dispatch() {
+        MessageHandler current = handler;
+        Dispatcher within = dispatcher;
+        if (current == null || within == null) { // it is being added
+            return 0;
+        }
+        int handled = 0;
+        for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasLetGo(); i++) {
+            SwitchedConnection first = arrivals.pollQueue();
+            if (first == null) {
+                break;
+            }
+            IncomingHandle begun = first.hasClaims() ? null : first.receiving().tryBegin();
+            if (begun != null) {
+                expectFrom(first);
+                handle(current, within, first, begun);
+                handled++;
+            }
+        }
+        return handled > 0 ? handled : look(current, within); // the leader may have waited for what has been handled
+    }
+
+    /** For a while after each message of the expected sender, looks for the next one; returns how many were handled. */
+    private int look(MessageHandler current, Dispatcher within) {
+        SwitchedConnection sender = arrivals.expected();
+        if (roundsWithLooks == 0 || sender == null) {
+            return 0;
+        }
+        roundsWithLooks--;
+        return lookAndHandle(current, within, sender);
+    }
+
+    /** The next message for the handler may come from there, too, if the one before did. */
+    private void expectFrom(SwitchedConnection sender) {
+        if (arrivals.expected() != sender) {
+            arrivals.expect(sender);
+            roundsWithLooks = 0;
+        } else if (sender.receiving().isWorthLooking()) {
+            roundsWithLooks = ROUNDS_WITH_LOOKS;
+        }
+    }
+
+    /**
+     * Looks at one sender for a moment; hands a message found there to the handler without the polls, the queue and the wake-ups
+     * through which other messages come; returns how many.
+     */
+    private int lookAndHandle(MessageHandler current, Dispatcher within, SwitchedConnection sender) {
+        ReceiveHalf receiving = sender.receiving();
+        for (int looks = HANDLER_LOOKS; looks > 0 && !arrivals.isWaitedForByThreads() && !sender.hasClaims(); looks--) {
+            IncomingHandle begun = receiving.tryBegin();
+            if (begun != null) {
+                roundsWithLooks = ROUNDS_WITH_LOOKS;
+                handle(current, within, sender, begun);
+                return 1; // whoever leads may have waited for what the handler did
+            }
+        }
+        return 0;
+    }
+
+    /** The object may stand for another message when the handler returns: what fails is known by its number. */
+    private void handle(MessageHandler current, Dispatcher within, SwitchedConnection sender, IncomingHandle begun) {
+        ReceiveHalf receiving = sender.receiving();
+        long number = begun.number();
+        within.handling(receiving.news());
+        try {
+            current.onMessage(begun);
+        } catch (Throwable e) { // the thread that happens to call it is not to blame
+            log(sender, e);
+            receiving.discard(number);
+        }
+    }
+
+    private void log(SwitchedConnection sender, Throwable failure) {
+        try {
+            LOGGER.log(
+                    Level.ERROR,
+                    "the handler of channel " + channel.name() + " failed on a message from rank " + sender.rank()
+                            + "; the message is discarded",
+                    failure);
+        } catch (RuntimeException | Error _) {
+            // as little as the handler's does a log's failure end what others wait for
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package io.madeleine.testkit;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.Completion;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.Session;
+import io.madeleine.pmm.WaitMode;
+import io.madeleine.pmm.WaitPolicy;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** The contract of handlers: they never nest, wait for nothing but their own messages, and harm nothing when they fail. */
+abstract class HandlersContract extends ReuseContract {
+    private static final int COUNT = 3_000;
+
+    /** How many handler calls are running, the most of them at a time, and the number of the next message. */
+    private static final class Calls {
+        final AtomicInteger running = new AtomicInteger();
+        final AtomicInteger most = new AtomicInteger();
+        final AtomicInteger next = new AtomicInteger();
+        final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+        void within(Body body) {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            try {
+                body.run();
+            } catch (Throwable e) {
+                failures.add(e);
+            } finally {
+                running.decrementAndGet();
+            }
+        }
+
+        void check(int count) {
+            eventually("all messages are handled", () -> next.get() == count || !failures.isEmpty());
+            assertEquals(List.of(), List.copyOf(failures));
+            assertEquals(1, most.get(), "handlers at a time");
+        }
+    }
+
+    @Test
+    void shouldNotNestHandlersThatLookForMore() {
+        open(2);
+        Channel channel = channel(1);
+        Session session = channel.session();
+        Calls calls = new Calls();
+        try (OutgoingMessage blocked = channel.beginPacking(0)) { // so that tryBegin looks
+            channel.onMessage(message -> calls.within(() -> {
+                try (message) {
+                    assertEquals(calls.next.get(), message.unpackInt());
+                    message.endUnpacking();
+                }
+                calls.next.incrementAndGet();
+                assertTrue(channel.tryBeginPacking(0).isEmpty());
+                session.progress();
+            }));
+            for (int i = 0; i < COUNT; i++) {
+                sendInt(i);
+            }
+            calls.check(COUNT);
+            blocked.packInt(1).endPacking();
+        }
+        receive(channel(0), 0, new int[0], 1);
+    }
+
+    private void sendInt(int value) {
+        try (OutgoingMessage out = channel(0).beginPacking(1, 20, TimeUnit.SECONDS)) {
+            out.packInt(value);
+            out.endPacking(20, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void receive(Channel channel, int number, int[] sizes, int first) {
+        try (IncomingMessage in = channel.beginUnpacking(20, TimeUnit.SECONDS)) {
+            assertEquals(first, in.unpackInt());
+            unpackAll(in, number, sizes);
+        }
+    }
+
+    @Test
+    void shouldNotNestHandlersThatWaitForTheirOwnMessages() {
+        open(3);
+        int count = 60;
+        int bytes = 40_000;
+        Calls calls = new Calls();
+        channel(0)
+                .onMessage(message -> calls.within(() -> {
+                    try (message) {
+                        int number = message.unpackInt();
+                        var block = block(bytes);
+                        message.unpack(block, SendMode.CHEAPER, EXPRESS);
+                        Pattern.check(number, block);
+                        if (number % 2 == 0) {
+                            message.endUnpacking();
+                        } else {
+                            Completion completion = message.endUnpackingAsync();
+                            while (number % 3 == 0 && !completion.isDone()) {
+                                Thread.onSpinWait();
+                            }
+                            completion.await();
+                        }
+                    }
+                    calls.next.incrementAndGet();
+                }));
+        together(() -> sendInPieces(1, count, bytes), () -> sendInPieces(2, count, bytes), () -> {
+            var nobody = channel(0).session().newSignal();
+            nobody.await(() -> calls.next.get() == 2 * count || !calls.failures.isEmpty(), 1, TimeUnit.SECONDS);
+        });
+        calls.check(2 * count);
+    }
+
+    private void sendInPieces(int rank, int count, int bytes) {
+        for (int i = 0; i < count; i++) {
+            try (OutgoingMessage out = channel(rank).beginPacking(0, 20, TimeUnit.SECONDS)) {
+                out.packInt(i);
+                if (i % 8 == 0) {
+                    pause(2); // and the handler waits for longer than a moment
+                }
+                out.pack(block(i, bytes), SendMode.CHEAPER, EXPRESS);
+                out.endPacking(20, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void shouldFailWaitsOfHandlersThatAreNotForTheirOwnMessagesAndSayWhatToUse() {
+        open(setup.sessions(2).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 0, 1, 60_000_000)));
+        Channel channel = channel(1);
+        Session session = channel.session();
+        OutgoingMessage blocked = channel.beginPacking(0);
+        Map<String, Body> waits = Map.of(
+                "tryBeginPacking",
+                () -> channel.beginPacking(0),
+                "tryBeginUnpacking",
+                channel::beginUnpacking,
+                "another thread",
+                () -> session.newSignal().await(() -> false));
+        Calls calls = new Calls();
+        channel.onMessage(message -> calls.within(() -> {
+            try (message) {
+                message.unpackInt();
+                message.endUnpacking();
+            }
+            for (Map.Entry<String, Body> wait : waits.entrySet()) {
+                IllegalStateException refused = assertThrows(
+                        IllegalStateException.class, () -> wait.getValue().run());
+                assertSays("handler of channel default", refused);
+                assertSays("madeleine.wait.in-handlers", refused);
+                assertSays(wait.getKey(), refused);
+            }
+            calls.next.incrementAndGet();
+        }));
+        for (int i = 0; i < 2; i++) {
+            sendInt(i);
+            calls.check(i + 1); // else the handler finds the next one
+        }
+        blocked.packInt(7).endPacking(20, TimeUnit.SECONDS);
+        blocked.close();
+        receive(channel(0), 0, new int[0], 7);
+    }
+
+    private static <E extends Throwable> void sneak(Throwable thrown) throws E {
+        @SuppressWarnings("unchecked")
+        E unchecked = (E) thrown;
+        throw unchecked;
+    }
+
+    private static int overflow(int depth) {
+        return 1 + overflow(depth + 1);
+    }
+
+    @Test
+    void shouldHarmNothingWhateverAHandlerThrows() {
+        open(2);
+        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger taken = new AtomicInteger();
+        CompletableFuture<Void> unharmed = new CompletableFuture<>();
+        channel(1).onMessage(message -> {
+            int call = calls.getAndIncrement();
+            switch (call % 5) {
+                case 0 -> HandlersContract.<RuntimeException>sneak(new IOException("as a test"));
+                case 1 -> overflow(0);
+                case 2 -> throw new OutOfMemoryError("as a test");
+                case 3 -> { // its message has been handed on, and has ended
+                    IncomingMessage mine = message;
+                    join(start(() -> {
+                        mine.unpackInt();
+                        mine.discard();
+                        mine.close();
+                    }));
+                    throw new IllegalStateException("as a test");
+                }
+                default -> {
+                    try (message) {
+                        assertEquals(call, message.unpackInt());
+                        var block = block(60_000);
+                        message.unpack(block, SendMode.CHEAPER, CHEAPER);
+                        message.endUnpacking();
+                        Pattern.check(call, block);
+                        taken.incrementAndGet();
+                    } catch (Throwable e) {
+                        unharmed.completeExceptionally(e);
+                    }
+                }
+            }
+        });
+        for (int i = 0; i < 20; i++) {
+            try (OutgoingMessage out = channel(0).beginPacking(1, 20, TimeUnit.SECONDS)) {
+                out.packInt(i);
+                out.pack(block(i, 60_000), SendMode.CHEAPER, CHEAPER);
+                out.endPacking(20, TimeUnit.SECONDS);
+            }
+        }
+        eventually("the last one is handled", () -> taken.get() == 4 || unharmed.isDone());
+        unharmed.complete(null);
+        join(unharmed);
+        assertEquals(20, calls.get());
+        send(channel(1), 0, 5, 100);
+        receive(channel(0), 5, 100);
+    }
+}
