@@ -25,7 +25,7 @@ final class SecretStrength {
 
     /** Bits, at most as many as all guesses about it allow. */
     static int bits(String secret) {
-        long different = secret.chars().distinct().count();
+        int different = (int) secret.chars().distinct().count();
         double bits = isHex(secret) && different >= FEW_DIGITS ? HEX_BITS * secret.length() : mixed(secret);
         return (int) Math.min(bits, different * BITS_PER_DIFFERENT_CHARACTER);
     }
@@ -36,12 +36,11 @@ final class SecretStrength {
 
     /** Characters of rows of one kind count as text does, others as random ones of all kinds that there are. */
     private static double mixed(String secret) {
-        boolean[] present = new boolean[Kind.values().length];
-        secret.chars().forEach(character -> present[Kind.of(character).ordinal()] = true);
-        int characters = 0;
-        for (Kind kind : Kind.values()) {
-            characters += present[kind.ordinal()] ? kind.count : 0;
-        }
+        int characters = secret.chars()
+                .mapToObj(Kind::of)
+                .distinct()
+                .mapToInt(kind -> kind.count)
+                .sum();
         double each = Math.log(Math.max(2, characters)) / Math.log(2);
         double bits = 0;
         int length = secret.length();
