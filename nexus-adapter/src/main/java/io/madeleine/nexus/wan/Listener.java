@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,6 +21,8 @@ public final class Listener implements AutoCloseable {
     private static final int MAX_STRANGERS = 64;
     private static final int BACKLOG = 128;
 
+    private static final long LOG_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+
     /** Nobody loses a place sooner. */
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -28,6 +31,9 @@ public final class Listener implements AutoCloseable {
     private final int timeoutMs;
     private final Guests guests;
     private final Map<Socket, Long> strangersSinceNs = new LinkedHashMap<>();
+    private final ThreadFactory strangers;
+    private long notedCount;
+    private long loggedNs;
     private volatile boolean closed;
 
     /** Told of who has come in. */
@@ -47,6 +53,17 @@ public final class Listener implements AutoCloseable {
      */
     public Listener(InetSocketAddress address, Credentials credentials, int timeoutMs, Guests guests)
             throws IOException {
+        this(
+                address,
+                credentials,
+                timeoutMs,
+                guests,
+                Thread.ofVirtual().name("nexus-wan-stranger").factory());
+    }
+
+    Listener(InetSocketAddress address, Credentials credentials, int timeoutMs, Guests guests, ThreadFactory strangers)
+            throws IOException {
+        this.strangers = strangers;
         this.credentials = credentials;
         this.timeoutMs = timeoutMs;
         this.guests = guests;
@@ -74,15 +91,43 @@ public final class Listener implements AutoCloseable {
                     close(socket);
                     return;
                 }
-                enter(socket);
-                Thread.ofVirtual().name("nexus-wan-stranger").start(() -> meet(socket));
-            } catch (IOException e) {
+                receive(socket);
+            } catch (Throwable e) { // an Error, too: guests may still be on their way
                 if (!closed) {
-                    LOGGER.log(Level.WARNING, "a connection cannot be accepted", e);
-                    pause(); // no file descriptors, say: others close theirs
+                    note("a connection cannot be accepted: " + e);
+                    pause(); // no file descriptors or memory, say: others give theirs back
                 }
             }
         }
+    }
+
+    private void receive(Socket socket) {
+        try {
+            enter(socket);
+            strangers.newThread(() -> meet(socket)).start();
+        } catch (Throwable e) {
+            close(socket);
+            leave(socket);
+            throw e;
+        }
+    }
+
+    /** Warns, but once a second: strangers must not be able to fill the log. */
+    private void note(String what) {
+        long all = notable();
+        if (all > 0) {
+            LOGGER.log(Level.WARNING, what + " (" + all + " so far)");
+        }
+    }
+
+    /** How many there have been if it may be told now, or else 0. */
+    private synchronized long notable() {
+        long nowNs = System.nanoTime();
+        if (++notedCount > 1 && nowNs - loggedNs < LOG_INTERVAL_NS) {
+            return 0;
+        }
+        loggedNs = nowNs;
+        return notedCount;
     }
 
     private static void pause() {
@@ -96,13 +141,11 @@ public final class Listener implements AutoCloseable {
     private void meet(Socket socket) {
         try (Deadline _ = new Deadline(socket, timeoutMs)) {
             guests.welcome(Handshake.accept(socket, credentials, timeoutMs));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             close(socket);
             if (!closed) {
-                LOGGER.log(
-                        Level.WARNING,
-                        "who connected from " + socket.getRemoteSocketAddress() + " is not let in: "
-                                + (e.getMessage() == null ? e.toString() : e.getMessage()));
+                note("who connected from " + socket.getRemoteSocketAddress() + " is not let in: "
+                        + (e.getMessage() == null ? e.toString() : e.getMessage()));
             }
         } finally {
             leave(socket);
