@@ -172,7 +172,9 @@ final class ServiceMethod {
         for (Signature each : signatures) {
             Shape shape;
             try {
-                typesOf(List.of(each)).forEach(found::apply); // says what cannot travel, before it is described
+                for (Type value : typesOf(List.of(each))) {
+                    Codec<Object> _ = found.apply(value); // says what cannot travel, before it is described
+                }
                 shape = shapeOf(each, codecs, serializer);
             } catch (IllegalArgumentException e) {
                 throw notRemote(each.method(), e);
