@@ -170,10 +170,10 @@ class ArchitectureTest {
             module.descriptor().ifPresent(descriptor -> {
                 String base = descriptor.name();
                 for (String name : descriptor.packages()) {
-                    if (!Set.of(base, base + ".spi", base + ".ffi", base + ".wan")
+                    if (!Set.of(base, base + ".spi", base + ".ffi", base + ".wan", base + ".heap")
                             .contains(name)) {
                         violations.add(module.folder() + " has a package " + name + "; a module is one package, " + base
-                                + ", and at most .spi, .ffi and .wan");
+                                + ", and at most .spi, .ffi, .wan and .heap");
                     }
                 }
             });

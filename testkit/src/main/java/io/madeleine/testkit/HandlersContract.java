@@ -179,6 +179,7 @@ abstract class HandlersContract extends ReuseContract {
         throw unchecked;
     }
 
+    @SuppressWarnings("InfiniteRecursion") // that is what it is for
     private static int overflow(int depth) {
         return 1 + overflow(depth + 1);
     }
