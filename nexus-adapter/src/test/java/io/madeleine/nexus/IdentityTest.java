@@ -12,7 +12,9 @@ import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -30,19 +32,15 @@ class IdentityTest {
         return new Credentials(context.node().session().deriveKey("nexus wide area 2"), null);
     }
 
-    /** A greeting of a process that says that it is another one. */
+    /** A greeting of a process that says that it is another one, shows the key of one of the two, and signs with its own. */
     private static Arguments greeting(Context liar, NodeId claimed, Context shown, Greeting.Side side, byte[] binding) {
-        Arguments greeting = new Arguments();
-        Greeting.write(liar.node(), side, binding, greeting); // the liar's own
-        Request own = Greeting.unit(liar.node(), Greeting.bytes(greeting), liar.rank());
-        Greeting.readId(own);
-        int size = own.getInt();
-        own.getBytes();
-        own.getBytes();
-        byte[] signature = own.getBytes();
+        byte[] text = claimed.toString().getBytes(StandardCharsets.UTF_8);
+        byte[] message = Arrays.copyOf(binding, binding.length + text.length);
+        System.arraycopy(text, 0, message, binding.length, text.length);
+        byte[] signature = liar.node().session().sign("nexus wide area 1 " + side, message);
         Arguments forged = new Arguments();
         Greeting.writeId(forged, claimed);
-        forged.putInt(size)
+        forged.putInt(shown.size())
                 .putBytes(shown.node().session().publicKey(shown.rank()))
                 .putBytes(shown.node().nodes().roster().path(shown.rank()))
                 .putBytes(signature);
@@ -101,7 +99,7 @@ class IdentityTest {
                         connection.binding());
                 byte[] accepted = Greeting.bytes(new Arguments().putBoolean(true));
                 byte[] rest = Greeting.bytes(answer);
-                byte[] unit = java.util.Arrays.copyOf(accepted, accepted.length + rest.length);
+                byte[] unit = Arrays.copyOf(accepted, accepted.length + rest.length);
                 System.arraycopy(rest, 0, unit, accepted.length, rest.length);
                 connection.writeUnit(unit);
                 called.complete(connection);
