@@ -41,7 +41,11 @@ public interface Channel {
     /** As {@link #beginPacking(int)}, waiting no longer than the given time. */
     OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit);
 
-    /** As {@link #beginPacking(int)} without waiting; empty while another message is open. Does not allocate. */
+    /**
+     * As {@link #beginPacking(int)} without waiting; empty while another message is open. Does not allocate.
+     *
+     * @throws PeerFailedException if the process has died or left
+     */
     Optional<OutgoingMessage> tryBeginPacking(int remote);
 
     /** Initiates the reception of the channel's first incoming message, from whomever it comes. */
@@ -59,10 +63,12 @@ public interface Channel {
     /**
      * The channel's first incoming message if there is one, without waiting. Drives the networks once when it finds
      * none, so that it may be called in a loop. Does not allocate.
+     *
+     * @throws PeerFailedException if there is none, and nobody is left who could send one
      */
     Optional<IncomingMessage> tryBeginUnpacking();
 
-    /** As {@link #tryBeginUnpacking()} for messages from one process. */
+    /** As {@link #tryBeginUnpacking()} for messages from one process; {@link PeerFailedException} once none will come. */
     Optional<IncomingMessage> tryBeginUnpacking(int remote);
 
     /**

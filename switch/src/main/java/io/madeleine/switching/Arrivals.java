@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.ArrivalQueue;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
@@ -108,18 +109,27 @@ final class Arrivals {
                 if (begun != null) {
                     return begun;
                 }
-                if (channel.isExhausted() && queue.isEmpty()) {
-                    throw new PeerFailedException(
-                            -1,
-                            "beginUnpacking on channel " + channel.name() + " of rank "
-                                    + channel.session().rank()
-                                    + ": no live peer is left that could send, of "
-                                    + (channel.session().size() - 1)
-                                    + channel.whyNobodyIsLeft());
-                }
+                throwIfExhausted();
             }
         } finally {
             waitingForAnyone.decrementAndGet();
+        }
+    }
+
+    /** Tells why no message will ever arrive any more from anyone, if so. */
+    void throwIfExhausted() {
+        if (channel.isExhausted() && queue.isEmpty()) {
+            if (channel.isClosing()) {
+                throw new SessionException(
+                        "the session is closed: nothing arrives any more on channel " + channel.name());
+            }
+            throw new PeerFailedException(
+                    -1,
+                    "beginUnpacking on channel " + channel.name() + " of rank "
+                            + channel.session().rank()
+                            + ": no live peer is left that could send, of "
+                            + (channel.session().size() - 1)
+                            + channel.whyNobodyIsLeft());
         }
     }
 
@@ -142,9 +152,7 @@ final class Arrivals {
                 if (begun != null) {
                     return begun;
                 }
-                if (receiving.isExhausted()) {
-                    throw connection.failure();
-                }
+                receiving.throwIfExhausted();
             }
         } finally {
             connection.unclaimArrivals();

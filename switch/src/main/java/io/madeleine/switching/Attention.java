@@ -13,6 +13,7 @@ final class Attention {
     private final ProtocolConnection protocol;
     private volatile boolean interested = true;
     private boolean raisedDemand;
+    private boolean closed;
 
     Attention(ProgressEngine engine, ProtocolConnection protocol) {
         this.engine = engine;
@@ -26,11 +27,19 @@ final class Attention {
     void setInterest(boolean wanted) {
         if (interested != wanted) {
             interested = wanted;
+            if (closed) {
+                return; // what the connection would tell of it may be freed
+            }
             protocol.receiveInterest(wanted);
             if (wanted) {
                 engine.lookAgain();
             }
         }
+    }
+
+    /** The connection is closed: nothing will be told any more. */
+    void close() {
+        closed = true;
     }
 
     void raiseDemand() {

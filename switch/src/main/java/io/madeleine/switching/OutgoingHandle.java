@@ -31,6 +31,9 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     private void checkPacking() {
         if (!isOpen() || isEnding()) {
+            if (!isOpen() && connection().channel().isClosing()) {
+                completion().throwFailure(); // "begin another" would be no advice
+            }
             throw new IllegalStateException(
                     "the message " + connection().fromHere() + " has ended: begin another with beginPacking");
         }

@@ -96,6 +96,13 @@ final class ReceiveHalf {
         return reception.isExhausted();
     }
 
+    /** Tells why no message will ever arrive any more, if so. */
+    void throwIfExhausted() {
+        if (reception.isExhausted()) {
+            throw connection.failure();
+        }
+    }
+
     /** Opens the message that has arrived, if there is one and nobody else has. Looks for it if that costs next to nothing. */
     @Nullable
     IncomingHandle tryBegin() {
@@ -349,6 +356,7 @@ final class ReceiveHalf {
             if (!locked || !held.revoke(OPEN, LONGEST_CALL_NS)) {
                 LOGGER.log(Level.WARNING, "a call on the message " + connection.toHere() + " has never returned");
             }
+            attention.close();
             protocol.close();
         } finally {
             if (locked) {

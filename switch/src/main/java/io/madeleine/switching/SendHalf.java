@@ -48,6 +48,10 @@ final class SendHalf implements Step {
     private int blockCount;
     private boolean aborting;
     private boolean raisedDemand;
+
+    /** This process leaves: nothing is sent any more, not even the rest of a message. */
+    private volatile boolean stopped;
+
     private @Nullable MadeleineException outcome;
     private long messageNumber;
 
@@ -63,7 +67,7 @@ final class SendHalf implements Step {
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
-        this.mayBegin = () -> state.get() == IDLE || connection.isLost();
+        this.mayBegin = () -> state.get() == IDLE || connection.isLost() || stopped;
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
     }
@@ -82,13 +86,20 @@ final class SendHalf implements Step {
         if (!turn.tryTake()) {
             return null;
         }
-        if (connection.isLost()) {
+        if (connection.isLost() || stopped) {
             state.set(IDLE);
             throw connection.failure();
         }
         handle = handles.take();
         handle.begin(messageNumber);
         return handle;
+    }
+
+    /** Tells why no message will ever begin any more, if so. */
+    void throwIfLost() {
+        if (connection.isLost() || stopped) {
+            throw connection.failure();
+        }
     }
 
     OutgoingHandle begin(long deadlineNs) {
@@ -102,15 +113,16 @@ final class SendHalf implements Step {
                 throw new DeadlineExceededException("beginPacking " + connection.fromHere()
                         + ": the previous message is still open or on its way (" + progressText() + ")");
             }
-            if (connection.isLost()) {
-                throw connection.failure();
-            }
+            throwIfLost();
         }
     }
 
     // ---- packing
 
     void pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        if (stopped) {
+            throw connection.failure(); // a block that is only referenced would go unnoticed
+        }
         int link = table.select(bytes, sendMode, receiveMode);
         if (selfDescribed) {
             BlockDescriptor.put(descriptor, bytes, blockCount, sendMode, receiveMode, link);
@@ -237,6 +249,10 @@ final class SendHalf implements Step {
     }
 
     private boolean advance() {
+        if (stopped) {
+            conclude(connection.failure());
+            return true;
+        }
         int status;
         try {
             status = aborting ? insertion.finishAbort() : insertion.finish();
@@ -292,9 +308,19 @@ final class SendHalf implements Step {
         engine.signal(turns);
     }
 
+    /** Nothing is to be sent any more. What is on its way fails in the leader's next round. */
+    void stop() {
+        stopped = true;
+    }
+
     /** Whether a message that its user has ended is still on its way. */
     boolean isOnItsWay() {
         return state.get() == SEALED;
+    }
+
+    /** Whether that is so and nobody waits for it: the session has promised to send it, or that it is aborted. */
+    boolean isPromised() {
+        return isOnItsWay() && (raisedDemand || abortRequest.get() != NO_MESSAGE);
     }
 
     private String progressText() {

@@ -35,6 +35,7 @@ public final class SwitchedChannel implements Channel {
     private final AtomicInteger livePeers = new AtomicInteger();
     private volatile ObjIntConsumer<String> onLoss = (_, _) -> {};
     private volatile Supplier<String> lossContext = () -> "";
+    private volatile boolean closing;
 
     /** A channel of a session, without connections yet. */
     public SwitchedChannel(Session session, String name, ProgressEngine engine, SwitchSettings settings) {
@@ -129,6 +130,9 @@ public final class SwitchedChannel implements Channel {
         if (begun == null && engine.progress() > 0) {
             begun = sending.tryBegin();
         }
+        if (begun == null) {
+            sending.throwIfLost();
+        }
         return begun == null ? Optional.empty() : begun.asOptional();
     }
 
@@ -183,6 +187,9 @@ public final class SwitchedChannel implements Channel {
         if (begun == null && engine.progress() > 0) {
             begun = arrivals.tryTake();
         }
+        if (begun == null) {
+            arrivals.throwIfExhausted();
+        }
         return begun == null ? Optional.empty() : begun.asOptional();
     }
 
@@ -192,6 +199,9 @@ public final class SwitchedChannel implements Channel {
         IncomingHandle begun = receiving.tryBegin();
         if (begun == null && engine.progress() > 0) {
             begun = receiving.tryBegin();
+        }
+        if (begun == null) {
+            receiving.throwIfExhausted();
         }
         return begun == null ? Optional.empty() : begun.asOptional();
     }
@@ -216,7 +226,7 @@ public final class SwitchedChannel implements Channel {
         for (int rank = 0; rank < byRank.length && told < LOSSES_TOLD; rank++) {
             SwitchedConnection connection = byRank[rank];
             if (connection != null) {
-                why.append("; ").append(connection.failure().getMessage());
+                why.append("; ").append(connection.peerFailure().getMessage());
                 told++;
             }
         }
@@ -257,17 +267,53 @@ public final class SwitchedChannel implements Channel {
     /** Whether all that {@code endPackingAsync} promised has been sent, or has failed. */
     public boolean isDrained() {
         for (SwitchedConnection connection : byRank) {
-            if (connection != null && connection.sending().isOnItsWay() && !connection.isLost()) {
+            if (connection != null && connection.sending().isPromised() && !connection.isLost()) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Whether nothing is left to come of messages that were discarded: their senders have been rid of them. */
-    public boolean isRidOfDiscarded() {
+    /**
+     * Whether nothing is left to come of messages that were discarded, so that their senders have been rid of them, nor to be
+     * sent of messages whose senders wait for their end.
+     */
+    public boolean isQuiet() {
         for (SwitchedConnection connection : byRank) {
-            if (connection != null && connection.receiving().isDropping() && !connection.isLost()) {
+            if (connection != null
+                    && (connection.receiving().isDropping()
+                            || connection.sending().isOnItsWay())
+                    && !connection.isLost()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The session begins to close: from now on calls that fail say so, whatever the peers do. */
+    void startClosing() {
+        closing = true;
+    }
+
+    /** Whether this process closes its session, or has: that is why calls fail. */
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Gives up what could not be sent; until {@link #isStopped} the leader may be at it. */
+    void stopSending() {
+        for (SwitchedConnection connection : byRank) {
+            if (connection != null) {
+                connection.sending().stop();
+            }
+        }
+        engine.lookAgain();
+    }
+
+    /** Whether nothing is on its way any more. */
+    boolean isStopped() {
+        for (SwitchedConnection connection : byRank) {
+            if (connection != null && connection.sending().isOnItsWay()) {
                 return false;
             }
         }
@@ -285,9 +331,11 @@ public final class SwitchedChannel implements Channel {
 
     /** Frees the connections; open messages fail. */
     public void close() {
+        startClosing();
         List<RuntimeException> failures = new ArrayList<>();
         for (SwitchedConnection connection : byRank) {
             if (connection != null) {
+                connection.closed();
                 try {
                     connection.receiving().close();
                 } catch (RuntimeException e) {

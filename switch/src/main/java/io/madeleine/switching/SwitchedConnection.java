@@ -1,6 +1,8 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
@@ -130,7 +132,16 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return loss.get() != null;
     }
 
-    PeerFailedException failure() {
+    /** Why calls fail, of a connection that is lost or whose link is closed. */
+    MadeleineException failure() {
+        return channel.isClosing()
+                ? new SessionException("the session is closed: rank " + rank + " on channel " + channel.name()
+                        + " cannot be reached any more; end messages before Session.close")
+                : peerFailure();
+    }
+
+    /** What became of the peer. */
+    PeerFailedException peerFailure() {
         Loss known = loss.get();
         String what = known == null
                 ? "its link is closed" + channel.lossContext()
@@ -164,6 +175,14 @@ final class SwitchedConnection implements ConnectionListener, Step {
         engine().enqueue(this);
         channel.lost();
         sending.connectionLost();
+    }
+
+    /** The session is closed, and nothing is driven any more: calls see that. */
+    void closed() {
+        sending.stop();
+        if (losing.compareAndSet(false, true)) {
+            loss.set(new Loss(true, "the session is closed"));
+        }
     }
 
     /** The connection cannot go on: the peer's bytes make no sense. */

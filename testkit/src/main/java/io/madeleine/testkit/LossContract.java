@@ -1,7 +1,9 @@
 package io.madeleine.testkit;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -47,7 +49,9 @@ abstract class LossContract extends ThreadsContract {
                 out.endPacking();
             }
         });
-        assertTrue(channel(1).tryBeginUnpacking().isEmpty());
+        assertFails(0, () -> channel(1).tryBeginUnpacking(0));
+        assertFails(-1, () -> channel(1).tryBeginUnpacking());
+        assertFails(0, () -> channel(1).tryBeginPacking(0));
         assertEquals(0, sessions().demand(1));
     }
 
@@ -229,13 +233,69 @@ abstract class LossContract extends ThreadsContract {
         assertThrows(SessionException.class, () -> channel(1).beginUnpacking());
         assertThrows(SessionException.class, () -> channel(1).tryBeginUnpacking());
         assertThrows(SessionException.class, () -> sessions().session(1).progress());
-        assertThrows(RuntimeException.class, () -> {
-            held.packInt(1);
-            held.endPacking();
-        });
+        assertThrows(SessionException.class, () -> channel(1).tryBeginPacking(0)); // while one is open
+        assertThrows(SessionException.class, () -> held.packInt(1));
+        assertThrows(SessionException.class, held::endPacking);
         held.close();
+        assertThrows(SessionException.class, () -> channel(1).tryBeginPacking(0));
         sessions().session(1).close();
         assertThrows(PeerFailedException.class, () -> channel(0).beginUnpacking());
+    }
+
+    @Test
+    void shouldSayOfCallsBehindItsCloseThatTheSessionIsClosed() {
+        for (boolean peerLeavesFirst : new boolean[] {false, true}) {
+            open(2);
+            OutgoingMessage out = channel(0).beginPacking(1);
+            out.packInt(5);
+            out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+            join(start(
+                    () -> { // arrives, but for its end
+                        OutgoingMessage half = channel(1).beginPacking(0);
+                        half.packInt(6);
+                        half.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+                        half.endPackingAsync();
+                    }));
+            IncomingMessage in = channel(0).beginUnpacking(1);
+            assertEquals(6, in.unpackInt());
+            if (peerLeavesFirst) {
+                sessions().die(1);
+            }
+            sessions().session(0).close();
+            assertSays("session is closed", assertThrows(SessionException.class, () -> out.pack(block(1, MUCH))));
+            assertSays("session is closed", assertThrows(SessionException.class, () -> out.packInt(7)));
+            assertSays("session is closed", assertThrows(SessionException.class, out::endPacking));
+            assertSays("session is closed", assertThrows(SessionException.class, out::endPacking));
+            assertSays("session is closed", assertThrows(SessionException.class, () -> out.packInt(8)));
+            out.close();
+            assertSays(
+                    "session is closed",
+                    assertThrows(SessionException.class, () -> in.unpack(block(MUCH), SendMode.CHEAPER, EXPRESS)));
+            assertSays("session is closed", assertThrows(SessionException.class, in::endUnpacking));
+            in.close();
+            assertThrows(SessionException.class, () -> channel(0).tryBeginPacking(1));
+            assertThrows(SessionException.class, () -> channel(0).beginPacking(1));
+            assertThrows(SessionException.class, () -> channel(0).tryBeginUnpacking(1));
+            assertThrows(SessionException.class, () -> channel(0).tryBeginUnpacking());
+            assertThrows(SessionException.class, () -> channel(0).beginUnpacking(1));
+            assertThrows(SessionException.class, () -> channel(0).beginUnpacking());
+            assertFalse(channel(0).isConnected(1));
+            close();
+        }
+    }
+
+    @Test
+    void shouldNotWaitAtItsCloseForAThreadThatWaitsToHaveItsMessageSent() {
+        open(2);
+        OutgoingMessage out = channel(0).beginPacking(1);
+        out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
+        CompletableFuture<Void> waiting =
+                start(() -> assertSays("session is closed", assertThrows(SessionException.class, out::endPacking)));
+        pause(20);
+        long startNs = System.nanoTime();
+        join(start(() -> sessions().session(0).close()));
+        assertTrue(System.nanoTime() - startNs < 5_000_000_000L, "it waits for a receiver that may never come");
+        join(waiting);
     }
 
     @Test
