@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 /** Strangers at the bootstrap server's port, and shortage around it. */
 @Timeout(60)
 class BootstrapAttackTest {
-    private static final String SECRET = "open sesame";
+    private static final String SECRET = "5f0d1c8e9b7a42638e21c4d5a6f70b9d";
     private static final long PEER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
     private static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
