@@ -186,7 +186,7 @@ class LaunchedSessionIT {
                         "session.rank",
                         first.rank(),
                         "session.secret",
-                        "agreed on",
+                        "5f0d1c8e9b7a42638e21c4d5a6f70b9d",
                         "channels.default.network",
                         "tcp"))) {
                     first.channel().beginPacking(peer).packUtf8("first").endPacking();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Separately started programs, each a session of its own, whose contexts attach to each other. */
 class AttachIT {
-    private static final String SECRET = "session.secret=known to both programs";
+    private static final String SECRET = "session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d";
     private static final long NOTICE_MS = 5_000;
 
     /** Called. */
@@ -174,7 +174,7 @@ class AttachIT {
             String url = server.awaitLine(0, "url ");
             try (Processes wrong = Ranks.of(1, Stranger.class)
                             .arguments(url)
-                            .with("session.secret=another")
+                            .with("session.secret=0b1d97c2e6f84a53a2c0de7419b58f36")
                             .start();
                     Processes none = Ranks.of(1, Stranger.class).arguments(url).start()) {
                 for (Processes stranger : List.of(wrong, none)) {

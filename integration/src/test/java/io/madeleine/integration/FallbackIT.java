@@ -116,7 +116,7 @@ class FallbackIT {
         try (Processes processes = Ranks.of(2, Program.class)
                 .arguments(wide.get(0), wide.get(1))
                 .hosts(hosts.addresses(7313))
-                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
+                .with("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
                 .with("tm.tcp.adapters.default.bind=0.0.0.0")
                 .over("tcp")
                 .prefixed(hosts::prefix)

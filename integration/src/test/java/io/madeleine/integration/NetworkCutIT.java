@@ -41,7 +41,7 @@ class NetworkCutIT {
     void shouldReportTheSilenceOfAHostThatIsCutOff() throws Exception {
         try (Processes processes = Ranks.of(2, Program.class)
                 .hosts(hosts.addresses(7311))
-                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
+                .with("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
                 .with("tm.tcp.adapters.default.bind=0.0.0.0", "channels.side.network=tcp")
                 .over("tcp")
                 .prefixed(hosts::prefix)
@@ -73,7 +73,7 @@ class NetworkCutIT {
         try (Processes processes = Ranks.of(2, Listener.class)
                 .arguments(ends.get(0), ends.get(1))
                 .hosts(hosts.addresses(7312))
-                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
+                .with("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
                 .over("tcp")
                 .prefixed(hosts::prefix)
                 .start()) {
@@ -116,7 +116,10 @@ class NetworkCutIT {
         try (Processes processes = Ranks.of(2, Pair.class)
                 .arguments(what, ends.get(0), ends.get(1))
                 .hosts(hosts.addresses(7313))
-                .with("session.secret=known to both", "peer-timeout=" + PEER_TIMEOUT_MS + "ms", "tm.tcp.io=" + io)
+                .with(
+                        "session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d",
+                        "peer-timeout=" + PEER_TIMEOUT_MS + "ms",
+                        "tm.tcp.io=" + io)
                 .java("--enable-native-access=ALL-UNNAMED")
                 .over("tcp")
                 .prefixed(hosts::prefix)
@@ -139,7 +142,10 @@ class NetworkCutIT {
         List<String> addresses = hosts.addresses(7314);
         try (Processes processes = Ranks.of(3, Flood.class)
                 .hosts(List.of(addresses.get(0), addresses.get(0).split(":")[0], addresses.get(1)))
-                .with("session.secret=known to all", "peer-timeout=1s", "tm.tcp.adapters.default.bind=0.0.0.0")
+                .with(
+                        "session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d",
+                        "peer-timeout=1s",
+                        "tm.tcp.adapters.default.bind=0.0.0.0")
                 .over("tcp")
                 .prefixed(places::get)
                 .start()) {

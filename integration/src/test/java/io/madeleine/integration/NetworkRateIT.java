@@ -23,7 +23,7 @@ class NetworkRateIT {
             hosts.limit(MEGABITS, MTU_BYTES);
             try (Processes processes = Ranks.of(2, Program.class)
                     .hosts(hosts.addresses(7313))
-                    .with("session.secret=known to both", "tm.tcp.adapters.default.bind=0.0.0.0")
+                    .with("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d", "tm.tcp.adapters.default.bind=0.0.0.0")
                     .over("tcp")
                     .prefixed(hosts::prefix)
                     .start()) {

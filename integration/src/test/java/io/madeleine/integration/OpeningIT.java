@@ -57,8 +57,9 @@ class OpeningIT {
 
     @Test
     void shouldRefuseAnotherSecretAndSaySoAtBothEnds() throws Exception {
-        try (Processes processes =
-                refused(2).arguments("session.secret=secret of ").start()) {
+        try (Processes processes = refused(2)
+                .arguments("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b")
+                .start()) {
             String theirs = error(processes, 1, SOON_MS);
             assertContains("madeleine.session.secret", theirs);
             String ours = error(processes, 0, OPEN_TIMEOUT_MS + SLACK_MS);
@@ -245,7 +246,7 @@ class OpeningIT {
                     "session.name", name,
                     "session.hosts", List.of("127.0.0.1:" + port, "127.0.0.1"),
                     "session.rank", rank,
-                    "session.secret", "known to both",
+                    "session.secret", "5f0d1c8e9b7a42638e21c4d5a6f70b9d",
                     "channels.default.network", network));
         }
 

@@ -155,7 +155,7 @@ final class Attaching {
         try {
             Optional<Startpoint> given = approver.approve(request);
             return given.orElse(null);
-        } catch (Exception e) {
+        } catch (Throwable e) { // an Error, too: the guest is to have an answer
             node.failures().approverFailed(request, e);
             return null;
         }

@@ -6,6 +6,8 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
 import io.madeleine.api.WaitInterruptedException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class MadWay extends Way {
+    private static final VarHandle UNCLOSED = unclosedHandle();
+
     /** What a queued request costs beside its arguments. */
     private static final long ENTRY_BYTES = 160;
 
@@ -46,6 +50,9 @@ final class MadWay extends Way {
 
     /** Whether a message was given up and the connection may still be busy with that. */
     private volatile boolean gaveUp;
+
+    /** A message that has failed and is still to be closed. */
+    private volatile @Nullable OutgoingMessage unclosed;
 
     private final AtomicBoolean watching = new AtomicBoolean();
 
@@ -163,6 +170,7 @@ final class MadWay extends Way {
     private boolean sendHere(Arguments arguments, Link link, int handler) {
         OutgoingMessage message;
         try {
+            closeLeftOver();
             message = channel.beginPacking(rank);
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
@@ -173,7 +181,8 @@ final class MadWay extends Way {
             arguments.pack(message, link.endpoint(), handler);
             message.endPacking();
         } catch (RuntimeException | Error e) {
-            giveUp(message);
+            unclosed = message; // without a call: the stack may have come to its end
+            giveUp();
             throw e;
         }
         message.close();
@@ -183,11 +192,39 @@ final class MadWay extends Way {
         return true;
     }
 
+    private static VarHandle unclosedHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(MadWay.class, "unclosed", OutgoingMessage.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     /** A message has failed before its end, which will come some time, and to nobody. */
-    private void giveUp(OutgoingMessage message) {
+    private void giveUp() {
         gaveUp = true; // before looking at the queue; who adds to that looks here afterwards
-        message.close();
+        closeUnclosed();
         watchIfForgotten();
+    }
+
+    private void closeLeftOver() {
+        if (unclosed != null) {
+            closeUnclosed();
+        }
+    }
+
+    /** If the stack ends in here, too, who sends next does it. */
+    private void closeUnclosed() {
+        OutgoingMessage left = (OutgoingMessage) UNCLOSED.getAndSet(this, null);
+        if (left == null) {
+            return;
+        }
+        try {
+            left.close();
+        } catch (StackOverflowError e) {
+            unclosed = left;
+            throw e;
+        }
     }
 
     private void watchIfForgotten() {
@@ -239,6 +276,7 @@ final class MadWay extends Way {
     private Attempt trySend(Arguments arguments, Link link, int handler, @Nullable Arguments owner) {
         Optional<OutgoingMessage> begun;
         try {
+            closeLeftOver();
             begun = channel.tryBeginPacking(rank);
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
@@ -254,7 +292,8 @@ final class MadWay extends Way {
             arguments.pack(message, link.endpoint(), handler);
             sent = message.endPackingAsync();
         } catch (RuntimeException | Error e) {
-            giveUp(message);
+            unclosed = message; // without a call: the stack may have come to its end
+            giveUp();
             throw e;
         }
         if (!sent.isDone()) {

@@ -76,11 +76,14 @@ public final class Dispatcher {
         }
         hasLetGo = false;
         INSIDE.setRelease(this, self.threadId());
+        int handled;
         try {
-            int handled = task.getAsInt();
-            return hasLetGo ? Rounds.LEAD_IS_GONE : handled;
-        } finally {
-            INSIDE.setRelease(this, NOBODY);
+            handled = task.getAsInt();
+        } catch (Throwable e) {
+            inside = NOBODY; // without a call: the stack may have come to its end
+            throw e;
         }
+        INSIDE.setRelease(this, NOBODY);
+        return hasLetGo ? Rounds.LEAD_IS_GONE : handled;
     }
 }

@@ -73,6 +73,9 @@ final class ProgressThread extends Thread {
                 leadsSeen = engine.leadCount(); // new demand: who led before may have left long ago
             } else if (busyRounds > GRACE_ROUNDS) {
                 parkDeeply(true);
+                if (!engine.isLed()) {
+                    engine.passLeadOn(); // who seeks it has not heard that it is free
+                }
                 busyRounds = 0;
             } else if (engine.isLed() || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
                 leadsSeen = engine.leadCount();
@@ -93,6 +96,7 @@ final class ProgressThread extends Thread {
         LockSupport.parkNanos(this, WATCH_NS);
         if (!engine.isLed() && engine.leadCount() == before && System.nanoTime() - beganNs >= WATCH_NS) {
             virtual.endTurn();
+            engine.turnIsOver(); // it may not even have begun, and then says nothing itself
         }
     }
 

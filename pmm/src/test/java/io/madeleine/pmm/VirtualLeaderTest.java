@@ -279,6 +279,46 @@ class VirtualLeaderTest {
     }
 
     @Test
+    void shouldOfferTheLeadIfTheTurnOfTheVirtualThreadNeverBegins() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger computing = new AtomicInteger();
+        for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+            Thread.ofVirtual().start(() -> {
+                computing.incrementAndGet();
+                while (!stop.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        Executor threads = engine.virtualThreads("handler-");
+        AtomicInteger handed = new AtomicInteger();
+        engine.addDispatcher(
+                () -> {
+                    int work = 0;
+                    for (; handed.get() < received.get(); work++) {
+                        handed.incrementAndGet();
+                        threads.execute(() -> {});
+                    }
+                    return work;
+                },
+                WaitHint.AUTO);
+        Runnable waitsAndCouldLead = () -> engine.await(new Waitable(), stop::get, System.nanoTime() + 3 * PATIENCE_NS);
+        try {
+            until(() -> computing.get() > 0, "nobody computes");
+            Thread.ofPlatform().start(waitsAndCouldLead);
+            Thread.ofPlatform().start(waitsAndCouldLead);
+            until(engine::hasLeadSeekers, "nobody could lead beside the leader");
+            for (int i = 0; i < 100; i++) {
+                int before = received.get();
+                network.send();
+                until(() -> received.get() > before, "a thread that could lead was never told that the lead is free");
+            }
+        } finally {
+            stop.set(true);
+        }
+    }
+
+    @Test
     void shouldHaveTheSessionsOwnThreadSleepWhenNothingComesAnyMore() {
         CompletableFuture<Void> waiting = inVirtualThread(() -> {
             untilPolledVirtually();

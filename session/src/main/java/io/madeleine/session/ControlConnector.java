@@ -95,7 +95,10 @@ final class ControlConnector {
     }
 
     private static String reason(IOException e) {
-        return e instanceof EOFException ? "it closes the connection at once" : String.valueOf(e.getMessage());
+        if (e instanceof EOFException) {
+            return "it closes the connection at once";
+        }
+        return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     private static String who(Membership membership) {

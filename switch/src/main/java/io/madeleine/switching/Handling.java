@@ -31,6 +31,11 @@ final class Handling {
     /** How many rounds more the handler's expected sender is looked at directly. */
     private int roundsWithLooks;
 
+    /** Where a handler has failed on a message that has not been discarded yet, and its number. */
+    private @Nullable ReceiveHalf failed;
+
+    private long failedNumber;
+
     Handling(SwitchedChannel channel, Arrivals arrivals) {
         this.channel = channel;
         this.arrivals = arrivals;
@@ -59,6 +64,7 @@ final class Handling {
         if (current == null || within == null) { // it is being added
             return 0;
         }
+        discardFailed();
         int handled = 0;
         for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasLetGo(); i++) {
             SwitchedConnection first = arrivals.pollQueue();
@@ -120,8 +126,19 @@ final class Handling {
         try {
             current.onMessage(begun);
         } catch (Throwable e) { // the thread that happens to call it is not to blame
+            failedNumber = number; // without a call: its stack may have come to its end
+            failed = receiving;
+            discardFailed();
             log(sender, e);
-            receiving.discard(number);
+        }
+    }
+
+    /** If the stack ends in here, too, the next round does it. */
+    private void discardFailed() {
+        ReceiveHalf left = failed;
+        if (left != null) {
+            left.discard(failedNumber);
+            failed = null;
         }
     }
 

@@ -13,6 +13,8 @@ import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * SEALED. The state and the engine's queue hand it from one to the other; no lock is needed.
  */
 final class SendHalf implements Step {
+    private static final VarHandle ABANDONED = abandonedHandle();
+
     private static final int IDLE = 0;
     private static final int OPEN = 1;
     private static final int SEALED = 2;
@@ -52,6 +56,9 @@ final class SendHalf implements Step {
     /** This process leaves: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
+    /** The open message is nobody's any more: the stack of its user has come to its end, even for giving it up. */
+    private volatile boolean abandoned;
+
     private @Nullable MadeleineException outcome;
     private long messageNumber;
 
@@ -67,9 +74,17 @@ final class SendHalf implements Step {
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
-        this.mayBegin = () -> state.get() == IDLE || connection.isLost() || stopped;
+        this.mayBegin = () -> state.get() == IDLE || connection.isLost() || stopped || abandoned;
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
+    }
+
+    private static VarHandle abandonedHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(SendHalf.class, "abandoned", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     SwitchedConnection connection() {
@@ -81,6 +96,9 @@ final class SendHalf implements Step {
     @Nullable
     OutgoingHandle tryBegin() {
         if (state.get() != IDLE) {
+            if (abandoned) {
+                abortAbandoned();
+            }
             return null;
         }
         if (!turn.tryTake()) {
@@ -215,10 +233,7 @@ final class SendHalf implements Step {
     /** Gives up the message of that number, if it has not ended; its user calls. */
     void abort(long number) {
         if (state.get() == OPEN && messageNumber == number) {
-            startAbort(closedBeforeItsEnd());
-            if (!advance()) {
-                handToLeader(true);
-            }
+            abortOpen();
             return;
         }
         engine.raiseDemand();
@@ -227,6 +242,25 @@ final class SendHalf implements Step {
         }
         if (state.get() != SEALED || messageNumber != number) {
             withdrawAbortRequest(number); // the message has just ended
+        }
+    }
+
+    private void abortOpen() {
+        try {
+            startAbort(closedBeforeItsEnd());
+            if (!advance()) {
+                handToLeader(true);
+            }
+        } catch (StackOverflowError e) {
+            abandoned = true; // without a call, for which there may be no room either
+            throw e;
+        }
+    }
+
+    /** A thread whose stack had come to its end could not give up its message: the next one that wants to begin does. */
+    private void abortAbandoned() {
+        if ((boolean) ABANDONED.compareAndSet(this, true, false) && state.get() == OPEN) {
+            abortOpen();
         }
     }
 

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; the halves have their own rules.
  */
 final class SwitchedConnection implements ConnectionListener, Step {
+    /** How long who fails at a closed link waits for the reason at most. */
+    private static final long MOMENT_NS = 10_000_000;
+
     private final SwitchedChannel channel;
     private final int rank;
     private final String network;
@@ -142,13 +145,23 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     /** What became of the peer. */
     PeerFailedException peerFailure() {
-        Loss known = loss.get();
+        Loss known = lossSoon();
         String what = known == null
                 ? "its link is closed" + channel.lossContext()
                 : known.orderly
                         ? "it has left the session (" + known.reason + ")"
                         : known.reason + channel.lossContext();
         return new PeerFailedException(rank, "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
+    }
+
+    /** A link may be seen closed a moment before it is known why; null if that stays so. */
+    private @Nullable Loss lossSoon() {
+        Loss known = loss.get();
+        for (long startNs = System.nanoTime(); known == null && System.nanoTime() - startNs < MOMENT_NS; ) {
+            Thread.yield();
+            known = loss.get();
+        }
+        return known;
     }
 
     @Override

@@ -79,6 +79,9 @@ public final class TcpPmm implements ProtocolModule {
 
     @Override
     public List<String> nativeModules() {
+        if (NettyLibrary.unavailable().isPresent()) {
+            return List.of(); // and no class that needs Netty is to be touched
+        }
         List<String> modules = new ArrayList<>(chosen().nativeModules());
         if (config.tls().enabled()) {
             modules.addAll(TlsEngines.nativeModules(config.tls().engine()));
