@@ -34,6 +34,7 @@ abstract class MirrorContract extends AsymmetryContract {
 
     /** A block as one end sees it. */
     private record Item(int bytes, SendMode send, ReceiveMode receive) {
+        @SuppressWarnings("EnumOrdinal") // any of them will do
         static Item random(Random random) {
             int[] sizes = random.nextInt(4) == 0 ? RARE : FREQUENT;
             return new Item(

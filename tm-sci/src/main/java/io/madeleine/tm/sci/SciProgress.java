@@ -198,7 +198,8 @@ final class SciProgress implements ProgressSource {
                 cut |= connection.isCutOff();
             }
         }
-        return control.giveUpCutMemory() | cut;
+        boolean gaveUp = control.giveUpCutMemory();
+        return gaveUp || cut;
     }
 
     @Override
