@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -139,8 +140,10 @@ final class Relay implements AutoCloseable {
     void cut() throws IOException {
         synchronized (sockets) {
             for (Socket socket : sockets) {
-                if (!socket.isOutputShutdown()) {
+                try {
                     socket.shutdownOutput();
+                } catch (SocketException _) {
+                    // it has been already, by the thread that passes bytes on, perhaps just now
                 }
             }
         }
