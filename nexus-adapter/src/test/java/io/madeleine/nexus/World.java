@@ -4,7 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
-import io.madeleine.testkit.LocalSessions;
+import io.madeleine.testkit.messages.LocalSessions;
 import io.madeleine.tm.sci.SciConfig;
 import io.madeleine.tm.sci.SciPmm;
 import io.madeleine.tm.tcp.TcpConfig;

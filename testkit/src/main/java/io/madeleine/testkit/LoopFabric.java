@@ -29,7 +29,7 @@ public final class LoopFabric {
     }
 
     /** Notes a broken rule and returns what to throw. */
-    ContractViolation violation(String what) {
+    public ContractViolation violation(String what) {
         ContractViolation violation = new ContractViolation(what);
         violations.add(violation);
         return violation;

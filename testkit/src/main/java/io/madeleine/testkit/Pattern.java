@@ -10,7 +10,7 @@ import java.util.Random;
  *
  * <p>Threading: stateless.
  */
-final class Pattern {
+public final class Pattern {
     private static final int PERIOD_BYTES = 1 << 16;
     private static final MemorySegment PERIODS = periods();
 
@@ -32,7 +32,7 @@ final class Pattern {
     }
 
     /** Writes a part of the contents of that number. */
-    static void fill(int number, long position, MemorySegment target, long offset, long bytes) {
+    public static void fill(int number, long position, MemorySegment target, long offset, long bytes) {
         for (long done = 0; done < bytes; ) {
             long here = Math.min(bytes - done, PERIOD_BYTES);
             MemorySegment.copy(PERIODS, from(number, position + done), target, offset + done, here);
@@ -41,13 +41,13 @@ final class Pattern {
     }
 
     /** Fills a block with the contents of that number. */
-    static MemorySegment fill(int number, MemorySegment block) {
+    public static MemorySegment fill(int number, MemorySegment block) {
         fill(number, 0, block, 0, block.byteSize());
         return block;
     }
 
     /** Fails if this is not that part of the contents of that number. */
-    static void check(int number, long position, MemorySegment found, long offset, long bytes) {
+    public static void check(int number, long position, MemorySegment found, long offset, long bytes) {
         for (long done = 0; done < bytes; ) {
             long here = Math.min(bytes - done, PERIOD_BYTES);
             long from = from(number, position + done);
@@ -62,7 +62,7 @@ final class Pattern {
     }
 
     /** Fails if the block does not hold the contents of that number. */
-    static void check(int number, MemorySegment block) {
+    public static void check(int number, MemorySegment block) {
         check(number, 0, block, 0, block.byteSize());
     }
 }

@@ -10,8 +10,9 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
-import io.madeleine.switching.SelectionTable;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,9 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     }
 
     ConnectionRequest request(SpiEnd peer, boolean initiator, long deadlineNs) {
-        SelectionTable table = SelectionTable.of(driver.transmissionModules());
+        List<TransmissionCapabilities> modules = driver.transmissionModules();
         return new ConnectionRequest(
-                peer.identity, peer.adapter.address(), initiator, table.modules(), table.digest(), deadlineNs);
+                peer.identity, peer.adapter.address(), initiator, modules, modules.hashCode(), deadlineNs);
     }
 
     /** Begins to connect in the channel of the contract. */

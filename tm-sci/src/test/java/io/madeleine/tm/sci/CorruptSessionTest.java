@@ -18,7 +18,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
-import io.madeleine.testkit.LocalSessions;
+import io.madeleine.testkit.messages.LocalSessions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.madeleine.tm.sci;
 
-import io.madeleine.testkit.AbstractMessageContractTest;
-import io.madeleine.testkit.MessageSetup;
+import io.madeleine.testkit.messages.AbstractMessageContractTest;
+import io.madeleine.testkit.messages.MessageSetup;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;

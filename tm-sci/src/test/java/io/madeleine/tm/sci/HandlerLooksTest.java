@@ -12,7 +12,7 @@ import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
-import io.madeleine.testkit.LocalSessions;
+import io.madeleine.testkit.messages.LocalSessions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;

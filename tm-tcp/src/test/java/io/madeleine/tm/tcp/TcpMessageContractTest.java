@@ -1,7 +1,7 @@
 package io.madeleine.tm.tcp;
 
-import io.madeleine.testkit.AbstractMessageContractTest;
-import io.madeleine.testkit.MessageSetup;
+import io.madeleine.testkit.messages.AbstractMessageContractTest;
+import io.madeleine.testkit.messages.MessageSetup;
 import java.util.stream.Stream;
 
 /** Messages keep their promises over sockets, whichever way these are driven. */

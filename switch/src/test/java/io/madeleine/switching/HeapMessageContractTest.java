@@ -1,7 +1,8 @@
-package io.madeleine.testkit.heap;
+package io.madeleine.switching;
 
-import io.madeleine.testkit.AbstractMessageContractTest;
-import io.madeleine.testkit.MessageSetup;
+import io.madeleine.testkit.heap.HeapPmm;
+import io.madeleine.testkit.messages.AbstractMessageContractTest;
+import io.madeleine.testkit.messages.MessageSetup;
 import java.util.stream.Stream;
 
 /** Messages keep their promises over the smallest driver. */

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
@@ -17,7 +17,6 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
-import io.madeleine.session.MemberKeys;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
@@ -49,7 +48,7 @@ final class LocalSession implements Session {
     record Place(String sessionId, int rank, int size) {}
 
     private final Place place;
-    private final IntFunction<MemberKeys> keysOfRank;
+    private final IntFunction<LocalKeys> keysOfRank;
     private final Map<String, ProtocolModule> drivers;
     private final SwitchSettings settings;
     private final Reactor reactor;
@@ -63,7 +62,7 @@ final class LocalSession implements Session {
 
     LocalSession(
             Place place,
-            IntFunction<MemberKeys> keysOfRank,
+            IntFunction<LocalKeys> keysOfRank,
             Map<String, ProtocolModule> drivers,
             WaitPolicy policy,
             SwitchSettings settings) {

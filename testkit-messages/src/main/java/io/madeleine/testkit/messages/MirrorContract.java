@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.DeadlineExceededException;
@@ -7,6 +7,8 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.switching.SelectionTable;
+import io.madeleine.testkit.ContractViolation;
+import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,8 +1,9 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.testkit.LoopTm;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;

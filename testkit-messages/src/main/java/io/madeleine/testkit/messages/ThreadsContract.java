@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
@@ -16,6 +16,8 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.testkit.ContractViolation;
+import io.madeleine.testkit.Pattern;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
@@ -14,6 +14,7 @@ import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.testkit.Pattern;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
@@ -12,6 +12,7 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SessionException;
+import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -1,10 +1,12 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.testkit.ContractViolation;
+import io.madeleine.testkit.Pattern;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -13,6 +13,9 @@ import io.madeleine.api.SendMode;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.switching.SwitchedChannel;
+import io.madeleine.testkit.ContractViolation;
+import io.madeleine.testkit.LoopFabric;
+import io.madeleine.testkit.LoopTm;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -11,6 +11,7 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
+import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.IdentityHashMap;

@@ -1,4 +1,4 @@
-package io.madeleine.testkit;
+package io.madeleine.testkit.messages;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
@@ -9,9 +9,12 @@ import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
-import io.madeleine.session.MemberKeys;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
+import io.madeleine.testkit.ContractViolation;
+import io.madeleine.testkit.LoopFabric;
+import io.madeleine.testkit.LoopPmm;
+import io.madeleine.testkit.LoopTm;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +23,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntFunction;
-import java.util.stream.Stream;
 
 /**
  * All processes of a session inside one JVM, wired by hand: an engine, adapters and channels for each rank, and
@@ -33,7 +35,7 @@ public final class LocalSessions implements AutoCloseable {
 
     private final List<LocalSession> sessions = new ArrayList<>();
     private final List<LoopFabric> fabrics;
-    private List<MemberKeys> keys = List.of();
+    private List<LocalKeys> keys = List.of();
 
     /** How to open sessions. */
     public static final class Builder {
@@ -98,13 +100,9 @@ public final class LocalSessions implements AutoCloseable {
     }
 
     /** Made when they are asked for: few tests do. */
-    private synchronized List<MemberKeys> keys(int size) {
+    private synchronized List<LocalKeys> keys(int size) {
         if (keys.isEmpty()) {
-            List<MemberKeys.Own> made =
-                    Stream.generate(MemberKeys::generate).limit(size).toList();
-            List<MemberKeys.Part> parts =
-                    made.stream().map(MemberKeys.Own::part).toList();
-            keys = made.stream().map(own -> own.among(parts)).toList();
+            keys = LocalKeys.generate(size);
         }
         return keys;
     }
