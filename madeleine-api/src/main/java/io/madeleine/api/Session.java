@@ -153,6 +153,22 @@ public interface Session extends AutoCloseable {
     void onPeerFailure(PeerFailureListener listener);
 
     /**
+     * Ends all processes of the session, whatever they do: those that compute, wait, or are stuck. Each runs its shutdown
+     * hooks and ends with the given exit code; where they take longer than {@code madeleine.session.abort-timeout}, it ends
+     * without them. {@code mad run} also ends the processes that are not in the session, and answers that code. This process
+     * tells the reason on its standard error; the others say nothing. If several abort at once, the first counts for all.
+     *
+     * <p>Nothing is sent, closed or freed. What else the processes do, in other sessions too, ends with them. Does not
+     * return, unless the session was opened with another way to end a process, as tests do that have several in one JVM:
+     * then all its peers have failed.
+     *
+     * @param code the exit code, 0 to 255; 0 means that {@code mad run} takes it for success
+     * @param reason why, in words
+     * @throws IllegalArgumentException if the code is no exit code
+     */
+    void abort(int code, String reason);
+
+    /**
      * Leaves the session: finishes what {@code endPackingAsync} promised (within
      * {@code madeleine.session.close-timeout}), takes in the rest of messages that were discarded (for at most a second, so
      * that their senders are not cut off; a thread that waits for the end of its own message has no longer, either), ends every

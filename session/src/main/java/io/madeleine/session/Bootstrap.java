@@ -25,6 +25,13 @@ interface Bootstrap extends AutoCloseable {
         void newsLost(String reason);
     }
 
+    /** What a process does when the session is aborted. */
+    @FunctionalInterface
+    interface EndListener {
+        /** All processes are to end. From a thread of the bootstrap, or the one that calls {@link Bootstrap#end}; returns soon. */
+        void ended(ControlMessage.End end);
+    }
+
     /** The session's id, equal in all its processes and unlike any other's. */
     String sessionId();
 
@@ -43,6 +50,12 @@ interface Bootstrap extends AutoCloseable {
 
     /** Tells a process that this one has lost its connection with it, or knows of its death. */
     default void lost(int rank, String reason) {}
+
+    /** Says who has to know when the session is aborted, also if it has been. */
+    void onEnd(EndListener listener);
+
+    /** Tells everybody, this process too, that all processes are to end; the first who says so counts. */
+    void end(int code, String reason);
 
     /** Tells the others that the session cannot be opened. */
     void abort(String reason);

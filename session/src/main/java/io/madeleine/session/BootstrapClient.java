@@ -34,6 +34,8 @@ final class BootstrapClient implements Bootstrap {
     private final Condition news = lock.newCondition();
     private final List<ControlMessage.Death> deaths = new ArrayList<>();
     private @Nullable Events events;
+    private @Nullable EndListener endListener;
+    private ControlMessage.@Nullable End end;
     private @Nullable String failure;
     private @Nullable String newsLost;
     private @Nullable String givenUp;
@@ -182,7 +184,27 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Death death -> died(death);
             case ControlMessage.Abort(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
+            case ControlMessage.End all -> ended(all);
             default -> throw new IOException("it said what only a process says: " + message.kind());
+        }
+    }
+
+    private void ended(ControlMessage.End all) {
+        EndListener listener;
+        lock.lock();
+        try {
+            if (end != null) {
+                return;
+            }
+            end = all;
+            fail(all.toString());
+            news.signalAll();
+            listener = endListener;
+        } finally {
+            lock.unlock();
+        }
+        if (listener != null) {
+            listener.ended(all);
         }
     }
 
@@ -266,7 +288,7 @@ final class BootstrapClient implements Bootstrap {
         boolean expected;
         lock.lock();
         try {
-            expected = closed || serverLeft || givenUp != null;
+            expected = closed || serverLeft || givenUp != null || end != null;
         } finally {
             lock.unlock();
         }
@@ -291,6 +313,26 @@ final class BootstrapClient implements Bootstrap {
     @Override
     public void lost(int rank, String reason) {
         connection.trySend(new ControlMessage.Death(rank, reason));
+    }
+
+    @Override
+    public void onEnd(EndListener listener) {
+        ControlMessage.End before;
+        lock.lock();
+        try {
+            endListener = listener;
+            before = end;
+        } finally {
+            lock.unlock();
+        }
+        if (before != null) {
+            listener.ended(before);
+        }
+    }
+
+    @Override
+    public void end(int code, String reason) {
+        connection.trySend(new ControlMessage.End(membership.rank(), code, reason));
     }
 
     @Override

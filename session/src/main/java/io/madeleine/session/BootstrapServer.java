@@ -42,6 +42,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     private volatile boolean closed;
     private volatile boolean processLost;
     private volatile String turnedAway = "";
+    private volatile Bootstrap.EndListener endListener = _ -> {};
     private String onlySession = "";
 
     /**
@@ -224,6 +225,16 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     @Override
     public void processLost() {
         processLost = true;
+    }
+
+    /** Says who has to know when a session is aborted, before its processes do. */
+    void onEnd(Bootstrap.EndListener listener) {
+        endListener = listener;
+    }
+
+    @Override
+    public void aborted(ControlMessage.End end) {
+        endListener.ended(end);
     }
 
     @Override

@@ -67,6 +67,17 @@ sealed interface ControlMessage {
     /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
     record Abort(int rank, String reason) implements ControlMessage {}
 
+    /**
+     * Both ways: all processes of the session are to end with this exit code. The rank, of the one that wants it, is the
+     * server's to fill in.
+     */
+    record End(int rank, int code, String reason) implements ControlMessage {
+        @Override
+        public String toString() {
+            return "rank " + rank + " has aborted the session with exit code " + code + ": " + reason;
+        }
+    }
+
     /** What it is, in a word, for error messages. */
     default String kind() {
         return getClass().getSimpleName().toLowerCase(Locale.ROOT);
@@ -143,6 +154,12 @@ sealed interface ControlMessage {
                 out.writeInt(rank);
                 writeText(out, reason);
             }
+            case End(int rank, int code, String reason) -> {
+                out.writeByte(14);
+                out.writeInt(rank);
+                out.writeInt(code);
+                writeText(out, reason);
+            }
         }
     }
 
@@ -168,6 +185,7 @@ sealed interface ControlMessage {
             case 11 -> new Left(in.readInt());
             case 12 -> new Death(in.readInt(), readText(in));
             case 13 -> new Abort(in.readInt(), readText(in));
+            case 14 -> new End(in.readInt(), in.readInt(), readText(in));
             default -> throw new IOException("unknown control message of type " + type);
         };
         if (in.available() > 0) {

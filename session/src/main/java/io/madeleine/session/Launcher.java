@@ -17,6 +17,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -42,12 +43,15 @@ public final class Launcher implements AutoCloseable {
     private final List<OutputPump> pumps = new ArrayList<>();
     private final BlockingQueue<Integer> ended = new LinkedBlockingQueue<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
+    private final long abortNs;
+    private final AtomicReference<ControlMessage.End> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private Launcher(LaunchPlan plan, SessionConfig config, PrintStream errors) {
         this.plan = plan;
         this.errors = errors;
         this.leftovers = new Leftovers(config);
+        this.abortNs = config.timeouts().abortNs();
         String secret = config.membership().secret();
         try {
             this.server = new BootstrapServer(
@@ -57,6 +61,7 @@ public final class Launcher implements AutoCloseable {
         } catch (IOException e) {
             throw new SessionException("the launcher cannot listen on the loopback interface: " + e.getMessage(), e);
         }
+        server.onEnd(this::aborted);
         this.guard = new OrphanGuard(plan.conduct().grace().toMillis());
     }
 
@@ -64,7 +69,7 @@ public final class Launcher implements AutoCloseable {
      * Runs a plan to its end with this process's output: what {@code mad run} does. Stops the processes if this one is
      * asked to end.
      *
-     * @return the exit code of the first process that failed, or 0
+     * @return as {@link #await}
      */
     public static int run(LaunchPlan plan) {
         Launcher launcher = start(plan, System.out, System.err);
@@ -182,7 +187,8 @@ public final class Launcher implements AutoCloseable {
     /**
      * Waits until all processes have ended.
      *
-     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N
+     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; the code of the
+     *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}
      */
     public int await() throws InterruptedException {
         int failure = 0;
@@ -192,6 +198,9 @@ public final class Launcher implements AutoCloseable {
             int code = process.exitValue();
             guard.ended(process.pid());
             server.processEnded(rank, "its process ended " + describe(code));
+            if (code != 0 && aborted.get() != null) {
+                leftovers.expect();
+            }
             if (code == 0 || stopping.get()) {
                 continue;
             }
@@ -207,7 +216,18 @@ public final class Launcher implements AutoCloseable {
         for (OutputPump pump : pumps) {
             pump.await(OUTPUT_TIMEOUT_MS);
         }
-        return failure;
+        ControlMessage.End abort = aborted.get();
+        return abort == null ? failure : abort.code();
+    }
+
+    /** Who has aborted says why, all members end by themselves; here the others are ended, and who cannot. */
+    private void aborted(ControlMessage.End end) {
+        aborted.set(end);
+        stopping.set(true);
+        Thread.ofPlatform().daemon().name("madeleine-stop").start(() -> {
+            boolean _ = awaitEnds(System.nanoTime() + abortNs);
+            stop();
+        });
     }
 
     private static String describe(int code) {
@@ -218,22 +238,30 @@ public final class Launcher implements AutoCloseable {
     public void stop() {
         stopping.set(true);
         processes.forEach(Process::destroy);
-        long deadlineNs = System.nanoTime() + plan.conduct().grace().toNanos();
-        boolean interrupted = false;
-        for (Process process : processes) {
-            try {
-                long leftNs = Math.max(0, deadlineNs - System.nanoTime());
-                if (!interrupted && process.waitFor(leftNs, TimeUnit.NANOSECONDS)) {
-                    continue;
-                }
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-            leftovers.expect();
-            process.destroyForcibly().onExit().join();
+        if (awaitEnds(System.nanoTime() + plan.conduct().grace().toNanos())) {
+            return;
         }
-        if (interrupted) {
+        for (Process process : processes) {
+            if (process.isAlive()) {
+                leftovers.expect();
+                process.destroyForcibly().onExit().join();
+            }
+        }
+    }
+
+    /** Whether all processes end before the deadline; no longer than until this thread is interrupted. */
+    private boolean awaitEnds(long deadlineNs) {
+        try {
+            for (Process process : processes) {
+                long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+                if (!process.waitFor(leftNs, TimeUnit.NANOSECONDS)) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
+            return false;
         }
     }
 

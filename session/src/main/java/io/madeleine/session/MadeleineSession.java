@@ -38,10 +38,14 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final ProgressEngine engine;
     private final Resources resources;
     private final PeerFailures failures;
+    private final Ending ending;
     private final SessionArena arena = new SessionArena();
     private final Map<String, SwitchedChannel> channels = new TreeMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile String newsLost = "";
+
+    /** How the session is aborted. */
+    record Ending(Bootstrap bootstrap, SessionEnd end) {}
 
     /** A session without channels yet. Ownership: the resources are the session's from now on. */
     MadeleineSession(
@@ -50,7 +54,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
             MemberKeys keys,
             ProgressEngine engine,
             Resources resources,
-            PeerFailures failures) {
+            PeerFailures failures,
+            Ending ending) {
         this.id = id;
         this.membership = config.membership();
         this.keys = keys;
@@ -58,6 +63,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.engine = engine;
         this.resources = resources;
         this.failures = failures;
+        this.ending = ending;
+        ending.end.afterwards(this::failAll);
     }
 
     /** Where large blocks are taken, if there; only before the session is handed out. */
@@ -191,11 +198,25 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public void givenUp(String reason) {
         newsLost = reason;
+        failAll("the others have given this process up: " + reason);
+    }
+
+    private void failAll(String reason) {
         for (int rank = 0; rank < size(); rank++) {
             if (rank != rank()) {
-                failures.notice(rank, "the others have given this process up: " + reason);
+                failures.notice(rank, reason);
             }
         }
+    }
+
+    /** The session was aborted and this process goes on. */
+    private void failAll() {
+        failAll(ending.end.reason().orElse("the session was aborted"));
+    }
+
+    @Override
+    public void abort(int code, String reason) {
+        ending.end.abort(ending.bootstrap, code, reason);
     }
 
     @Override

@@ -27,6 +27,7 @@ final class Room {
     private final @Nullable Member[] members;
     private final Map<String, byte[][]> exchanges = new HashMap<>();
     private @Nullable ControlMessage failure;
+    private boolean ended;
 
     /** A process of the session, as long as it is there and after. */
     private static final class Member {
@@ -46,6 +47,9 @@ final class Room {
     interface House {
         /** A process is lost. */
         void processLost();
+
+        /** All processes are to end, since this one says so; none has heard yet. */
+        void aborted(ControlMessage.End end);
 
         /** Why somebody was not let in, to be told to those who wait for him; empty if nobody was turned away. */
         String turnedAway();
@@ -163,6 +167,7 @@ final class Room {
             case ControlMessage.Who(String key) -> connection.send(new ControlMessage.Missing(key, missing(key)));
             case ControlMessage.Beat() -> {}
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
+            case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;
@@ -238,10 +243,32 @@ final class Room {
                 member.connection.trySend(notice); // it may be alive, and hear that
                 house.processLost();
             }
-            if (!isFull()) {
+            if (!isFull() && !ended) {
                 failure = notice;
             }
-            broadcast(notice, rank);
+            if (!ended) { // else they end one after the other, as they have been told to
+                broadcast(notice, rank);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends all processes; the one where this server runs hears of it last, since the others would hear nothing after. */
+    private void end(ControlMessage.End end) {
+        lock.lock();
+        try {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            failure = end;
+            house.aborted(end);
+            broadcast(end, settings.serverRank());
+            Member server = settings.serverRank() >= 0 ? members[settings.serverRank()] : null;
+            if (server != null && server.present) {
+                server.connection.trySend(end);
+            }
         } finally {
             lock.unlock();
         }

@@ -57,6 +57,7 @@ record SessionConfig(
                 new Timeouts(
                         reader.durationNs("madeleine.session.open-timeout", MILLISECOND_NS),
                         reader.durationNs("madeleine.session.close-timeout", 0),
+                        reader.durationNs("madeleine.session.abort-timeout", 0),
                         reader.durationNs("madeleine.peer-timeout", 100 * MILLISECOND_NS)),
                 new WaitPolicy(
                         reader.choice("madeleine.wait.mode", WaitMode.class),

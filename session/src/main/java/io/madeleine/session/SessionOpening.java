@@ -41,6 +41,7 @@ final class SessionOpening {
     private final SessionConfig config;
     private final Membership membership;
     private final long deadlineNs;
+    private final SessionEnd end;
 
     /** Made beside everything else: the first pair takes the JVM a while. */
     private final FutureTask<MemberKeys.Own> ownKeys = new FutureTask<>(MemberKeys::generate);
@@ -49,8 +50,10 @@ final class SessionOpening {
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
 
-    SessionOpening(SessionConfig config) {
+    /** To open a session of this configuration; its abort ends the process by {@code System.exit} or as given. */
+    SessionOpening(SessionConfig config, Optional<ExitAction> exit) {
         this.config = config;
+        this.end = new SessionEnd(config, exit);
         this.membership = config.membership();
         this.deadlineNs = System.nanoTime() + config.timeouts().openNs();
         Thread.ofVirtual().name("madeleine-keys").start(ownKeys);
@@ -63,6 +66,7 @@ final class SessionOpening {
             LOGGER.log(Level.DEBUG, () -> membership + "; networks: " + families.summary());
             NamedNetworks.checkUsable(config, families);
             bootstrap = Optional.of(Meeting.join(config, deadlineNs));
+            bootstrap.get().onEnd(end);
             return open(families, bootstrap.get());
         } catch (RuntimeException | Error e) {
             bootstrap.ifPresent(meeting -> meeting.abort(e.getMessage() == null ? e.toString() : e.getMessage()));
@@ -102,7 +106,8 @@ final class SessionOpening {
                 ownKeys().among(cards.stream().map(Card::keys).toList()),
                 engine,
                 resources,
-                failures);
+                failures,
+                new MadeleineSession.Ending(bootstrap, end));
         bootstrap.listen(session);
         Connecting connecting = new Connecting(membership, cards, adapters, engine, resources);
         List<Connecting.Made> connections =

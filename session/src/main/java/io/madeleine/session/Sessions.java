@@ -2,6 +2,7 @@ package io.madeleine.session;
 
 import com.typesafe.config.Config;
 import io.madeleine.api.Session;
+import java.util.Optional;
 
 /**
  * Opens sessions from a Typesafe Config; all other ways are in {@link Session}.
@@ -22,12 +23,24 @@ public final class Sessions {
         return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()));
     }
 
+    /**
+     * As {@link #open(Config)}, for a process that is to end in another way when the session is {@linkplain Session#abort
+     * aborted}: for tests that have several ranks in one JVM.
+     */
+    public static Session open(Config settings, ExitAction exit) {
+        return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()), Optional.of(exit));
+    }
+
     /** A secret for {@code madeleine.session.secret-file} that nobody can guess: 256 random bits, as text. */
     public static String newSecret() {
         return Secrets.generate();
     }
 
     static Session open(ConfigSources sources) {
-        return new SessionOpening(SessionConfig.from(sources)).open();
+        return open(sources, Optional.empty());
+    }
+
+    static Session open(ConfigSources sources, Optional<ExitAction> exit) {
+        return new SessionOpening(SessionConfig.from(sources), exit).open();
     }
 }

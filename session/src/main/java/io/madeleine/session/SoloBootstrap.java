@@ -6,10 +6,12 @@ import java.util.List;
 /**
  * The bootstrap of a process alone.
  *
- * <p>Threading: immutable.
+ * <p>Threading: thread-safe.
  */
 final class SoloBootstrap implements Bootstrap {
     private final String sessionId = HexFormat.of().formatHex(Secrets.nonce(), 0, 8) + "-solo";
+
+    private volatile EndListener endListener = _ -> {};
 
     @Override
     public String sessionId() {
@@ -22,6 +24,16 @@ final class SoloBootstrap implements Bootstrap {
     @Override
     public List<byte[]> exchange(String key, byte[] value, long deadlineNs) {
         return List.of(value);
+    }
+
+    @Override
+    public void onEnd(EndListener listener) {
+        endListener = listener;
+    }
+
+    @Override
+    public void end(int code, String reason) {
+        endListener.ended(new ControlMessage.End(0, code, reason));
     }
 
     @Override

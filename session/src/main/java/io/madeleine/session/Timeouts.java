@@ -7,6 +7,7 @@ package io.madeleine.session;
  *
  * @param openNs until all processes are connected
  * @param closeNs until what was promised is sent
+ * @param abortNs of a process that is ended by an abort, for its shutdown hooks
  * @param peerNs without a sign of a process on another host
  */
-record Timeouts(long openNs, long closeNs, long peerNs) {}
+record Timeouts(long openNs, long closeNs, long abortNs, long peerNs) {}

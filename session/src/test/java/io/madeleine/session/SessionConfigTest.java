@@ -61,6 +61,7 @@ class SessionConfigTest {
                 new Timeouts(
                         Duration.ofSeconds(30).toNanos(),
                         Duration.ofSeconds(10).toNanos(),
+                        Duration.ofSeconds(3).toNanos(),
                         Duration.ofSeconds(30).toNanos()),
                 config.timeouts());
         assertEquals(new WaitPolicy(WaitMode.ADAPTIVE, 200_000, 20), config.waiting());
@@ -80,6 +81,7 @@ class SessionConfigTest {
                 "session.secret=top",
                 "session.open-timeout=1s",
                 "session.close-timeout=2ms",
+                "session.abort-timeout=3ms",
                 "channels.bulk.network=tcp",
                 "channels.bulk.adapter=eth1",
                 "networks=[tcp, sci]",
@@ -98,7 +100,7 @@ class SessionConfigTest {
                         List.of(new HostAddress("127.0.0.1", 7000), new HostAddress("localhost", 0))),
                 config.membership().contact());
         assertEquals("top", config.membership().secret());
-        assertEquals(new Timeouts(1_000_000_000L, 2_000_000L, 60_000_000_000L), config.timeouts());
+        assertEquals(new Timeouts(1_000_000_000L, 2_000_000L, 3_000_000L, 60_000_000_000L), config.timeouts());
         assertEquals(
                 List.of(new ChannelConfig("bulk", "tcp", "eth1"), new ChannelConfig("default", "auto", "auto")),
                 config.channels());

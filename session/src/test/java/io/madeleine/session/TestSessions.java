@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -47,6 +48,10 @@ final class TestSessions {
                 List.of("loop"),
                 "session.open-timeout",
                 "20s"));
+    }
+
+    static Session open(Map<String, ?> settings, ExitAction exit) {
+        return Sessions.open(sources(settings), Optional.of(exit));
     }
 
     static Session open(Map<String, ?> settings) {

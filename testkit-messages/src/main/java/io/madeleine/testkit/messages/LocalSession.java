@@ -206,6 +206,12 @@ final class LocalSession implements Session {
     }
 
     @Override
+    public void abort(int code, String reason) {
+        throw new UnsupportedOperationException("a session inside one JVM ends no process: expected Sessions.open with"
+                + " an ExitAction, whose ranks may share a JVM too");
+    }
+
+    @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
             new Departure(channels.values(), engine).leave(DRAIN_NS);
