@@ -8,6 +8,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
@@ -268,7 +269,7 @@ final class Attaching {
     }
 
     private Greeting answer(SealedConnection connection) throws IOException {
-        Request answer = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
+        Request answer = Greeting.unit(node, firstUnit(connection), node.rank());
         try {
             if (!answer.getBoolean()) {
                 throw new IOException("refused: " + answer.getString());
@@ -276,6 +277,21 @@ final class Attaching {
             return Greeting.read(Greeting.Side.SERVER, connection.binding(), answer);
         } catch (NexusException e) {
             throw new IOException("its greeting is not accepted: " + e.getMessage(), e);
+        }
+    }
+
+    /** It comes when the other end's approver has decided. */
+    private byte[] firstUnit(SealedConnection connection) throws IOException {
+        try {
+            return connection.readUnit(Greeting.MAX_BYTES);
+        } catch (SocketTimeoutException | EOFException e) {
+            String seen = e instanceof EOFException
+                    ? "it has closed the connection without an answer"
+                    : "it has not answered within " + node.options().connectTimeoutMs() + " ms";
+            throw new IOException(
+                    seen + "; its approver may need longer than the connect timeout of one of both"
+                            + " (ContextOptions.withConnectTimeout)",
+                    e);
         }
     }
 

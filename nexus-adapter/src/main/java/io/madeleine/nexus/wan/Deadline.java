@@ -2,6 +2,7 @@ package io.madeleine.nexus.wan;
 
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /**
@@ -13,6 +14,7 @@ import java.time.Duration;
 final class Deadline implements AutoCloseable {
     private final Thread timer;
     private volatile boolean lifted;
+    private volatile boolean passed;
 
     Deadline(Socket socket, int timeoutMs) {
         this.timer = Thread.ofVirtual().name("nexus-wan-deadline").start(() -> {
@@ -22,6 +24,7 @@ final class Deadline implements AutoCloseable {
                 // lifted
             }
             if (!lifted) {
+                passed = true;
                 try {
                     socket.close();
                 } catch (IOException _) {
@@ -29,6 +32,16 @@ final class Deadline implements AutoCloseable {
                 }
             }
         });
+    }
+
+    /** Whether that went wrong because the time is up. */
+    boolean explains(Throwable failure) {
+        return passed || failure instanceof SocketTimeoutException;
+    }
+
+    /** What is said then. */
+    static String text(long timeoutMs) {
+        return "it took longer than " + timeoutMs + " ms, the connect timeout (ContextOptions.withConnectTimeout)";
     }
 
     @Override

@@ -2,28 +2,27 @@ package io.madeleine.nexus.wan;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * How a connection begins. Both ends say which version they speak, so that each can tell what the other one is; TLS 1.3
- * follows, with certificates at both ends; and in it both prove that they know the secret's key before anything else is read.
- * Who connects proves first: a stranger learns nothing.
+ * How a connection begins: who connects {@linkplain Knock knocks}; TLS 1.3 follows, with certificates at both ends; and in it both
+ * prove that they know the secret's key before anything else is read. Who connects proves first: a stranger learns nothing.
  *
  * <pre>
- * server -> client   magic(4) version(4)
- * client -> server   magic(4) version(4)
- *                    TLS 1.3, and in it:
  * client -> server   proof(32)
  * server -> client   verdict(1) proof(32)
  * </pre>
@@ -34,13 +33,6 @@ import javax.net.ssl.SSLSocket;
  * <p>Threading: stateless.
  */
 public final class Handshake {
-    private static final int MAGIC = 0x4E585731;
-
-    /** Of these bytes and of all that follow, the layout of requests included: raised whenever one of them changes. */
-    static final int VERSION = 4;
-
-    static final int GREETING_BYTES = 2 * Integer.BYTES;
-
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
     private static final String EXPORTER = "EXPORTER-madeleine-nexus-1";
@@ -48,33 +40,76 @@ public final class Handshake {
     private static final String[] SUITES = {
         "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"
     };
+    private static final long FIRST_PAUSE_MS = 20;
+    private static final long MAX_PAUSE_MS = 500;
 
     private Handshake() {}
 
     /**
-     * Connects, within a time; the caller bounds what comes after.
+     * Connects, within a time; the caller bounds what comes after. If the other end lets go of the connection before it has judged
+     * it, because too many strangers are there, for instance, it is tried again.
      *
      * @throws HandshakeException if what is there does not know the secret, or is something else
+     * @throws SocketTimeoutException if it takes longer
      * @throws IOException if nothing is there
      */
     public static SealedConnection connect(String host, int port, Credentials credentials, int timeoutMs)
             throws IOException {
-        Socket socket = new Socket();
-        try (Deadline _ = new Deadline(socket, timeoutMs)) {
-            socket.setTcpNoDelay(true);
-            socket.connect(new InetSocketAddress(host, port), timeoutMs);
-            socket.setSoTimeout(timeoutMs);
-            int version = readVersion(socket);
-            socket.getOutputStream().write(greeting()); // in any case: so that the other end can say it, too
-            if (version != VERSION) {
-                throw wrongVersion(version);
+        long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        for (int attempt = 1; ; attempt++) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
+            try {
+                return connectOnce(host, port, credentials, (int) Math.max(1, leftMs));
+            } catch (Knock.TurnedAwayException e) {
+                long pauseMs = pauseMs(attempt);
+                if (TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime()) <= pauseMs) {
+                    throw new IOException(
+                            "it has let go of the connection " + attempt + " times before it has judged it: too many"
+                                    + " strangers may be there, or it is short of something; "
+                                    + Deadline.text(timeoutMs),
+                            e);
+                }
+                pause(pauseMs);
+            } catch (SocketTimeoutException e) {
+                throw (IOException) new SocketTimeoutException(Deadline.text(timeoutMs)).initCause(e);
             }
-            SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, host, port, true);
-            tls.setUseClientMode(true);
-            return proveToServer(socket, secured(tls), credentials);
-        } catch (IOException | RuntimeException e) {
-            socket.close();
-            throw e;
+        }
+    }
+
+    /** Those who were turned away together come again one by one. */
+    private static long pauseMs(int attempt) {
+        long mostMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS << Math.min(attempt - 1, 10));
+        return mostMs / 2 + ThreadLocalRandom.current().nextLong(mostMs / 2 + 1);
+    }
+
+    private static void pause(long pauseMs) throws InterruptedIOException {
+        try {
+            Thread.sleep(pauseMs);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted before it could be tried again");
+        }
+    }
+
+    private static SealedConnection connectOnce(String host, int port, Credentials credentials, int timeoutMs)
+            throws IOException {
+        Socket socket = new Socket();
+        try (Deadline deadline = new Deadline(socket, timeoutMs)) {
+            try {
+                socket.setTcpNoDelay(true);
+                socket.connect(new InetSocketAddress(host, port), timeoutMs);
+                socket.setSoTimeout(timeoutMs);
+                Knock.knock(socket, credentials);
+                SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, host, port, true);
+                tls.setUseClientMode(true);
+                return proveToServer(socket, secured(tls), credentials);
+            } catch (IOException | RuntimeException e) {
+                socket.close();
+                if (deadline.explains(e)) {
+                    throw (IOException) new SocketTimeoutException().initCause(e);
+                }
+                throw e;
+            }
         }
     }
 
@@ -96,22 +131,10 @@ public final class Handshake {
         return new SealedConnection(socket, tls, binding);
     }
 
-    /** The other end's part; the caller bounds its time. */
+    /** The other end's part, for somebody who has knocked rightly; the caller bounds its time. */
     static SealedConnection accept(Socket socket, Credentials credentials, int timeoutMs) throws IOException {
-        socket.setTcpNoDelay(true);
         socket.setSoTimeout(timeoutMs);
-        socket.getOutputStream().write(greeting());
-        int version;
-        try {
-            version = readVersion(socket);
-        } catch (HandshakeException e) {
-            String expected = "expected version " + VERSION + " of Madeleine's nexus protocol, over TLS 1.3\n";
-            socket.getOutputStream().write(expected.getBytes(StandardCharsets.US_ASCII));
-            throw e;
-        }
-        if (version != VERSION) {
-            throw wrongVersion(version); // the client has read ours
-        }
+        socket.getOutputStream().write(Knock.ACCEPTED);
         SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, null, true);
         tls.setUseClientMode(false);
         secured(tls);
@@ -153,8 +176,8 @@ public final class Handshake {
             byte[] peer = digest(session.getPeerCertificates());
             byte[] exported = session.exportKeyingMaterialData(EXPORTER, new byte[0], Proofs.BYTES);
             return ByteBuffer.allocate(2 * Integer.BYTES + 3 * Proofs.BYTES)
-                    .putInt(VERSION) // the client's, and
-                    .putInt(VERSION) // the server's: other ones have not come so far
+                    .putInt(Knock.VERSION) // the client's, and
+                    .putInt(Knock.VERSION) // the server's: other ones have not come so far
                     .put(isClient ? own : peer)
                     .put(isClient ? peer : own)
                     .put(exported)
@@ -168,35 +191,15 @@ public final class Handshake {
         return MessageDigest.getInstance("SHA-256").digest(chain[0].getEncoded());
     }
 
-    private static byte[] greeting() {
-        return ByteBuffer.allocate(GREETING_BYTES).putInt(MAGIC).putInt(VERSION).array();
-    }
-
     private static byte[] verdict(byte verdict, byte[] proof) {
         return ByteBuffer.allocate(1 + proof.length).put(verdict).put(proof).array();
     }
 
-    private static int readVersion(Socket socket) throws IOException {
-        int magic = ByteBuffer.wrap(read(socket, Integer.BYTES)).getInt();
-        if (magic != MAGIC) {
-            throw new HandshakeException("what is there is no context that can be attached to: it begins with 0x"
-                    + Integer.toHexString(magic) + ", expected 0x" + Integer.toHexString(MAGIC)
-                    + ", as version " + VERSION + " of Madeleine's nexus protocol does");
-        }
-        return ByteBuffer.wrap(read(socket, Integer.BYTES)).getInt();
-    }
-
-    /** Not a byte more: TLS begins right behind. */
     private static byte[] read(Socket socket, int count) throws IOException {
         byte[] bytes = socket.getInputStream().readNBytes(count);
         if (bytes.length < count) {
             throw new EOFException();
         }
         return bytes;
-    }
-
-    private static HandshakeException wrongVersion(int found) {
-        return new HandshakeException("it speaks version " + found + " of the protocol: expected " + VERSION
-                + ", as this process does; the same release of Madeleine is needed at both ends");
     }
 }

@@ -6,7 +6,19 @@ import java.io.IOException;
 public final class HandshakeException extends IOException {
     private static final long serialVersionUID = 1L;
 
+    private final byte[] farewell;
+
     HandshakeException(String message) {
+        this(message, new byte[0]);
+    }
+
+    HandshakeException(String message, byte[] farewell) {
         super(message);
+        this.farewell = farewell;
+    }
+
+    /** What the other end may be told. */
+    byte[] farewell() {
+        return farewell.clone();
     }
 }

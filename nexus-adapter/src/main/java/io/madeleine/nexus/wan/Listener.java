@@ -1,39 +1,50 @@
 package io.madeleine.nexus.wan;
 
 import java.io.IOException;
-import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Listens for connections and lets in who proves to know the secret. A bounded number of strangers is at it at a time, each
- * for a bounded time; when there are too many, the one that has been at it for longest loses its place.
+ * Listens for connections and lets in who proves to know the secret. Until they have {@linkplain Knock knocked} rightly, one thread
+ * serves all who come, in less than 16 MiB, and without TLS: it never waits for one of them, and when there are too many, or
+ * descriptors run out, who has been silent for longest goes, and comes again if it is a guest. Those who have knocked take less than
+ * 16 MiB more ({@link Entrance}). Nothing ends the thread but {@link #close}: what goes wrong, be it an Error, costs at most the
+ * stranger it concerns.
  *
- * <p>Threading: thread-safe.
+ * <p>Threading: thread-safe; one daemon thread.
  */
 public final class Listener implements AutoCloseable {
-    private static final System.Logger LOGGER = System.getLogger("io.madeleine.nexus");
-    private static final int MAX_STRANGERS = 64;
-    private static final int BACKLOG = 128;
+    /** Each takes less than 8 KiB: a channel, its key, what it has said (40 bytes), and its socket. */
+    static final int MAX_STRANGERS = 2_048;
 
-    private static final long LOG_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+    /** The system takes less, perhaps. */
+    private static final int BACKLOG = 4_096;
 
-    /** Nobody loses a place sooner. */
-    private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** So that those who have come get their turn while more come. */
+    private static final int ACCEPTED_PER_ROUND = 64;
 
-    private final ServerSocket server;
+    private static final long PAUSE_MS = 20;
+    private static final long CLOSE_MS = 1_000;
+
+    private final ServerSocketChannel server;
+    private final int port;
+    private final Selector selector;
     private final Credentials credentials;
     private final int timeoutMs;
-    private final Guests guests;
-    private final Map<Socket, Long> strangersSinceNs = new LinkedHashMap<>();
-    private final ThreadFactory strangers;
-    private long notedCount;
-    private long loggedNs;
+    private final Notices notices = new Notices();
+    private final Entrance entrance;
+    private final Strangers strangers;
+    private final Deque<Stranger> knocked = new ArrayDeque<>();
+    private final Thread thread;
     private volatile boolean closed;
 
     /** Told of who has come in. */
@@ -58,129 +69,211 @@ public final class Listener implements AutoCloseable {
                 credentials,
                 timeoutMs,
                 guests,
-                Thread.ofVirtual().name("nexus-wan-stranger").factory());
+                Thread.ofVirtual().name("nexus-wan-stranger").factory(),
+                MAX_STRANGERS);
     }
 
-    Listener(InetSocketAddress address, Credentials credentials, int timeoutMs, Guests guests, ThreadFactory strangers)
+    Listener(
+            InetSocketAddress address,
+            Credentials credentials,
+            int timeoutMs,
+            Guests guests,
+            ThreadFactory threads,
+            int maxStrangers)
             throws IOException {
-        this.strangers = strangers;
+        this.strangers = new Strangers(maxStrangers);
         this.credentials = credentials;
         this.timeoutMs = timeoutMs;
-        this.guests = guests;
-        this.server = new ServerSocket();
+        this.entrance = new Entrance(credentials, timeoutMs, guests, threads, notices);
+        this.server = ServerSocketChannel.open();
         try {
-            server.setReuseAddress(true);
             server.bind(address, BACKLOG);
-        } catch (IOException e) {
+            port = server.socket().getLocalPort();
+            server.configureBlocking(false);
+            selector = Selector.open();
+        } catch (IOException | RuntimeException e) {
             server.close();
             throw e;
         }
-        Thread.ofVirtual().name("nexus-wan-listener").start(this::listen);
+        server.register(selector, SelectionKey.OP_ACCEPT);
+        thread = Thread.ofPlatform().daemon().name("nexus-wan-listener").start(this::serve);
     }
 
     /** The port it listens on. */
     public int port() {
-        return server.getLocalPort();
+        return port;
     }
 
-    private void listen() {
+    private void serve() {
         while (!closed) {
             try {
-                Socket socket = server.accept();
-                if (closed) { // a virtual thread that waits in accept may get one more
-                    close(socket);
-                    return;
-                }
-                receive(socket);
+                look();
             } catch (Throwable e) { // an Error, too: guests may still be on their way
-                if (!closed) {
-                    note("a connection cannot be accepted: " + e);
-                    pause(); // no file descriptors or memory, say: others give theirs back
-                }
+                recover(e);
             }
+        }
+        shut();
+    }
+
+    private void look() throws IOException {
+        if (knocked.isEmpty()) {
+            selector.select(longestWaitMs());
+        } else { // something went wrong when they were to be let in
+            selector.selectNow();
+        }
+        for (Iterator<SelectionKey> keys = selector.selectedKeys().iterator(); keys.hasNext() && !closed; ) {
+            SelectionKey ready = keys.next();
+            keys.remove();
+            if (ready.attachment() instanceof Stranger stranger) {
+                hear(stranger);
+            } else {
+                acceptSome();
+            }
+        }
+        letKnockedIn();
+        dropLate();
+    }
+
+    /** How long nobody's time ends; 0 for ever. */
+    private long longestWaitMs() {
+        return strangers
+                .oldest()
+                .map(oldest -> Math.max(1, timeoutMs - ageMs(oldest) + 1))
+                .orElse(0L);
+    }
+
+    private static long ageMs(Stranger stranger) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - stranger.sinceNs);
+    }
+
+    private void acceptSome() throws IOException {
+        for (int i = Math.min(ACCEPTED_PER_ROUND, strangers.maxCount() / 4); i > 0; i--) {
+            SocketChannel channel = server.accept();
+            if (channel == null) {
+                return;
+            }
+            meet(new Stranger(channel, new Knock(credentials)));
         }
     }
 
-    private void receive(Socket socket) {
+    private void meet(Stranger stranger) {
+        if (strangers.isFull()) {
+            strangers
+                    .mostSilent()
+                    .ifPresent(silent -> refuse(
+                            silent,
+                            "more than " + strangers.count() + " are there that have not shown to know the secret"));
+        }
+        strangers.enter(stranger);
         try {
-            enter(socket);
-            strangers.newThread(() -> meet(socket)).start();
+            stranger.register(selector);
+            stranger.say(stranger.knock.opening());
+        } catch (IOException _) {
+            drop(stranger); // it has gone already
         } catch (Throwable e) {
-            close(socket);
-            leave(socket);
+            drop(stranger);
             throw e;
         }
     }
 
-    /** Warns, but once a second: strangers must not be able to fill the log. */
-    private void note(String what) {
-        long all = notable();
-        if (all > 0) {
-            LOGGER.log(Level.WARNING, what + " (" + all + " so far)");
-        }
-    }
-
-    /** How many there have been if it may be told now, or else 0. */
-    private synchronized long notable() {
-        long nowNs = System.nanoTime();
-        if (++notedCount > 1 && nowNs - loggedNs < LOG_INTERVAL_NS) {
-            return 0;
-        }
-        loggedNs = nowNs;
-        return notedCount;
-    }
-
-    private static void pause() {
+    private void hear(Stranger stranger) {
         try {
-            Thread.sleep(100);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void meet(Socket socket) {
-        try (Deadline _ = new Deadline(socket, timeoutMs)) {
-            guests.welcome(Handshake.accept(socket, credentials, timeoutMs));
-        } catch (IOException | RuntimeException | Error e) {
-            close(socket);
-            if (!closed) {
-                note("who connected from " + socket.getRemoteSocketAddress() + " is not let in: "
-                        + (e.getMessage() == null ? e.toString() : e.getMessage()));
+            if (!stranger.hear()) {
+                drop(stranger);
+                return;
             }
-        } finally {
-            leave(socket);
+            strangers.spoke(stranger);
+            if (stranger.knock.isRight()) {
+                knocked.add(stranger);
+            }
+        } catch (HandshakeException e) {
+            stranger.hint(e.farewell());
+            refuse(stranger, String.valueOf(e.getMessage()));
+        } catch (IOException _) {
+            drop(stranger); // it has reset the connection
+        } catch (Throwable e) {
+            drop(stranger);
+            throw e;
         }
     }
 
-    /** Makes room for one more. */
-    private synchronized void enter(Socket socket) {
-        while (strangersSinceNs.size() >= MAX_STRANGERS) {
-            Map.Entry<Socket, Long> oldest =
-                    strangersSinceNs.entrySet().iterator().next();
-            long waitNs = GRACE_NS - (System.nanoTime() - oldest.getValue());
-            if (waitNs <= 0) {
-                strangersSinceNs.remove(oldest.getKey());
-                close(oldest.getKey());
-            } else {
-                try {
-                    TimeUnit.NANOSECONDS.timedWait(this, waitNs);
-                } catch (InterruptedException _) {
-                    Thread.currentThread().interrupt();
-                    return;
-                }
+    private void letKnockedIn() throws IOException {
+        if (knocked.isEmpty()) {
+            return;
+        }
+        for (Stranger stranger : knocked) {
+            SelectionKey registered = stranger.channel.keyFor(selector);
+            if (registered != null) {
+                registered.cancel();
             }
         }
-        strangersSinceNs.put(socket, System.nanoTime());
+        selector.selectNow(); // forgets the keys: a channel that blocks cannot be a selector's
+        while (!knocked.isEmpty()) {
+            Stranger stranger = knocked.removeFirst();
+            strangers.leave(stranger);
+            try {
+                stranger.channel.configureBlocking(true);
+                entrance.enter(stranger);
+            } catch (IOException _) {
+                stranger.close(); // it has gone already
+            } catch (Throwable e) {
+                stranger.close();
+                throw e;
+            }
+        }
     }
 
-    private synchronized void leave(Socket socket) {
-        strangersSinceNs.remove(socket);
-        notifyAll();
+    private void dropLate() {
+        for (Optional<Stranger> oldest = strangers.oldest();
+                oldest.isPresent() && ageMs(oldest.get()) >= timeoutMs;
+                oldest = strangers.oldest()) {
+            refuse(oldest.get(), Deadline.text(timeoutMs));
+        }
     }
 
-    private static void close(Socket socket) {
+    private void refuse(Stranger stranger, String why) {
+        String name = stranger.name(); // while it has one
+        drop(stranger);
+        notices.note("who connected from " + name + " is not let in: " + why);
+    }
+
+    private void drop(Stranger stranger) {
+        strangers.leave(stranger);
+        knocked.remove(stranger);
+        stranger.close();
+    }
+
+    /**
+     * Out of descriptors, threads or memory, probably, and others in this process need some, too: from now on fewer strangers are
+     * let in.
+     */
+    private void recover(Throwable cause) {
+        if (closed) {
+            return;
+        }
         try {
-            socket.close();
+            int before = strangers.count();
+            strangers.halve();
+            while (strangers.isFull()) {
+                strangers.mostSilent().ifPresent(this::drop);
+            }
+            selector.selectNow(); // frees their descriptors: to tell of it may take one
+            notices.note("a connection cannot be accepted: " + cause);
+            if (strangers.count() == before) {
+                Thread.sleep(PAUSE_MS);
+            }
+        } catch (Throwable _) {
+            // the next round tries again
+        }
+    }
+
+    private void shut() {
+        try {
+            server.close();
+            while (strangers.oldest().isPresent()) {
+                drop(strangers.oldest().get());
+            }
+            selector.close();
         } catch (IOException _) {
             // closed in any case
         }
@@ -190,10 +283,15 @@ public final class Listener implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        notices.close();
+        selector.wakeup();
+        if (Thread.currentThread() == thread) {
+            return;
+        }
         try {
-            server.close();
-        } catch (IOException _) {
-            // closed in any case
+            thread.join(CLOSE_MS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -1,20 +1,33 @@
 package io.madeleine.nexus.wan;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +40,7 @@ class ListenerTest {
     private static final int TIMEOUT_MS = 5_000;
 
     private final Logger logger = Logger.getLogger("io.madeleine.nexus");
-    private final ConcurrentLinkedQueue<String> warnings = new ConcurrentLinkedQueue<>();
+    private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
     private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
 
     private final Handler handler = new Handler() {
@@ -82,6 +95,7 @@ class ListenerTest {
         assertTrue(!warnings.isEmpty() && warnings.size() <= seconds + 1, warnings::toString);
     }
 
+    /** Who was turned away for want of a thread comes again by itself. */
     @Test
     void shouldGoOnAcceptingWhenNoThreadCanBeMade() throws Exception {
         AtomicInteger made = new AtomicInteger();
@@ -91,14 +105,144 @@ class ListenerTest {
             }
             return Thread.ofVirtual().unstarted(task);
         };
-        try (Listener listener = new Listener(loopback(), KEY, TIMEOUT_MS, guests::add, scarce)) {
-            for (int i = 0; i < 3; i++) {
-                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
-                    assertTrue(socket.getInputStream().readAllBytes().length == 0, "closed without a word");
-                }
-            }
+        try (Listener listener =
+                new Listener(loopback(), KEY, TIMEOUT_MS, guests::add, scarce, Listener.MAX_STRANGERS)) {
             assertLetsGuestsIn(listener);
         }
+        assertEquals(4, made.get());
         assertTrue(warnings.peek().contains("unable to create native thread"), warnings::toString);
+    }
+
+    @Test
+    void shouldSayAtBothEndsThatTheConnectTimeoutWasReachedAndWhatChangesIt() throws Exception {
+        try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
+                Socket silent = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            assertTrue(silent.getInputStream().readAllBytes().length > 0, "it is greeted, and then hung up on");
+            assertTellsOfTimeout(warnings.poll(5, TimeUnit.SECONDS));
+        }
+        try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
+                Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            Knock.knock(slow, KEY); // TLS never begins
+            assertEquals(-1, slow.getInputStream().read());
+            assertTellsOfTimeout(warnings.poll(5, TimeUnit.SECONDS));
+        }
+        try (ServerSocket dumb = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertTellsOfTimeout(assertThrows(
+                            SocketTimeoutException.class,
+                            () -> Handshake.connect("127.0.0.1", dumb.getLocalPort(), KEY, 300))
+                    .getMessage());
+        }
+    }
+
+    private static void assertTellsOfTimeout(@Nullable String text) {
+        assertTrue(
+                text != null
+                        && text.contains("longer than 300 ms, the connect timeout")
+                        && text.contains("ContextOptions.withConnectTimeout"),
+                text);
+    }
+
+    /** They say nothing, trickle what TLS begins with, before and after a greeting, or talk rubbish, and come again. */
+    @Test
+    void shouldLetGuestsInWhileStrangersRenewHalfOpenConnections() throws Exception {
+        AtomicInteger threads = new AtomicInteger();
+        AtomicInteger renewed = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        int guestCount = 8;
+        ThreadFactory counting = task -> {
+            threads.incrementAndGet();
+            return Thread.ofVirtual().unstarted(task);
+        };
+        try (Listener listener = new Listener(loopback(), KEY, 20_000, guests::add, counting, Listener.MAX_STRANGERS);
+                ExecutorService strangers = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 500; i++) {
+                int kind = i % 4;
+                strangers.submit(() -> {
+                    while (!over.get()) {
+                        bother(listener.port(), kind, over);
+                        renewed.incrementAndGet();
+                    }
+                });
+            }
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+            while (renewed.get() < 500 && System.nanoTime() - giveUpNs < 0) {
+                Thread.sleep(10);
+            }
+            long beginNs = System.nanoTime();
+            for (int i = 0; i < guestCount; i++) {
+                assertLetsGuestsIn(listener);
+            }
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
+            over.set(true);
+            assertTrue(tookMs < 6_000, guestCount + " guests took " + tookMs + " ms");
+            assertTrue(threads.get() <= guestCount, threads + " threads were made");
+        } finally {
+            over.set(true);
+        }
+    }
+
+    @Test
+    void shouldTurnAwayWhoHasBeenSilentForLongestIfThereAreTooMany() throws Exception {
+        ThreadFactory threads = Thread.ofVirtual().factory();
+        List<Socket> silent = new ArrayList<>();
+        try (Listener listener = new Listener(loopback(), KEY, 20_000, guests::add, threads, 16);
+                Socket talking = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+            byte[] beginning = new Knock(KEY).opening();
+            for (int i = 0; i < 30; i++) {
+                Socket stranger = new Socket(InetAddress.getLoopbackAddress(), listener.port());
+                stranger.getInputStream().readNBytes(Knock.BYTES);
+                silent.add(stranger);
+                talking.getOutputStream().write(beginning[i]);
+                Thread.sleep(10); // so that it is heard before the next one comes
+            }
+            assertLetsGuestsIn(listener);
+            talking.setSoTimeout(50);
+            talking.getInputStream().readNBytes(Knock.BYTES);
+            assertThrows(
+                    SocketTimeoutException.class, () -> talking.getInputStream().read());
+            assertEquals(-1, silent.getFirst().getInputStream().read());
+            silent.getLast().setSoTimeout(50);
+            assertThrows(
+                    SocketTimeoutException.class,
+                    () -> silent.getLast().getInputStream().read());
+        } finally {
+            for (Socket each : silent) {
+                each.close();
+            }
+        }
+    }
+
+    /** One connection of a stranger, for up to two seconds. */
+    private static void bother(int port, int kind, AtomicBoolean over) {
+        byte[] hello = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, (byte) 0xFC, 0x03, 0x03};
+        byte[] greeting = ByteBuffer.allocate(Knock.GREETING_BYTES)
+                .putInt(Knock.MAGIC)
+                .putInt(Knock.VERSION)
+                .array();
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MS);
+            socket.setSoTimeout(100);
+            OutputStream out = socket.getOutputStream();
+            if (kind == 1) {
+                out.write(greeting);
+            }
+            for (int i = 0; i < 20 && !over.get(); i++) {
+                switch (kind) {
+                    case 0 -> {}
+                    case 1 -> out.write(hello[i % hello.length]);
+                    case 2 -> out.write(greeting[Math.min(i, 3)]);
+                    default -> out.write("rubbish".getBytes());
+                }
+                try {
+                    while (socket.getInputStream().read() >= 0) {}
+                    Thread.sleep(100);
+                    return;
+                } catch (SocketTimeoutException _) {
+                    // it still holds
+                }
+            }
+        } catch (IOException | InterruptedException _) {
+            // turned away
+        }
     }
 }

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -41,9 +42,13 @@ class SealedConnectionTest {
     private final BlockingQueue<SealedConnection> guests = new ArrayBlockingQueue<>(16);
 
     private static Credentials key(int seed) {
+        return key(seed, null);
+    }
+
+    private static Credentials key(int seed, @Nullable SSLContext tls) {
         byte[] key = new byte[32];
         new Random(seed).nextBytes(key);
-        return new Credentials(key, null);
+        return new Credentials(key, tls);
     }
 
     private Listener listener(int timeoutMs) throws IOException {
@@ -115,8 +120,8 @@ class SealedConnectionTest {
 
     @Test
     void shouldSayAtBothEndsThatTheOtherSpeaksAnotherVersion() throws Exception {
-        int other = Handshake.VERSION - 1; // requests had other bytes
-        byte[] greeting = new byte[Handshake.GREETING_BYTES];
+        int other = Knock.VERSION - 1; // requests had other bytes
+        byte[] greeting = new byte[Knock.GREETING_BYTES];
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             FutureTask<byte[]> told = new FutureTask<>(() -> {
                 try (Socket socket = server.accept()) {
@@ -130,22 +135,17 @@ class SealedConnectionTest {
                     other, assertThrows(HandshakeException.class, () -> connect(server.getLocalPort(), KEY)));
             ByteBuffer own = ByteBuffer.wrap(told.get(5, TimeUnit.SECONDS));
             assertEquals(MAGIC, own.getInt());
-            assertEquals(Handshake.VERSION, own.getInt());
+            assertEquals(Knock.VERSION, own.getInt());
         }
-        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                Socket client = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort());
-                Socket accepted = server.accept()) {
-            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(other);
-            client.getOutputStream().write(greeting);
-            assertSaysVersions(
-                    other, assertThrows(HandshakeException.class, () -> Handshake.accept(accepted, KEY, TIMEOUT_MS)));
-        }
+        Knock knock = new Knock(KEY);
+        knock.heard().putInt(MAGIC).putInt(other);
+        assertSaysVersions(other, assertThrows(HandshakeException.class, knock::isRight));
         assertEquals(0, guests.size());
     }
 
     private static void assertSaysVersions(int found, HandshakeException e) {
         String text = String.valueOf(e.getMessage());
-        assertTrue(text.contains("version " + found) && text.contains("expected " + Handshake.VERSION), text);
+        assertTrue(text.contains("version " + found) && text.contains("expected " + Knock.VERSION), text);
         assertTrue(text.contains("same release"), text);
     }
 
@@ -157,6 +157,7 @@ class SealedConnectionTest {
         try (ServerSocket liar = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Thread.startVirtualThread(() -> {
                 try (Socket socket = liar.accept()) {
+                    letKnock(socket);
                     SSLSocket tls = secured(socket, key(5), false);
                     tls.getInputStream().readNBytes(Proofs.BYTES);
                     tls.getOutputStream().write(verdict);
@@ -170,12 +171,15 @@ class SealedConnectionTest {
         }
     }
 
-    /** One end of the handshake up to the proofs, as somebody does it who does not know the secret. */
+    /** Lets anybody knock, and judges nothing. */
+    private static void letKnock(Socket client) throws IOException {
+        client.getOutputStream().write(new Knock(KEY).opening());
+        client.getInputStream().readNBytes(Knock.BYTES);
+        client.getOutputStream().write(Knock.ACCEPTED);
+    }
+
+    /** One end of TLS, as somebody does it who does not know the secret. */
     private static SSLSocket secured(Socket socket, Credentials own, boolean isClient) throws IOException {
-        byte[] greeting = new byte[Handshake.GREETING_BYTES];
-        ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
-        socket.getOutputStream().write(greeting);
-        socket.getInputStream().readNBytes(greeting.length);
         SSLSocket tls =
                 (SSLSocket) own.tls().getSocketFactory().createSocket(socket, "127.0.0.1", socket.getPort(), true);
         tls.setUseClientMode(isClient);
@@ -185,7 +189,7 @@ class SealedConnectionTest {
         return tls;
     }
 
-    /** It passes on what both say inside of two TLS sessions of its own, their proofs too. */
+    /** It passes on the knock, and what both say inside of two TLS sessions of its own, their proofs too. */
     @Test
     void shouldNotTrustWhoStandsBetweenAndPassesProofsOn() throws Exception {
         try (Listener listener = listener(TIMEOUT_MS);
@@ -193,6 +197,9 @@ class SealedConnectionTest {
             FutureTask<byte[]> verdict = new FutureTask<>(() -> {
                 try (Socket client = between.accept();
                         Socket server = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+                    client.getOutputStream().write(server.getInputStream().readNBytes(Knock.BYTES));
+                    server.getOutputStream().write(client.getInputStream().readNBytes(Knock.BYTES));
+                    client.getOutputStream().write(server.getInputStream().readNBytes(1));
                     SSLSocket toClient = secured(client, key(6), false);
                     SSLSocket toServer = secured(server, key(6), true);
                     toServer.getOutputStream().write(toClient.getInputStream().readNBytes(Proofs.BYTES));
@@ -214,18 +221,14 @@ class SealedConnectionTest {
         try (Listener listener = listener(TIMEOUT_MS);
                 Socket plain = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             plain.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes());
-            plain.getInputStream().readNBytes(Handshake.GREETING_BYTES);
+            plain.getInputStream().readNBytes(Knock.GREETING_BYTES);
             String told = new String(plain.getInputStream().readAllBytes());
             assertTrue(told.contains("nexus protocol, over TLS 1.3"), told);
         }
-        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                Socket client = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort());
-                Socket accepted = server.accept()) {
-            client.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes());
-            HandshakeException e =
-                    assertThrows(HandshakeException.class, () -> Handshake.accept(accepted, KEY, TIMEOUT_MS));
-            assertTrue(String.valueOf(e.getMessage()).contains("begins with 0x47455420, expected 0x"), e::toString);
-        }
+        Knock knock = new Knock(KEY);
+        knock.heard().put("GET / HTTP/1.1\r\n".getBytes());
+        HandshakeException e = assertThrows(HandshakeException.class, knock::isRight);
+        assertTrue(String.valueOf(e.getMessage()).contains("begins with 0x47455420, expected 0x"), e::toString);
     }
 
     /** It trusts the certificates of nobody here. */
@@ -233,7 +236,7 @@ class SealedConnectionTest {
     void shouldSayThatCertificatesAreNotTrusted() throws Exception {
         SSLContext picky = SSLContext.getInstance("TLSv1.3");
         picky.init(null, null, null);
-        Credentials distrusting = new Credentials(new byte[32], picky);
+        Credentials distrusting = key(1, picky);
         try (Listener listener = listener(TIMEOUT_MS)) {
             HandshakeException e = assertThrows(HandshakeException.class, () -> connect(listener.port(), distrusting));
             assertTrue(String.valueOf(e.getMessage()).contains("ContextOptions.withTls"), e::toString);
@@ -252,10 +255,10 @@ class SealedConnectionTest {
         try (Listener listener = listener(600);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             long beganNs = System.nanoTime();
-            slow.getInputStream().readNBytes(Handshake.GREETING_BYTES);
+            slow.getInputStream().readNBytes(Knock.GREETING_BYTES);
             slow.setSoTimeout(10);
-            byte[] greeting = new byte[Handshake.GREETING_BYTES + 100];
-            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Handshake.VERSION);
+            byte[] greeting = new byte[Knock.GREETING_BYTES + 100];
+            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Knock.VERSION);
             boolean open = true;
             for (int sent = 0; open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8); sent++) {
                 try {

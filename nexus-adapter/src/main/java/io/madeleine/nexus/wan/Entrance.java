@@ -1,0 +1,96 @@
+package io.madeleine.nexus.wan;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where those who have knocked rightly go through TLS, prove themselves and become guests: each in a thread of its own, a bounded
+ * number at once, each for a bounded time; the next ones wait for their turn, a bounded number, too.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Entrance {
+    /** Each takes less than 256 KiB: TLS records, certificates, and a virtual thread's stack; about 64 KiB were measured. */
+    private static final int MAX_AT_ONCE = 64;
+
+    /** As cheap as {@linkplain Listener strangers} are. */
+    private static final int MAX_WAITING = 1_024;
+
+    private final Credentials credentials;
+    private final int timeoutMs;
+    private final Listener.Guests guests;
+    private final ThreadFactory threads;
+    private final Notices notices;
+    private final Queue<Stranger> waiting = new ArrayDeque<>();
+    private int busyCount;
+
+    Entrance(Credentials credentials, int timeoutMs, Listener.Guests guests, ThreadFactory threads, Notices notices) {
+        this.credentials = credentials;
+        this.timeoutMs = timeoutMs;
+        this.guests = guests;
+        this.threads = threads;
+        this.notices = notices;
+    }
+
+    /** One more has knocked; does not wait. Ownership: the stranger is the entrance's, also if this fails. */
+    void enter(Stranger stranger) {
+        synchronized (this) {
+            if (busyCount == MAX_AT_ONCE) {
+                if (waiting.size() < MAX_WAITING) {
+                    waiting.add(stranger);
+                } else {
+                    stranger.close(); // and comes again
+                }
+                return;
+            }
+            busyCount++;
+        }
+        try {
+            threads.newThread(() -> serve(stranger)).start();
+        } catch (Throwable e) {
+            stranger.close();
+            leave();
+            throw e;
+        }
+    }
+
+    private void serve(Stranger first) {
+        for (Stranger next = first; next != null; next = nextOrLeave()) {
+            meet(next);
+        }
+    }
+
+    private synchronized @Nullable Stranger nextOrLeave() {
+        Stranger next = waiting.poll();
+        if (next == null) {
+            busyCount--;
+        }
+        return next;
+    }
+
+    private synchronized void leave() {
+        busyCount--;
+    }
+
+    private void meet(Stranger stranger) {
+        long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - stranger.sinceNs);
+        int leftMs = (int) Math.max(1, timeoutMs - goneMs);
+        Socket socket = stranger.channel.socket();
+        try (Deadline deadline = new Deadline(socket, leftMs)) {
+            try {
+                guests.welcome(Handshake.accept(socket, credentials, leftMs));
+            } catch (IOException | RuntimeException | Error e) {
+                notices.note("who connected from " + stranger.name() + " is not let in: "
+                        + (deadline.explains(e)
+                                ? Deadline.text(timeoutMs)
+                                : e.getMessage() == null ? e : e.getMessage()));
+                stranger.close();
+            }
+        }
+    }
+}
