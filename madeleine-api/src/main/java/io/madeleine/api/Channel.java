@@ -32,7 +32,7 @@ public interface Channel {
 
     /**
      * Initiates a message to the process of rank {@code remote}, waiting until the connection's previous outgoing
-     * message has ended.
+     * message has ended. Threads that wait for that have their turns in the order in which they came.
      *
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      */
@@ -42,7 +42,8 @@ public interface Channel {
     OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit);
 
     /**
-     * As {@link #beginPacking(int)} without waiting; empty while another message is open. Does not allocate.
+     * As {@link #beginPacking(int)} without waiting; empty while another message is open, or a thread that has waited for
+     * its turn for more than a moment is to have it now. Does not allocate.
      *
      * @throws PeerFailedException if the process has died or left
      */

@@ -175,6 +175,9 @@ final class MadWay extends Way {
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
             return false;
+        } catch (WaitInterruptedException e) {
+            drain(); // the connection may have been kept for this thread
+            throw e;
         }
         gaveUp = false; // the end of this message is seen
         try {

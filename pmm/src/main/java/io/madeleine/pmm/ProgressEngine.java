@@ -218,6 +218,11 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /** Whether the calling thread runs a handler. */
+    public boolean isInHandler() {
+        return rounds.dispatcherRunBy(Thread.currentThread()) != null;
+    }
+
     private int once(boolean inHandler) {
         return inHandler ? rounds.poll(System.nanoTime()) : Math.abs(round(System.nanoTime()));
     }

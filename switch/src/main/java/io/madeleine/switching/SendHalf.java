@@ -6,7 +6,6 @@ import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
-import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
@@ -43,9 +42,8 @@ final class SendHalf implements Step {
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news;
-    private final Waitable turns; // one of those who want to send is enough
     private final Turn turn = new Turn(state, IDLE, OPEN);
-    private final Condition mayBegin;
+    private final TurnQueue queue;
 
     private final Handles<OutgoingHandle> handles;
     private OutgoingHandle handle;
@@ -70,11 +68,13 @@ final class SendHalf implements Step {
         this.engine = connection.engine();
         this.news = connection.newWaitable(
                 "use endPackingAsync in place of endPacking, and Completion.onDone in place of await");
-        this.turns = connection.newWaitable("use tryBeginPacking in place of beginPacking");
+        this.queue = new TurnQueue(
+                () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
+                () -> state.get() == IDLE,
+                this::isVain);
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
-        this.mayBegin = () -> state.get() == IDLE || connection.isLost() || stopped || abandoned;
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
     }
@@ -93,14 +93,23 @@ final class SendHalf implements Step {
 
     // ---- beginning
 
+    /** Begins a message, unless another is on its way or a thread waits that has been overtaken for long enough. */
     @Nullable
     OutgoingHandle tryBegin() {
-        if (state.get() != IDLE) {
-            if (abandoned) {
-                abortAbandoned();
-            }
-            return null;
+        return isTaken() || queue.isKept() ? null : take();
+    }
+
+    private boolean isTaken() {
+        if (state.get() == IDLE) {
+            return false;
         }
+        if (abandoned) {
+            abortAbandoned();
+        }
+        return true;
+    }
+
+    private @Nullable OutgoingHandle take() {
         if (!turn.tryTake()) {
             return null;
         }
@@ -121,17 +130,42 @@ final class SendHalf implements Step {
     }
 
     OutgoingHandle begin(long deadlineNs) {
-        while (true) {
-            OutgoingHandle begun = tryBegin();
-            if (begun != null) {
-                return begun;
+        OutgoingHandle begun = tryBegin();
+        return begun != null ? begun : beginInTurn(deadlineNs);
+    }
+
+    private OutgoingHandle beginInTurn(long deadlineNs) {
+        turn.prepareToWait();
+        TurnQueue.Place place = queue.join(engine.isInHandler());
+        try {
+            while (true) {
+                OutgoingHandle begun = !isTaken() && queue.isFirst(place) ? take() : null;
+                if (begun != null) {
+                    return begun;
+                }
+                if (!engine.await(place.news(), place, deadlineNs)) {
+                    throw new DeadlineExceededException("beginPacking " + connection.fromHere()
+                            + ": the previous message is still open or on its way (" + progressText() + ")");
+                }
+                throwIfLost();
             }
-            turn.prepareToWait();
-            if (!engine.await(turns, mayBegin, deadlineNs)) {
-                throw new DeadlineExceededException("beginPacking " + connection.fromHere()
-                        + ": the previous message is still open or on its way (" + progressText() + ")");
+        } finally {
+            queue.leave(place);
+            if (state.get() == IDLE || isVain()) {
+                tellFirst(); // what it had been told is for the next
             }
-            throwIfLost();
+        }
+    }
+
+    /** Whether it is in vain to wait for a turn, or there is another message to be given up first. */
+    private boolean isVain() {
+        return connection.isLost() || stopped || abandoned;
+    }
+
+    private void tellFirst() {
+        TurnQueue.Place first = queue.first();
+        if (first != null) {
+            engine.signalOne(first.news());
         }
     }
 
@@ -321,6 +355,7 @@ final class SendHalf implements Step {
         outcome = null;
         raisedDemand = false;
         ended.end(failure);
+        queue.willBeFree();
         if (state.get() == OPEN) {
             turn.giveBack();
         } else {
@@ -332,14 +367,14 @@ final class SendHalf implements Step {
             engine.lowerDemand();
         }
         engine.signal(news);
-        engine.signalOne(turns);
+        tellFirst();
         ended.completion().leave();
     }
 
     /** Lets waits see that the connection is lost. */
     void connectionLost() {
         engine.signal(news);
-        engine.signal(turns);
+        tellFirst();
     }
 
     /** Nothing is to be sent any more. What is on its way fails in the leader's next round. */
