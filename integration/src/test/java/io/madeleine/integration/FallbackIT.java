@@ -114,10 +114,9 @@ class FallbackIT {
     void shouldGoOnOverTheWideAreaWhenTheSessionsNetworkIsCut() throws Exception {
         List<String> wide = hosts.addLink();
         try (Processes processes = Ranks.of(2, Program.class)
-                .arguments(wide.get(0), wide.get(1))
+                .arguments(hosts.address(0), hosts.address(1), wide.get(0), wide.get(1))
                 .hosts(hosts.addresses(7313))
                 .with("session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d", "peer-timeout=" + PEER_TIMEOUT_MS + "ms")
-                .with("tm.tcp.adapters.default.bind=0.0.0.0")
                 .over("tcp")
                 .prefixed(hosts::prefix)
                 .start()) {
@@ -136,7 +135,7 @@ class FallbackIT {
                 long afterMs = Long.parseLong(words[1]) - cutMs;
                 assertTrue(afterMs > 0 && afterMs <= PEER_TIMEOUT_MS + SLACK_MS, () -> afterMs + " ms\n" + processes);
                 assertTrue(!words[0].equals("questions"), () -> "they may be asked again\n" + processes);
-                assertTrue(words[2].contains("madeleine.peer-timeout"), line);
+                assertTrue(words[2].contains("madeleine.peer-timeout"), processes::toString);
             }
             assertTrue(result(processes, "calls: ").endsWith(" made, 0 wrong"), processes::toString);
             assertTrue(
@@ -164,7 +163,9 @@ class FallbackIT {
         public static void main(String[] args) throws Exception {
             Book book = new Book();
             CountDownLatch over = new CountDownLatch(1);
-            try (Session session = Session.open();
+            int self = Integer.getInteger("madeleine.session.rank");
+            String near = args[args.length - 4 + self]; // not the wide area's link
+            try (Session session = Session.open("tm.tcp.adapters.default.bind=" + near);
                     Context context = Context.open(session, here -> {
                         here.export(Ledger.class, book);
                         here.endpoint("notes")

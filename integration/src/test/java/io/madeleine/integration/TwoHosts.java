@@ -82,6 +82,11 @@ final class TwoHosts implements AutoCloseable {
         return List.of("ip", "netns", "exec", names[host]);
     }
 
+    /** The address of a host's end of the link. */
+    String address(int host) {
+        return SUBNET + (host + 1);
+    }
+
     /** Takes the link down. */
     boolean cut() throws IOException, InterruptedException {
         return ip("-n " + names[0] + " link set " + interfaces[0] + " down");

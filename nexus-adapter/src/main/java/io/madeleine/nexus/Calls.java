@@ -300,8 +300,9 @@ final class Calls {
     private void sweep(long nowNs) {
         for (PendingCall call : pending.values()) {
             Way way = call.way();
-            if (way != null && !way.isConnected()) {
-                way.lose("it has left, or its connection is lost");
+            String why = way == null ? null : way.whyDisconnected();
+            if (way != null && why != null) {
+                way.lose(why);
             } else if (call.deadlineNs() - nowNs <= 0 && !(call instanceof PendingCall.Sync) && giveUp(call)) {
                 call.fail(late(call));
             }

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
@@ -131,8 +132,20 @@ final class MadWay extends Way {
     }
 
     @Override
-    boolean isConnected() {
-        return lost() == null && channel.isConnected(rank);
+    @Nullable
+    String whyDisconnected() {
+        String why = lost();
+        if (why != null || channel.isConnected(rank)) {
+            return why;
+        }
+        try {
+            channel.tryBeginPacking(rank).ifPresent(OutgoingMessage::close); // there is none: it says why
+        } catch (PeerFailedException e) {
+            return String.valueOf(e.getMessage());
+        } catch (MadeleineException _) {
+            // the session is being closed, say
+        }
+        return "it has left, or its connection is lost";
     }
 
     @Override

@@ -191,8 +191,9 @@ final class WanWay extends Way {
     }
 
     @Override
-    boolean isConnected() {
-        return lost() == null;
+    @Nullable
+    String whyDisconnected() {
+        return lost();
     }
 
     @Override

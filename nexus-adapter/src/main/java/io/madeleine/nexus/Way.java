@@ -50,8 +50,8 @@ abstract class Way {
     /** Waits until nothing is queued, no longer than that. */
     abstract boolean awaitDrained(long timeoutNs);
 
-    /** Whether the network, too, believes the node to be there. */
-    abstract boolean isConnected();
+    /** Why the node cannot be reached, which the network may know before this way does; null while it is not known to be. */
+    abstract @Nullable String whyDisconnected();
 
     /** Why the way is lost; null while it is not. */
     final @Nullable String lost() {

@@ -402,7 +402,8 @@ final class SciConnection implements ProtocolConnection {
         } else if (state == BROKEN) {
             upcalls.onLost(false, "it broke the connection off because what it found there was no packet");
         } else if (state == GIVEN_UP) {
-            upcalls.onLost(false, "it has given this process up");
+            upcalls.onLost(
+                    false, "it has given this process up, as when it has no sign of it for madeleine.peer-timeout");
         } else if (state >= FINISHED) {
             upcalls.onLost(true, "it closed the connection");
         } else {

@@ -116,6 +116,13 @@ final class Attention {
         }
     }
 
+    /** A send has failed: the same, unless reading finds a better reason until then. */
+    void loseBySend(String reason) {
+        if (loss.noteFailedSend(reason)) {
+            requestLook();
+        }
+    }
+
     /** The wire's events are somebody else's from now on; returns false if they were before. */
     boolean close() {
         boolean first = interest.end();

@@ -10,17 +10,28 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe, but {@link #report} belongs to the leader.
  */
 final class PeerLoss {
-    private record Reason(boolean orderly, String text) {}
+    /** Of a send that failed, which says little: reading finds what the peer, or its host, had to say. */
+    private record Reason(boolean orderly, boolean isOfSend, String text) {}
 
     private volatile @Nullable Reason reason;
     private boolean reported;
 
-    /** Returns whether that is news: a failing send may find out first, but a farewell in the stream counts more. */
+    /** Returns whether that is news: what was found first counts, but a farewell in the stream counts more. */
     synchronized boolean note(boolean orderly, String text) {
-        if (reason != null && !orderly) {
+        Reason before = reason;
+        if (before != null && !before.isOfSend && !orderly) {
             return false;
         }
-        reason = new Reason(orderly, text);
+        reason = new Reason(orderly, false, text);
+        return true;
+    }
+
+    /** The same of a send that failed: whatever reading finds counts more. */
+    synchronized boolean noteFailedSend(String text) {
+        if (reason != null) {
+            return false;
+        }
+        reason = new Reason(false, true, text);
         return true;
     }
 

@@ -17,6 +17,9 @@ import javax.net.ssl.SSLException;
  * <p>Threading: as {@link ProtocolConnection} says.
  */
 final class TcpConnection implements ProtocolConnection {
+    private static final String GIVEN_UP =
+            "it has given this process up, as when it has no sign of it for madeleine.peer-timeout";
+
     private final ProcessIdentity peer;
     private final Wire wire;
     private final TcpProgress progress;
@@ -119,7 +122,7 @@ final class TcpConnection implements ProtocolConnection {
     void sendFailed(IOException e) {
         sendClosed = true;
         attention.sendPending(false);
-        attention.lose(false, "sending failed: " + e.getMessage());
+        attention.loseBySend("sending failed: " + e.getMessage());
     }
 
     /** Another header lies in the buffer, where no event will tell of it. */
@@ -133,7 +136,7 @@ final class TcpConnection implements ProtocolConnection {
             if (receiver.hasFarewell()) {
                 attention.lose(true, "it closed its end");
             } else if (receiver.isGivenUp()) {
-                attention.lose(false, "it has given this process up");
+                attention.lose(false, GIVEN_UP);
             } else {
                 attention.lose(false, "the connection was closed without a farewell, as when a process ends");
             }
