@@ -28,12 +28,23 @@ class ExitsIT {
     void shouldNoticeProgramsThatEndWithoutClosing(String network, boolean launched) throws Exception {
         Ranks ranks = Ranks.of(4, Program.class).over(network).arguments("end");
         try (Processes processes = (launched ? ranks.launched(OnFailure.CONTINUE) : ranks).start()) {
-            processes.assertSuccess();
-            List<String> lines = processes.out(0).lines();
+            processes.awaitAll();
+            assertEquals(launched ? 1 : 0, processes.exitCode(), processes::toString);
             for (int rank = 1; rank < 4; rank++) {
                 String line = processes.awaitLine(0, "noticed " + rank + " after ");
                 assertTrue(Long.parseLong(line) <= NOTICE_MS, processes::toString);
-                assertTrue(lines.contains("told of " + rank), processes::toString);
+                String told = processes.awaitLine(0, "told of " + rank + ": ");
+                String who = "(process " + processes.pid(rank) + " on 127.0.0.1";
+                if (launched) {
+                    String sentence = "rank " + rank + " exited without closing its session " + who + ", exit code 0)";
+                    assertEquals(sentence, told, processes::toString);
+                    String words = ((LaunchedProcesses) processes).words().toString();
+                    assertTrue(words.contains("mad run: " + sentence), processes::toString);
+                } else if (rank == 2) { // halted, which nobody can tell from a death
+                    assertTrue(told.contains("its process ended") || told.contains("reset"), processes::toString);
+                } else {
+                    assertEquals("rank " + rank + " exited without closing its session " + who + ")", told);
+                }
             }
         }
     }
@@ -46,7 +57,10 @@ class ExitsIT {
                 .arguments(how)
                 .launched(OnFailure.STOP)
                 .start()) {
-            processes.assertSuccess();
+            processes.awaitAll();
+            assertEquals(1, processes.exitCode(), processes::toString);
+            String words = ((LaunchedProcesses) processes).words().toString();
+            assertTrue(words.contains("exited without closing its session"), processes::toString);
         }
     }
 
@@ -132,7 +146,7 @@ class ExitsIT {
         }
 
         private static void notice(Session session) {
-            session.onPeerFailure((rank, _) -> System.out.println("told of " + rank));
+            session.onPeerFailure((rank, cause) -> System.out.println("told of " + rank + ": " + cause.getMessage()));
             for (int rank = 1; rank < 4; rank++) {
                 long beganNs = System.nanoTime();
                 try {

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class BootstrapClient implements Bootstrap {
     private static final long ANSWER_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long HANG_UP_MS = 1_000;
+    private static final long EXIT_MS = 500;
     private static final int SIGNS_PER_TIMEOUT = 3;
 
     private final Membership membership;
@@ -29,6 +32,8 @@ final class BootstrapClient implements Bootstrap {
     private final boolean serverIsRemote;
     private final long peerTimeoutNs;
     private final Thread reader;
+    private final Thread exitHook;
+    private final CountDownLatch serverExits = new CountDownLatch(1);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
@@ -57,6 +62,7 @@ final class BootstrapClient implements Bootstrap {
                 .daemon()
                 .name("madeleine-control-" + membership.name() + "-" + membership.rank())
                 .unstarted(this::readAll);
+        this.exitHook = Thread.ofPlatform().name("madeleine-exit").unstarted(this::tellExit);
     }
 
     /** Joins the session at the given address, trying until the deadline, since the server may start later. */
@@ -64,7 +70,34 @@ final class BootstrapClient implements Bootstrap {
         ControlConnector.Joined joined = ControlConnector.join(server, membership, deadlineNs);
         BootstrapClient client = new BootstrapClient(membership, joined.connection(), joined.welcome(), peerTimeoutNs);
         client.reader.start();
+        try {
+            Runtime.getRuntime().addShutdownHook(client.exitHook);
+        } catch (IllegalStateException _) {
+            client.tellExit(); // this process exits already
+        }
         return client;
+    }
+
+    /** So that the others can tell an exit from a death. They learn it at the end: a hook of the user's may yet leave. */
+    private void tellExit() {
+        connection.trySend(new ControlMessage.Exiting(membership.rank()));
+        if (welcome.serverRank() != membership.rank()) {
+            return;
+        }
+        try {
+            boolean _ = serverExits.await(
+                    EXIT_MS, TimeUnit.MILLISECONDS); // the server tells the others before it ends, too
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void forgetExit() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(exitHook);
+        } catch (IllegalStateException _) {
+            // this process exits already
+        }
     }
 
     @Override
@@ -185,6 +218,7 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Abort(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
             case ControlMessage.End all -> ended(all);
+            case ControlMessage.Exiting(int _) -> serverExits.countDown();
             default -> throw new IOException("it said what only a process says: " + message.kind());
         }
     }
@@ -255,7 +289,7 @@ final class BootstrapClient implements Bootstrap {
         }
         update(() -> {
             deaths.add(death);
-            fail("rank " + death.rank() + " died: " + death.reason());
+            fail(Exit.sentence(death.rank(), "died", death.reason()));
         });
         Events listener = events();
         if (listener != null) {
@@ -285,6 +319,7 @@ final class BootstrapClient implements Bootstrap {
 
     private void lost(String reason) {
         connection.close();
+        forgetExit();
         boolean expected;
         lock.lock();
         try {
@@ -297,7 +332,10 @@ final class BootstrapClient implements Bootstrap {
         }
         int serverRank = welcome.serverRank();
         if (serverRank >= 0 && serverRank != membership.rank()) {
-            died(new ControlMessage.Death(serverRank, "its process ended or cannot be reached: " + reason));
+            boolean exited = serverExits.getCount() == 0;
+            Exit exit = new Exit(welcome.serverPid(), connection.peerHost(), true, OptionalInt.empty());
+            died(new ControlMessage.Death(
+                    serverRank, exited ? exit.reason() : "its process ended or cannot be reached: " + reason));
         }
         String what = (serverRank >= 0 ? "rank " + serverRank : "the launcher") + " is gone: " + reason;
         update(() -> {
@@ -356,6 +394,7 @@ final class BootstrapClient implements Bootstrap {
             lock.unlock();
         }
         connection.trySend(last);
+        forgetExit();
         awaitHangUp();
         connection.close();
     }

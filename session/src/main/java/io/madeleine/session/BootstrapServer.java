@@ -12,10 +12,13 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongFunction;
 
 /**
  * Where the processes of sessions meet: it gives a session its id, passes cards around, and tells everybody who left or
@@ -32,6 +35,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
 
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
     static final int HANDSHAKE_TIMEOUT_MS = 5_000;
+    private static final long LAST_WORDS_MS = 2_000;
 
     private final Settings settings;
     private final ThreadFactory memberThreads;
@@ -39,6 +43,8 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
+    private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
+    private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
     private volatile boolean closed;
     private volatile boolean processLost;
     private volatile String turnedAway = "";
@@ -210,8 +216,27 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         }
     }
 
-    /** Tells the others of all sessions why a process ended, if its connection has not said so yet. */
-    void processEnded(int rank, String reason) {
+    /** Says who knows the exit codes of processes. */
+    void exitsFrom(LongFunction<OptionalInt> codes) {
+        exitCodes = codes;
+    }
+
+    @Override
+    public OptionalInt exitCode(long pid) {
+        return exitCodes.apply(pid);
+    }
+
+    @Override
+    public void exitedInside(int rank, Exit exit) {
+        exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
+    }
+
+    /**
+     * A process has ended: tells the others of all sessions why, if its connection does not say so.
+     *
+     * @return what it has done wrong, if it has come to its end by itself without leaving
+     */
+    Optional<String> processEnded(int rank, long pid, String reason) {
         List<Room> all = new ArrayList<>();
         lock.lock();
         try {
@@ -219,7 +244,11 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         } finally {
             lock.unlock();
         }
-        all.forEach(room -> room.lost(rank, reason));
+        all.forEach(room -> {
+            room.awaitDeparture(rank, LAST_WORDS_MS); // what it has said is still being read
+            room.lost(rank, reason);
+        });
+        return Optional.ofNullable(exitedInside.get(pid));
     }
 
     @Override

@@ -44,6 +44,11 @@ final class ControlConnection implements AutoCloseable {
         this.receiveKey = receiveKey;
     }
 
+    /** The address of the other end's host. */
+    String peerHost() {
+        return socket.getInetAddress().getHostAddress();
+    }
+
     /** Bounds each later {@link #receive}. */
     void receiveTimeoutMs(int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);

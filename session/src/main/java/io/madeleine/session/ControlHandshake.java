@@ -33,7 +33,7 @@ final class ControlHandshake {
     private static final int VERDICT_BYTES = 1 + Secrets.BYTES;
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
-    private static final byte WRONG_VERSION = 2;
+    private static final byte WRONG_VERSION = 3;
 
     private final byte[] key;
     private final byte[] nonce = Secrets.nonce();

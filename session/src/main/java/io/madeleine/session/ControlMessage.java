@@ -30,7 +30,7 @@ sealed interface ControlMessage {
     record Hello(String session, int rank, int size, String host, long pid) implements ControlMessage {}
 
     /** To a process: it has joined. {@code serverRank} is the rank whose process runs the server, or -1. */
-    record Welcome(String sessionId, int serverRank, String serverHost) implements ControlMessage {}
+    record Welcome(String sessionId, int serverRank, String serverHost, long serverPid) implements ControlMessage {}
 
     /** To a process: it may not join. */
     record Refused(String reason) implements ControlMessage {}
@@ -66,6 +66,12 @@ sealed interface ControlMessage {
 
     /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
     record Abort(int rank, String reason) implements ControlMessage {}
+
+    /**
+     * To the server: this process is about to exit, and has not left; it still may. To a process: so is the one where the
+     * server runs, of which nobody could tell after. The rank is the server's to fill in.
+     */
+    record Exiting(int rank) implements ControlMessage {}
 
     /**
      * Both ways: all processes of the session are to end with this exit code. The rank, of the one that wants it, is the
@@ -109,6 +115,7 @@ sealed interface ControlMessage {
                 writeText(out, welcome.sessionId);
                 out.writeInt(welcome.serverRank);
                 writeText(out, welcome.serverHost);
+                out.writeLong(welcome.serverPid);
             }
             case Refused(String reason) -> {
                 out.writeByte(3);
@@ -160,6 +167,10 @@ sealed interface ControlMessage {
                 out.writeInt(code);
                 writeText(out, reason);
             }
+            case Exiting(int rank) -> {
+                out.writeByte(15);
+                out.writeInt(rank);
+            }
         }
     }
 
@@ -173,7 +184,7 @@ sealed interface ControlMessage {
         byte type = in.readByte();
         ControlMessage message = switch (type) {
             case 1 -> new Hello(readText(in), in.readInt(), in.readInt(), readText(in), in.readLong());
-            case 2 -> new Welcome(readText(in), in.readInt(), readText(in));
+            case 2 -> new Welcome(readText(in), in.readInt(), readText(in), in.readLong());
             case 3 -> new Refused(readText(in));
             case 4 -> new Put(readText(in), readValue(in));
             case 5 -> new Value(readText(in), in.readInt(), readValue(in));
@@ -186,6 +197,7 @@ sealed interface ControlMessage {
             case 12 -> new Death(in.readInt(), readText(in));
             case 13 -> new Abort(in.readInt(), readText(in));
             case 14 -> new End(in.readInt(), in.readInt(), readText(in));
+            case 15 -> new Exiting(in.readInt());
             default -> throw new IOException("unknown control message of type " + type);
         };
         if (in.available() > 0) {

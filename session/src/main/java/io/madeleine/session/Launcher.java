@@ -12,8 +12,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,6 +34,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class Launcher implements AutoCloseable {
     private static final long OUTPUT_TIMEOUT_MS = 2_000;
+    private static final long EXIT_MS = 500;
+    private static final int LEFT_OPEN = 1;
     private static final int SIGNAL_BASE = 128;
 
     private final LaunchPlan plan;
@@ -39,7 +43,7 @@ public final class Launcher implements AutoCloseable {
     private final BootstrapServer server;
     private final OrphanGuard guard;
     private final Leftovers leftovers;
-    private final List<Process> processes = new ArrayList<>();
+    private final List<Process> processes = new CopyOnWriteArrayList<>();
     private final List<OutputPump> pumps = new ArrayList<>();
     private final BlockingQueue<Integer> ended = new LinkedBlockingQueue<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -62,6 +66,7 @@ public final class Launcher implements AutoCloseable {
             throw new SessionException("the launcher cannot listen on the loopback interface: " + e.getMessage(), e);
         }
         server.onEnd(this::aborted);
+        server.exitsFrom(this::exitCode);
         this.guard = new OrphanGuard(plan.conduct().grace().toMillis());
     }
 
@@ -187,7 +192,8 @@ public final class Launcher implements AutoCloseable {
     /**
      * Waits until all processes have ended.
      *
-     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; the code of the
+     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; 1 for one
+     *     that exited with 0 without closing its session; the code of the
      *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}
      */
     public int await() throws InterruptedException {
@@ -197,18 +203,24 @@ public final class Launcher implements AutoCloseable {
             Process process = processes.get(rank);
             int code = process.exitValue();
             guard.ended(process.pid());
-            server.processEnded(rank, "its process ended " + describe(code));
+            Optional<String> wrong = server.processEnded(rank, process.pid(), "its process ended " + describe(code));
             if (code != 0 && aborted.get() != null) {
                 leftovers.expect();
             }
-            if (code == 0 || stopping.get()) {
+            if ((code == 0 && wrong.isEmpty()) || stopping.get()) {
                 continue;
             }
             leftovers.expect();
-            failure = failure == 0 ? code : failure;
-            if (plan.conduct().onFailure() == OnFailure.STOP && left > 1) {
-                errors.println("mad run: rank " + rank + " (process " + process.pid() + ") ended " + describe(code)
-                        + "; stopping the others");
+            if (failure == 0) {
+                failure = code == 0 ? LEFT_OPEN : code;
+            }
+            boolean stop = plan.conduct().onFailure() == OnFailure.STOP && left > 1;
+            if (stop || code == 0) {
+                errors.println("mad run: "
+                        + wrong.orElse("rank " + rank + " (process " + process.pid() + ") ended " + describe(code))
+                        + (stop ? "; stopping the others" : ""));
+            }
+            if (stop) {
                 Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
                 stopping.set(true);
             }
@@ -228,6 +240,19 @@ public final class Launcher implements AutoCloseable {
             boolean _ = awaitEnds(System.nanoTime() + abortNs);
             stop();
         });
+    }
+
+    private OptionalInt exitCode(long pid) {
+        try {
+            for (Process process : processes) {
+                if (process.pid() == pid && process.waitFor(EXIT_MS, TimeUnit.MILLISECONDS)) {
+                    return OptionalInt.of(process.exitValue());
+                }
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        return OptionalInt.empty();
     }
 
     private static String describe(int code) {

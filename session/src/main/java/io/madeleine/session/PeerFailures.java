@@ -203,7 +203,7 @@ final class PeerFailures implements AutoCloseable {
         try {
             return dead.entrySet().stream()
                     .findFirst()
-                    .map(death -> "rank " + death.getKey() + " died: " + death.getValue());
+                    .map(death -> Exit.sentence(death.getKey(), "died", death.getValue()));
         } finally {
             lock.unlock();
         }
@@ -219,7 +219,7 @@ final class PeerFailures implements AutoCloseable {
 
     private static void tell(PeerFailureListener hearer, int rank, String reason) {
         try {
-            hearer.peerFailed(rank, new PeerFailedException(rank, "rank " + rank + " is gone: " + reason));
+            hearer.peerFailed(rank, new PeerFailedException(rank, Exit.sentence(rank, "is gone", reason)));
         } catch (RuntimeException e) {
             LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
         }

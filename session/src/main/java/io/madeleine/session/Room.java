@@ -7,7 +7,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.StringJoiner;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +30,7 @@ final class Room {
     private final @Nullable Member[] members;
     private final Map<String, byte[][]> exchanges = new HashMap<>();
     private @Nullable ControlMessage failure;
+    private final Condition departure = lock.newCondition();
     private boolean ended;
 
     /** A process of the session, as long as it is there and after. */
@@ -34,6 +38,7 @@ final class Room {
         final ControlConnection connection;
         final long pid;
         final boolean remote;
+        volatile boolean exiting;
         boolean present = true;
 
         Member(ControlConnection connection, long pid, boolean remote) {
@@ -47,6 +52,12 @@ final class Room {
     interface House {
         /** A process is lost. */
         void processLost();
+
+        /** The exit code of a process that is about to end, if this process has started it. Waits for it, but not for long. */
+        OptionalInt exitCode(long pid);
+
+        /** A process has exited by itself without leaving. */
+        void exitedInside(int rank, Exit exit);
 
         /** All processes are to end, since this one says so; none has heard yet. */
         void aborted(ControlMessage.End end);
@@ -69,7 +80,11 @@ final class Room {
         try {
             members[hello.rank()] =
                     new Member(connection, hello.pid(), !hello.host().equals(host));
-            connection.trySend(new ControlMessage.Welcome(sessionId, settings.serverRank(), host));
+            connection.trySend(new ControlMessage.Welcome(
+                    sessionId,
+                    settings.serverRank(),
+                    host,
+                    ProcessHandle.current().pid()));
             if (failure != null) {
                 connection.trySend(failure); // the session cannot open any more: no need to wait for the timeout
             }
@@ -148,12 +163,46 @@ final class Room {
                 }
             }
         } catch (EOFException _) {
-            lost(rank, "its process ended (it closed its control connection without leaving the session)");
+            lost(
+                    rank,
+                    end(rank, connection)
+                            .map(Exit::reason)
+                            .orElse(
+                                    "its process ended (it closed its control connection without leaving the session)"));
         } catch (IOException e) {
-            lost(rank, "its control connection was lost: " + e.getMessage());
+            lost(
+                    rank,
+                    end(rank, connection)
+                            .map(Exit::reason)
+                            .orElse("its control connection was lost: " + e.getMessage()));
         } catch (RuntimeException | Error e) {
             lost(rank, "the bootstrap server could not serve it any more: " + e);
             throw e;
+        }
+    }
+
+    /** How a process has ended whose connection has; empty if nothing says that it has. */
+    private Optional<Exit> end(int rank, ControlConnection connection) {
+        Member member = member(rank).orElseThrow();
+        Exit exit = new Exit(member.pid, connection.peerHost(), member.exiting, house.exitCode(member.pid));
+        if (exit.byItself() && isPresent(rank)) {
+            house.exitedInside(rank, exit);
+        }
+        return exit.announced() || exit.code().isPresent() ? Optional.of(exit) : Optional.empty();
+    }
+
+    /** Waits until all that a process has said before its end has been handled, and that it has ended, within a bound. */
+    void awaitDeparture(int rank, long timeoutMs) {
+        lock.lock();
+        try {
+            long leftNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+            for (Member member = members[rank]; member != null && member.present && leftNs > 0; ) {
+                leftNs = departure.awaitNanos(leftNs);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -168,6 +217,7 @@ final class Room {
             case ControlMessage.Beat() -> {}
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
             case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
+            case ControlMessage.Exiting(int _) -> exiting(rank);
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;
@@ -239,6 +289,7 @@ final class Room {
                 return;
             }
             member.present = false;
+            departure.signalAll();
             if (notice instanceof ControlMessage.Death) {
                 member.connection.trySend(notice); // it may be alive, and hear that
                 house.processLost();
@@ -268,6 +319,25 @@ final class Room {
             Member server = settings.serverRank() >= 0 ? members[settings.serverRank()] : null;
             if (server != null && server.present) {
                 server.connection.trySend(end);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A process is about to exit. If the server goes with it, all have to know before. */
+    private void exiting(int rank) {
+        member(rank).ifPresent(member -> member.exiting = true);
+        if (rank != settings.serverRank()) {
+            return;
+        }
+        lock.lock();
+        try {
+            ControlMessage notice = new ControlMessage.Exiting(rank);
+            broadcast(notice, rank);
+            Member member = members[rank];
+            if (member != null) {
+                member.connection.trySend(notice);
             }
         } finally {
             lock.unlock();

@@ -495,7 +495,7 @@ class BootstrapTest {
         join(server, 0, 2).listen(heard);
         Heard other = new Heard();
         join(server, 1, 2).listen(other);
-        server.processEnded(0, "it cannot be heard");
+        server.processEnded(0, 1, "it cannot be heard");
         assertEquals("given up: it cannot be heard", heard.next());
         assertEquals("death of 0: it cannot be heard", other.next());
     }
