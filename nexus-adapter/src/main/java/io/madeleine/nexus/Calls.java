@@ -30,11 +30,16 @@ final class Calls {
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private final AtomicLong lastId = new AtomicLong();
     private final Semaphore turns;
+
+    /** Of calls that return futures and may be made again: they are bounded while they wait for that, too. */
+    private final Semaphore repeatedTurns;
+
     private final Sweeper sweeper = new Sweeper(pending::isEmpty, this::sweep);
 
     Calls(Node node, Endpoint system) {
         this.node = node;
         this.turns = new Semaphore(node.options().maxOutstanding(), true);
+        this.repeatedTurns = new Semaphore(node.options().maxOutstanding(), true);
         this.uploads = new Uploads(node, this, system);
         Answers _ = new Answers(this, system);
     }
@@ -105,6 +110,17 @@ final class Calls {
         return future;
     }
 
+    /** As {@link #callAsync}, of a method whose calls may be made again. */
+    PendingCall.Async.Future callAgainAsync(
+            Repetition repetition,
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
+        takeTurn(repeatedTurns, method, deadlineNs - System.nanoTime());
+        return new RepeatedCall(this, repeatedTurns, repetition, method, parameters, deadlineNs, outgoing).start();
+    }
+
     /** The process and endpoint that a call goes to. */
     @SuppressWarnings("ArrayRecordComponent") // not compared
     record Target(int rank, Link link, String[] methods) {}
@@ -121,7 +137,7 @@ final class Calls {
         if (leftNs <= 0) {
             throw late(call);
         }
-        takeTurn(call, leftNs);
+        takeTurn(turns, call.method(), leftNs);
         pending.put(call.id(), call);
         RemoteCall parent = RemoteCall.currentOrNull();
         if (parent != null && call instanceof PendingCall.Unattended unattended) {
@@ -176,16 +192,16 @@ final class Calls {
     }
 
     /** Who has waited for longest is next. */
-    private void takeTurn(PendingCall call, long leftNs) {
+    private void takeTurn(Semaphore from, ServiceMethod method, long leftNs) {
         try {
-            if (node.mayWait() ? turns.tryAcquire(leftNs, TimeUnit.NANOSECONDS) : turns.tryAcquire()) {
+            if (node.mayWait() ? from.tryAcquire(leftNs, TimeUnit.NANOSECONDS) : from.tryAcquire()) {
                 return;
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new WaitInterruptedException("interrupted while a call of " + call.method() + " waited for its turn");
+            throw new WaitInterruptedException("interrupted while a call of " + method + " waited for its turn");
         }
-        throw new OverloadedException("a call of " + call.method() + ": "
+        throw new OverloadedException("a call of " + method + ": "
                 + node.options().maxOutstanding()
                 + " calls of this process are unanswered, more are not allowed (ContextOptions.maxOutstanding)");
     }

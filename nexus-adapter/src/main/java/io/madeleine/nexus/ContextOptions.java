@@ -112,7 +112,10 @@ public final class ContextOptions {
         return with(changed -> changed.maxQueuedBytes = positive("maxQueuedBytes", bytes));
     }
 
-    /** How many typed calls of this process may be unanswered; one more waits, within its deadline. 65,536 by default. */
+    /**
+     * How many typed calls of this process may be unanswered; one more waits, within its deadline. As many that return futures may
+     * wait to be made again. 65,536 by default.
+     */
     public int maxOutstanding() {
         return maxOutstanding;
     }

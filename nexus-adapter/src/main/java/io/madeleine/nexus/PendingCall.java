@@ -148,15 +148,24 @@ abstract class PendingCall {
                 return givenUp(super.completeExceptionally(failure));
             }
 
-            /** The call itself has come to this end. */
+            /** The call itself has come to this end; false if it has been given up before. */
             @SuppressWarnings("NullAway") // a future may hold null
-            void answer(@Nullable Object value) {
-                super.complete(value);
+            boolean answer(@Nullable Object value) {
+                return super.complete(value);
             }
 
-            /** The call itself has failed. */
-            void fail(Throwable failure) {
-                super.completeExceptionally(failure);
+            /** The call itself has failed; false if it has been given up before. */
+            boolean fail(Throwable failure) {
+                return super.completeExceptionally(failure);
+            }
+
+            /** What the user has attached may wait, and must not do so in the receiving thread. */
+            void finish(Runnable completion) {
+                if (getNumberOfDependents() > 0) {
+                    Thread.startVirtualThread(completion);
+                } else {
+                    completion.run();
+                }
             }
         }
 
@@ -173,21 +182,12 @@ abstract class PendingCall {
 
         @Override
         void succeed(@Nullable Object value) {
-            finish(() -> future.answer(value));
+            future.finish(() -> future.answer(value));
         }
 
         @Override
         void fail(Throwable failure) {
-            finish(() -> future.fail(failure));
-        }
-
-        /** What the user has attached to the future may wait, and must not do so in the receiving thread. */
-        private void finish(Runnable completion) {
-            if (future.getNumberOfDependents() > 0) {
-                Thread.startVirtualThread(completion);
-            } else {
-                completion.run();
-            }
+            future.finish(() -> future.fail(failure));
         }
     }
 

@@ -1,7 +1,6 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
-import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -11,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Proxies implements InvocationHandler {
-    private static final long FIRST_PAUSE_NS = 1_000_000;
-    private static final int MOST_DOUBLINGS = 6;
-
     private final Node node;
     private final Calls calls;
     private final Startpoint startpoint;
@@ -92,13 +87,10 @@ final class Proxies implements InvocationHandler {
             @Nullable OutgoingCall outgoing) {
         return switch (known.kind()) {
             case VALUE ->
-                known.attempts() == 1
-                        ? calls.call(targets[0], known, parameters, deadlineNs, outgoing)
-                        : callAgain(known, parameters, deadlineNs, outgoing);
-            case FUTURE ->
-                known.attempts() == 1
-                        ? callAsync(known, parameters, deadlineNs, outgoing)
-                        : callAgainAsync(known, parameters, deadlineNs, outgoing);
+                known.isIdempotent()
+                        ? callAgain(known, parameters, deadlineNs, outgoing)
+                        : calls.call(targets[0], known, parameters, deadlineNs, outgoing);
+            case FUTURE -> callAsync(known, parameters, deadlineNs, outgoing);
             case STREAM -> stream(known, parameters, deadlineNs, outgoing);
         };
     }
@@ -110,7 +102,9 @@ final class Proxies implements InvocationHandler {
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
         try {
-            return calls.callAsync(targets[0], method, parameters, deadlineNs, outgoing);
+            return method.isIdempotent()
+                    ? calls.callAgainAsync(repetition(method, deadlineNs), method, parameters, deadlineNs, outgoing)
+                    : calls.callAsync(targets[0], method, parameters, deadlineNs, outgoing);
         } catch (MadeleineException e) {
             PendingCall.Async.Future failed = new PendingCall.Async.Future();
             failed.fail(e);
@@ -123,34 +117,26 @@ final class Proxies implements InvocationHandler {
             @Nullable Object @Nullable [] parameters,
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
-        int target = 0;
-        for (int attempt = 1; ; attempt++) {
+        Repetition repetition = repetition(method, deadlineNs);
+        while (true) {
+            Calls.Target target = repetition.target();
             try {
                 if (outgoing != null) {
-                    outgoing.goesTo(targets[target].rank());
+                    outgoing.goesTo(target.rank());
                 }
-                return calls.call(targets[target], method, parameters, deadlineNs, outgoing);
-            } catch (OverloadedException e) {
-                long pauseNs = FIRST_PAUSE_NS << Math.min(attempt, MOST_DOUBLINGS);
-                pauseNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
-                if (attempt >= method.attempts() || deadlineNs - System.nanoTime() < pauseNs) {
-                    throw e;
+                return calls.call(target, method, parameters, deadlineNs, outgoing);
+            } catch (MadeleineException e) {
+                long pauseNs = repetition.pauseNsAfter(e);
+                if (pauseNs == Repetition.NEVER) {
+                    throw Sneaky.asUnchecked(repetition.end(e));
                 }
                 pause(pauseNs);
-            } catch (UnavailableException e) { // here, or at that target
-                if (attempt >= method.attempts() || ++target >= targets.length) {
-                    throw e;
-                }
-            } catch (PeerFailedException e) {
-                if (attempt >= method.attempts()) {
-                    throw e;
-                }
-                boolean isAlone = node.nodes().get(targets[target].rank()).isGone(); // else another method is tried
-                if (isAlone && ++target >= targets.length) {
-                    throw e;
-                }
             }
         }
+    }
+
+    private Repetition repetition(ServiceMethod method, long deadlineNs) {
+        return new Repetition(node, targets, method, deadlineNs);
     }
 
     /** Nobody is woken by what comes for others. */
@@ -162,24 +148,6 @@ final class Proxies implements InvocationHandler {
                 throw new WaitInterruptedException("interrupted before a call that was refused could be made again");
             }
         }
-    }
-
-    private PendingCall.Async.Future callAgainAsync(
-            ServiceMethod method,
-            @Nullable Object @Nullable [] parameters,
-            long deadlineNs,
-            @Nullable OutgoingCall outgoing) {
-        PendingCall.Async.Future future = new PendingCall.Async.Future();
-        Thread thread = Thread.ofVirtual().unstarted(() -> {
-            try {
-                future.answer(callAgain(method, parameters, deadlineNs, outgoing));
-            } catch (Throwable e) {
-                future.fail(e);
-            }
-        });
-        future.whenGivenUp(thread::interrupt);
-        thread.start();
-        return future;
     }
 
     private Flow.Publisher<Object> stream(

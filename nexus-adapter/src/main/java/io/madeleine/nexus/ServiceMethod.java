@@ -49,6 +49,7 @@ final class ServiceMethod {
     private final int[] streams;
 
     private final @Nullable Codec<Object> result;
+    private final boolean isIdempotent;
     private final int attempts;
     private final long timeoutNs;
 
@@ -93,9 +94,10 @@ final class ServiceMethod {
                 .filter(signature::isStream)
                 .toArray();
         Idempotent idempotent = method.getAnnotation(Idempotent.class);
+        this.isIdempotent = idempotent != null;
         this.attempts =
                 idempotent == null ? 1 : (int) atLeastOne(method, "@Idempotent.attempts", idempotent.attempts());
-        if (attempts > 1 && streams.length > 0) {
+        if (isIdempotent && streams.length > 0) {
             throw new IllegalArgumentException(
                     "method " + method + " cannot be called remotely: it is @Idempotent, and has"
                             + " a stream as parameter, which comes once");
@@ -256,6 +258,11 @@ final class ServiceMethod {
         return kind;
     }
 
+    boolean isIdempotent() {
+        return isIdempotent;
+    }
+
+    /** How often it is tried in all, refusals aside. */
     int attempts() {
         return attempts;
     }

@@ -1,16 +1,28 @@
 package io.madeleine.nexus;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.DeadlineExceededException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,18 +37,71 @@ class CrowdTest {
     @RemoteService
     public interface Slow {
         /** The same number, later. */
-        @Idempotent(attempts = 50)
+        @Idempotent
         int again(int number);
+
+        /** The same. */
+        @Idempotent
+        CompletableFuture<Integer> later(int number);
+    }
+
+    /** One call is all it carries out. */
+    @RemoteService(maxConcurrent = 1)
+    interface Narrow {
+        @Idempotent
+        @CallTimeout(millis = 1_000)
+        int again(int number);
+
+        @Idempotent
+        @CallTimeout(millis = 1_000)
+        CompletableFuture<Integer> later(int number);
+
+        @Idempotent
+        CompletableFuture<Integer> patient(int number);
+
+        CompletableFuture<Integer> plug();
+    }
+
+    private static final class Plugged implements Narrow {
+        private final CompletableFuture<Integer> plug = new CompletableFuture<>();
+
+        @Override
+        public int again(int number) {
+            return number;
+        }
+
+        @Override
+        public CompletableFuture<Integer> later(int number) {
+            return CompletableFuture.completedFuture(number);
+        }
+
+        @Override
+        public CompletableFuture<Integer> patient(int number) {
+            return CompletableFuture.completedFuture(number);
+        }
+
+        @Override
+        public CompletableFuture<Integer> plug() {
+            return plug;
+        }
     }
 
     private static void setUp(Context context) {
-        context.export(Slow.class, number -> {
-            try {
-                Thread.sleep(100);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
+        context.export(Slow.class, new Slow() {
+            @Override
+            public int again(int number) {
+                try {
+                    Thread.sleep(100);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return number;
             }
-            return number;
+
+            @Override
+            public CompletableFuture<Integer> later(int number) {
+                return new CompletableFuture<Integer>().completeOnTimeout(number, 100, TimeUnit.MILLISECONDS);
+            }
         });
     }
 
@@ -67,6 +132,91 @@ class CrowdTest {
         ContextOptions options = ContextOptions.DEFAULT.withMaxRunning(2_000);
         try (World world = new World(network, 2, options, CrowdTest::setUp)) {
             assertAllServed(world.of(1).service(0, Slow.class), CALLERS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    void shouldServeTenThousandFuturesOfWhichMostAreRefusedFirst(String network) {
+        ContextOptions options = ContextOptions.DEFAULT.withMaxRunning(2_000);
+        try (World world = new World(network, 2, options, CrowdTest::setUp)) {
+            Slow slow = world.of(1).service(0, Slow.class);
+            List<CompletableFuture<Integer>> made = new ArrayList<>();
+            for (int i = 0; i < CALLERS; i++) {
+                made.add(slow.later(i));
+            }
+            for (int i = 0; i < CALLERS; i++) {
+                assertEquals(i, made.get(i).join());
+            }
+            assertEquals(0, world.of(1).outstandingCount());
+        }
+    }
+
+    @Test
+    void shouldEndCallsAtTheirDeadlineAndSayWhyIfTheServerStaysOverloaded() {
+        int count = 200;
+        Plugged plugged = new Plugged();
+        try (World world = new World("sci", 2, context -> context.export(Narrow.class, plugged));
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Narrow narrow = world.of(1).service(0, Narrow.class);
+            CompletableFuture<Integer> plug = narrow.plug();
+            World.await(() -> world.of(0).runningCount() == 1);
+            List<CompletableFuture<Integer>> all = new ArrayList<>();
+            long beginNs = System.nanoTime();
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                all.add(narrow.later(i));
+                all.add(CompletableFuture.supplyAsync(() -> narrow.again(number), threads));
+            }
+            int clear = 0;
+            for (CompletableFuture<Integer> each : all) {
+                Throwable why =
+                        assertThrows(CompletionException.class, each::join).getCause();
+                if (why instanceof OverloadedException) {
+                    String text = String.valueOf(why.getMessage());
+                    Matcher said = Pattern.compile("was refused (\\d+) times .*maxConcurrent")
+                            .matcher(text);
+                    assertTrue(said.find() && Integer.parseInt(said.group(1)) > 4, text);
+                    clear++;
+                } else {
+                    assertInstanceOf(DeadlineExceededException.class, why); // its last attempt was not answered in time
+                }
+            }
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs);
+            assertTrue(clear > count, clear + " of " + all.size() + " say that they were not carried out");
+            assertTrue(tookMs >= 500, () -> "after " + tookMs + " ms already");
+            plugged.plug.complete(7);
+            assertEquals(7, plug.join());
+            assertEquals(8, narrow.later(8).join());
+        }
+    }
+
+    /** What waits to be made again takes memory, too. */
+    @Test
+    void shouldMakeNoMoreFuturesThanMayBeOutstandingWhileTheyAreRefused() throws Exception {
+        Plugged plugged = new Plugged();
+        ContextOptions options = ContextOptions.DEFAULT.withMaxOutstanding(20);
+        try (World world = new World("sci", 2, options, context -> context.export(Narrow.class, plugged));
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Narrow narrow = world.of(1).service(0, Narrow.class);
+            CompletableFuture<Integer> plug = narrow.plug();
+            World.await(() -> world.of(0).runningCount() == 1);
+            Queue<CompletableFuture<Integer>> made = new ConcurrentLinkedQueue<>();
+            Future<?> maker = threads.submit(() -> {
+                for (int i = 0; i < 50; i++) {
+                    made.add(narrow.patient(i));
+                }
+            });
+            World.await(() -> made.size() == 20);
+            Thread.sleep(50);
+            assertEquals(20, made.size());
+            assertTrue(made.peek().cancel(false));
+            World.await(() -> made.size() == 21);
+            plugged.plug.complete(7);
+            assertEquals(7, plug.join());
+            maker.get();
+            assertEquals(50, made.size());
+            made.stream().skip(1).forEach(CompletableFuture::join);
         }
     }
 

@@ -1,0 +1,128 @@
+package io.madeleine.nexus;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call that returns a future and may be made again. While it waits to be made again it is an entry in the JDK's timer and no
+ * thread; a virtual one sends it when its time has come.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class RepeatedCall {
+    private final Calls calls;
+    private final Semaphore turns;
+    private final ServiceMethod method;
+    private final @Nullable Object @Nullable [] parameters;
+    private final long deadlineNs;
+    private final @Nullable OutgoingCall outgoing;
+    private final Repetition repetition;
+    private final PendingCall.Async.Future future = new PendingCall.Async.Future();
+    private final Runnable again = RemoteCall.wrap(this::attempt);
+    private volatile @Nullable Attempt current;
+    private volatile @Nullable CompletableFuture<Void> pause;
+
+    /** A call that has its turn, which it gives back at its end. */
+    RepeatedCall(
+            Calls calls,
+            Semaphore turns,
+            Repetition repetition,
+            ServiceMethod method,
+            @Nullable Object @Nullable [] parameters,
+            long deadlineNs,
+            @Nullable OutgoingCall outgoing) {
+        this.calls = calls;
+        this.turns = turns;
+        this.repetition = repetition;
+        this.method = method;
+        this.parameters = parameters;
+        this.deadlineNs = deadlineNs;
+        this.outgoing = outgoing;
+    }
+
+    /** Makes it for the first time; does not wait for its end. */
+    PendingCall.Async.Future start() {
+        future.whenGivenUp(this::giveUp);
+        attempt();
+        return future;
+    }
+
+    private void attempt() {
+        Calls.Target target = repetition.target();
+        Attempt attempt = new Attempt(calls.nextId(), target.rank());
+        current = attempt;
+        if (future.isDone()) {
+            return;
+        }
+        try {
+            if (outgoing != null) {
+                outgoing.goesTo(target.rank());
+            }
+            calls.begin(attempt, target, parameters);
+        } catch (Throwable e) {
+            attempt.fail(e);
+            return;
+        }
+        if (future.isDone()) { // given up before it could be found
+            boolean _ = calls.giveUp(attempt);
+        }
+    }
+
+    /** One attempt. */
+    private final class Attempt extends PendingCall.Unattended {
+        Attempt(long id, int rank) {
+            super(id, rank, method, deadlineNs, outgoing);
+        }
+
+        @Override
+        void succeed(@Nullable Object value) {
+            future.finish(() -> {
+                if (future.answer(value)) {
+                    turns.release();
+                }
+            });
+        }
+
+        @Override
+        void fail(Throwable failure) {
+            long pauseNs = repetition.pauseNsAfter(failure);
+            if (pauseNs == Repetition.NEVER) {
+                Throwable end = repetition.end(failure);
+                future.finish(() -> {
+                    if (future.fail(end)) {
+                        turns.release();
+                    }
+                });
+            } else if (pauseNs == 0) {
+                Thread.startVirtualThread(again);
+            } else {
+                makeAgainAfter(pauseNs);
+            }
+        }
+    }
+
+    private void makeAgainAfter(long pauseNs) {
+        CompletableFuture<Void> timer = new CompletableFuture<Void>();
+        CompletableFuture<Void> _ = timer.thenRunAsync(again, Thread::startVirtualThread);
+        pause = timer;
+        if (!future.isDone()) {
+            CompletableFuture<Void> _ = timer.completeOnTimeout(null, pauseNs, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Its user does not want it any more; from any thread. */
+    private void giveUp() {
+        turns.release();
+        CompletableFuture<Void> timer = pause;
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        Attempt attempt = current;
+        if (attempt != null
+                && calls.remove(attempt.id()) != null) { // telling may wait, and the JDK's own timers complete futures
+            Thread.startVirtualThread(() -> calls.tellGivenUp(attempt));
+        }
+    }
+}
