@@ -8,6 +8,9 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Threading: thread-safe.
  */
 final class Following {
+    /** Who could lead looks so often whether the lead is free: the stack of who has let it go may have ended before it said so. */
+    private static final long LONGEST_PARK_NS = 1_000_000_000;
+
     private final ProgressEngine engine;
     private final Lead lead;
     private final WaitList waitList;
@@ -38,7 +41,7 @@ final class Following {
                 }
                 if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock
                     waitList.enlistAgain(on, self);
-                } else if (!self.signalled && !park(deadlineNs)) {
+                } else if (!self.signalled && !park(deadlineNs, mayLead)) {
                     return WaitOutcome.EXPIRED;
                 }
             }
@@ -56,14 +59,15 @@ final class Following {
     }
 
     /** Parks until told or, perhaps, for no reason; false if the deadline has come. */
-    private boolean park(long deadlineNs) {
+    private boolean park(long deadlineNs, boolean mayLead) {
+        long longestNs = mayLead ? LONGEST_PARK_NS : Long.MAX_VALUE;
         if (deadlineNs == ProgressEngine.NO_DEADLINE) {
-            LockSupport.park(this);
+            LockSupport.parkNanos(this, longestNs);
             return true;
         }
         long leftNs = deadlineNs - System.nanoTime();
         if (leftNs > 0) {
-            LockSupport.parkNanos(this, leftNs);
+            LockSupport.parkNanos(this, Math.min(leftNs, longestNs));
         }
         return leftNs > 0;
     }

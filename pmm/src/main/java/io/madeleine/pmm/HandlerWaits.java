@@ -69,6 +69,7 @@ final class HandlerWaits {
 
     private boolean follow(Thread self, Waitable on, Condition condition, long untilNs) {
         boolean mayLead = self == engine.foreignThread(); // else that one leads if nobody else does
+        long selfId = self.threadId();
         Condition metOrRelieved = mayLead ? () -> condition.isMet() || engine.hasLeadSeekers() : condition;
         while (true) {
             if (mayLead && engine.tryLead(self)) {
@@ -76,7 +77,10 @@ final class HandlerWaits {
                 try {
                     outcome = leading.lead(true, on, metOrRelieved, untilNs);
                 } finally {
-                    engine.releaseLead();
+                    if (lead.holder == selfId) {
+                        lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                    }
+                    engine.passLeadOn();
                 }
                 if (outcome == WaitOutcome.EXPIRED || condition.isMet()) {
                     return outcome == WaitOutcome.MET;

@@ -1,8 +1,8 @@
 package io.madeleine.pmm;
 
 import io.madeleine.pmm.spi.Reactor;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * The lead, which one thread at a time holds: it polls for everybody. Who closes the engine takes it for good.
@@ -11,23 +11,37 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Lead {
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
-    private static final long NOBODY = -1;
+    private static final VarHandle HOLDER = handle("holder", long.class);
+    private static final VarHandle TAKES = handle("takes", int.class);
 
-    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
-    private final AtomicLong holder = new AtomicLong(NOBODY);
+    static final long NOBODY = -1;
+
+    /**
+     * The id of the thread, not the thread: storing a reference costs a fence under some collectors. Who may be near the end of
+     * its stack, as threads of the user, lets go by this field alone: for a call there may be no room.
+     */
+    volatile long holder = NOBODY;
 
     private volatile boolean closed;
     private volatile boolean over;
 
     /** How often it has been taken; written by the holder. */
-    private final AtomicInteger takes = new AtomicInteger();
+    private int takes;
+
+    private static VarHandle handle(String field, Class<?> type) {
+        try {
+            return MethodHandles.lookup().findVarHandle(Lead.class, field, type);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     boolean isHeld() {
-        return holder.get() != NOBODY;
+        return holder != NOBODY;
     }
 
     boolean isHeldBy(Thread thread) {
-        return holder.get() == thread.threadId();
+        return holder == thread.threadId();
     }
 
     /** Whether nobody may take it any more. */
@@ -35,28 +49,28 @@ final class Lead {
         return closed;
     }
 
-    /** Takes the lead if it is free; {@link #release} follows. */
+    /** Takes the lead if it is free; {@link #release} follows. Once it is taken nothing is called, so that nothing can fail. */
     boolean tryTake(Thread self) {
-        if (closed || holder.get() != NOBODY || !holder.compareAndSet(NOBODY, self.threadId())) {
+        if (closed || holder != NOBODY || !HOLDER.compareAndSet(this, NOBODY, self.threadId())) {
             return false;
         }
         if (closed) { // who closes looks at the holder after saying so
-            holder.set(NOBODY);
+            holder = NOBODY;
             return false;
         }
-        takes.setOpaque(takes.getPlain() + 1);
+        takes++; // before the lead is let go, whoever looks at it
         return true;
     }
 
     /** How often it has been taken, roughly: who sees the same number twice knows that nobody has held it in between. */
     int takeCount() {
-        return takes.getOpaque();
+        return (int) TAKES.getOpaque(this);
     }
 
     /** Lets the lead go if the caller has it: a handler that it called may have let it go before. */
     void release() {
         if (isHeldBy(Thread.currentThread())) {
-            holder.set(NOBODY);
+            holder = NOBODY;
         }
     }
 
@@ -72,8 +86,8 @@ final class Lead {
     void takeForGood(Reactor reactor) {
         long self = Thread.currentThread().threadId();
         long giveUpNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
-        while (!over && holder.get() != self && giveUpNs - System.nanoTime() > 0) {
-            if (holder.compareAndSet(NOBODY, self)) {
+        while (!over && holder != self && giveUpNs - System.nanoTime() > 0) {
+            if (HOLDER.compareAndSet(this, NOBODY, self)) {
                 break;
             }
             reactor.wakeUp();

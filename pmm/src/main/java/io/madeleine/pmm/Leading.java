@@ -107,19 +107,20 @@ final class Leading {
         if (outer != null) {
             settle(outer); // a handler waits: others should not have to wait for it
         }
+        long selfId = Thread.currentThread().threadId();
         own = on;
         WaitOutcome outcome = WaitOutcome.EXPIRED;
         try {
             outcome = recovering(inHandler, on, condition, deadlineNs);
             return outcome;
         } finally {
-            if (lead.isHeldBy(Thread.currentThread())) {
+            if (lead.holder == selfId) {
+                own = outer; // before any call: the stack may have come to its end
                 if (outcome == WaitOutcome.MET) {
                     owing = false;
                 } else {
                     settle(on);
                 }
-                own = outer;
             }
         }
     }

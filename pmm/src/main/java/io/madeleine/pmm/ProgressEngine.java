@@ -208,13 +208,17 @@ public final class ProgressEngine implements AutoCloseable {
             leaveCarrier();
             return 0;
         }
+        long selfId = self.threadId();
         if (!tryLead(self)) {
             return 0;
         }
         try {
             return once(inHandler);
         } finally {
-            releaseLead();
+            if (lead.holder == selfId) {
+                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+            }
+            passLeadOn();
         }
     }
 
@@ -300,6 +304,7 @@ public final class ProgressEngine implements AutoCloseable {
             return lead(true, on, condition, deadlineNs) == WaitOutcome.MET;
         }
         boolean mayLead = !self.isVirtual();
+        long selfId = self.threadId();
         if (!mayLead) {
             raiseDemand();
         }
@@ -310,6 +315,9 @@ public final class ProgressEngine implements AutoCloseable {
                     try {
                         outcome = lead(false, on, condition, deadlineNs);
                     } finally {
+                        if (lead.holder == selfId) {
+                            lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                        }
                         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
                             mayLead = false; // what is left of this wait is as if the thread were virtual
                             raiseDemand();

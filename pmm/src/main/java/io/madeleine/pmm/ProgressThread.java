@@ -16,6 +16,10 @@ final class ProgressThread extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
     private static final long PAUSE_AFTER_FAILURE_NS = 10_000_000;
     private static final long GRACE_NS = 100_000;
+
+    /** The stack of who lets the lead go may come to its end before that says so. */
+    private static final long LONGEST_PARK_NS = 1_000_000_000;
+
     private static final int GRACE_ROUNDS = 20;
 
     /** For how long others may keep all carriers from the virtual leader before this thread polls instead. */
@@ -105,7 +109,7 @@ final class ProgressThread extends Thread {
         try {
             // Looks again after raising the flag: who leaves the lead looks at the flag after leaving.
             if (!engine.isClosed() && (whileLed ? engine.isLed() : !engine.hasDemand())) {
-                LockSupport.park(this);
+                LockSupport.parkNanos(this, whileLed ? LONGEST_PARK_NS : Long.MAX_VALUE);
             }
         } finally {
             deeplyParked = false;
