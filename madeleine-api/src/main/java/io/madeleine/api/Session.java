@@ -1,15 +1,12 @@
 package io.madeleine.api;
 
-import io.madeleine.api.spi.SessionProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 
 /**
  * A group of processes with ranks {@code 0 .. size()-1} that exchange messages over named channels.
@@ -29,26 +26,28 @@ public interface Session extends AutoCloseable {
      * @throws SessionException if the processes could not all be reached in time
      */
     static Session open(String... arguments) {
-        return open(provider -> provider.open(List.of(arguments)));
+        return Providers.session().open(List.of(arguments));
     }
 
     /** Opens a session from a HOCON file. Errors as for {@link #open(String...)}. */
     static Session open(Path file) {
-        return open(provider -> provider.open(file));
+        return Providers.session().open(file);
     }
 
     /** Opens a session from settings by key, for instance {@code Map.of("madeleine.wait.mode", "spin")}. */
     static Session open(Map<String, ?> settings) {
-        return open(provider -> provider.open(settings));
+        return Providers.session().open(settings);
     }
 
-    private static Session open(Function<SessionProvider, Session> how) {
-        return how.apply(ServiceLoader.load(SessionProvider.class)
-                .findFirst()
-                .or(() -> ServiceLoader.load(SessionProvider.class, Session.class.getClassLoader())
-                        .findFirst())
-                .orElseThrow(() -> new SessionException("no implementation of Madeleine was found: expected the"
-                        + " artifact io.madeleine:madeleine on the class path or module path")));
+    /**
+     * Opens a session that is agreed on at run time, beside others. Rank 0 listens at the request's address, unless it opens
+     * the session at a {@link SessionPort}.
+     *
+     * @throws ConfigurationException if the request, a key or a value is wrong
+     * @throws SessionException if the processes could not all be reached in time
+     */
+    static Session open(SessionRequest request) {
+        return Providers.session().open(request);
     }
 
     /** This process's number in the session, {@code 0 .. size()-1}. */

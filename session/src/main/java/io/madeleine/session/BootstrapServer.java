@@ -34,6 +34,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     private static final int ID_BYTES = 12;
 
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
+    static final int ANY_SIZE = 0;
     static final int HANDSHAKE_TIMEOUT_MS = 5_000;
     private static final long LAST_WORDS_MS = 2_000;
 
@@ -54,12 +55,17 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     /**
      * What a server has to know.
      *
-     * @param size the number of processes of each session
+     * @param size the number of processes of each session; {@link #ANY_SIZE} for a port, where sessions of any size meet,
+     *     several of a name too, each with this process as rank 0
      * @param secret what proves membership
      * @param serverRank the rank of this process in the sessions, or -1 for a launcher
      * @param peerTimeoutNs after how long without a sign a process of another host is dead
      */
     record Settings(int size, String secret, int serverRank, long peerTimeoutNs) {
+        boolean ofPort() {
+            return size == ANY_SIZE;
+        }
+
         @Override
         public String toString() {
             return size + " processes, server in " + (serverRank < 0 ? "the launcher" : "rank " + serverRank);
@@ -170,6 +176,9 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
             return "here the session " + onlySession + " meets, not " + hello.session()
                     + ": expected the same madeleine.session.name, or another port in madeleine.session.hosts";
         }
+        if (settings.ofPort()) {
+            return refusalOfPort(hello);
+        }
         if (hello.size() != settings.size()) {
             return "it expects " + hello.size() + " processes, the session has " + settings.size()
                     + ": madeleine.session.size differs";
@@ -186,15 +195,29 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         return "";
     }
 
+    private static String refusalOfPort(ControlMessage.Hello hello) {
+        if (hello.size() < 1
+                || hello.size() > Membership.MAX_SIZE
+                || hello.rank() < 0
+                || hello.rank() >= hello.size()) {
+            return "rank " + hello.rank() + " of " + hello.size() + " processes: expected 0 to size-1";
+        }
+        boolean own =
+                hello.pid() == ProcessHandle.current().pid() && hello.host().equals(HostKey.ofThisNetwork());
+        return hello.rank() == 0 && !own
+                ? "rank 0 of a session that meets at a port is the port's process: expected another rank"
+                : "";
+    }
+
     /** The first meeting which this rank has not been in. */
     private Room roomFor(ControlMessage.Hello hello) {
         Deque<Room> meetings = rooms.computeIfAbsent(hello.session(), _ -> new ArrayDeque<>());
         for (Room room : meetings) {
-            if (!room.knows(hello.rank())) {
+            if (settings.ofPort() ? room.suits(hello) : !room.knows(hello.rank())) {
                 return room;
             }
         }
-        Room room = new Room(HexFormat.of().formatHex(Secrets.nonce(), 0, ID_BYTES), settings, this);
+        Room room = new Room(HexFormat.of().formatHex(Secrets.nonce(), 0, ID_BYTES), hello.size(), settings, this);
         meetings.add(room);
         return room;
     }
@@ -274,6 +297,19 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     /** Whether a process has ended, or seemed to, without leaving its session. */
     boolean hasLostProcess() {
         return processLost;
+    }
+
+    /** Lets nobody in any more, and tells those who wait for rank 0; the sessions that are open go on. */
+    void closePort(String reason) {
+        acceptor.close();
+        List<Room> all = new ArrayList<>();
+        lock.lock();
+        try {
+            rooms.values().forEach(all::addAll);
+        } finally {
+            lock.unlock();
+        }
+        all.forEach(room -> room.turnOut(reason));
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.madeleine.session;
 
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.api.Session;
+import io.madeleine.api.SessionPort;
+import io.madeleine.api.SessionRequest;
 import io.madeleine.api.spi.SessionProvider;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,5 +32,15 @@ public final class MadeleineSessionProvider implements SessionProvider {
     @Override
     public Session open(Map<String, ?> settings) {
         return Sessions.open(ConfigSources.ofSettings(settings, Surroundings.ofThisProcess()));
+    }
+
+    @Override
+    public Session open(SessionRequest request) {
+        return Sessions.open(request, false, Optional.empty());
+    }
+
+    @Override
+    public SessionPort openPort(String address) {
+        return ListeningPort.open(address);
     }
 }

@@ -21,6 +21,10 @@ final class Meeting {
             case Membership.Contact.Alone() -> new SoloBootstrap();
             case Membership.Contact.Launcher(HostAddress address) ->
                 BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+            case Membership.Contact.Root(HostAddress address, boolean here) ->
+                membership.rank() == 0 && !here
+                        ? serveAndJoin(membership, List.of(address), peerTimeoutNs, deadlineNs)
+                        : BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
             case Membership.Contact.StaticHosts hosts -> {
                 HostAddress first = hosts.hosts().getFirst();
                 yield membership.rank() == 0
@@ -41,7 +45,10 @@ final class Meeting {
         } catch (IOException e) {
             throw new SessionException(
                     membership + ": rank 0 cannot listen at " + address + ": " + e.getMessage()
-                            + ": expected a free port and an address of this machine as first entry of madeleine.session.hosts",
+                            + ": expected a free port and an address of this machine "
+                            + (membership.contact() instanceof Membership.Contact.Root
+                                    ? "in the request"
+                                    : "as first entry of madeleine.session.hosts"),
                     e);
         }
         server.serveOnly(membership.name());

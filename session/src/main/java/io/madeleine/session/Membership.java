@@ -1,6 +1,7 @@
 package io.madeleine.session;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.SessionRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +19,7 @@ import java.util.stream.IntStream;
  * @param secret what proves membership; empty where none is needed
  */
 record Membership(String name, int rank, int size, Contact contact, String secret) {
-    private static final int MAX_SIZE = 1 << 16;
+    static final int MAX_SIZE = 1 << 16;
     private static final String HOSTS = "madeleine.session.hosts";
     private static final String RANK = "madeleine.session.rank";
     private static final String SIZE = "madeleine.session.size";
@@ -33,8 +34,25 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         /** A launcher listens. */
         record Launcher(HostAddress address) implements Contact {}
 
+        /** Rank 0 listens, for a session that is opened on request; {@code here} if this process does already. */
+        record Root(HostAddress address, boolean here) implements Contact {}
+
         /** Rank 0 listens. */
         record StaticHosts(List<HostAddress> hosts) implements Contact {}
+    }
+
+    /** As a request says. */
+    static Membership of(SessionRequest request, boolean here) {
+        HostAddress address = HostAddress.parse(request.address())
+                .filter(parsed -> parsed.port() != 0)
+                .orElseThrow(() -> new ConfigurationException(
+                        "session " + request.name() + ": address " + request.address() + ": expected host:port"));
+        if (request.size() > MAX_SIZE) {
+            throw new ConfigurationException(
+                    "session " + request.name() + ": " + request.size() + " processes: expected at most " + MAX_SIZE);
+        }
+        return new Membership(
+                request.name(), request.rank(), request.size(), new Contact.Root(address, here), request.secret());
     }
 
     /** Decides from configuration and environment. */

@@ -67,11 +67,11 @@ final class Room {
     }
 
     /** A room where nobody is yet. */
-    Room(String sessionId, Settings settings, House house) {
+    Room(String sessionId, int size, Settings settings, House house) {
         this.sessionId = sessionId;
         this.settings = settings;
         this.house = house;
-        this.members = new Member[settings.size()];
+        this.members = new Member[size];
     }
 
     /** Lets a process in; the caller has checked that it may. */
@@ -111,6 +111,31 @@ final class Room {
     /** Whether everybody came. */
     boolean isFull() {
         return count(false) == members.length;
+    }
+
+    /** Whether it can still become a session that a process comes to now. */
+    boolean suits(ControlMessage.Hello hello) {
+        lock.lock();
+        try {
+            return members.length == hello.size()
+                    && members[hello.rank()] == null
+                    && (hello.rank() > 0 || failure == null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tells those who wait here that rank 0 will not come. */
+    void turnOut(String reason) {
+        lock.lock();
+        try {
+            if (members[0] == null) {
+                failure = new ControlMessage.Abort(0, reason);
+                broadcast(failure, -1);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether nobody is here any more. */

@@ -3,12 +3,14 @@ package io.madeleine.session;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
+import io.madeleine.api.SessionRequest;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -43,6 +45,24 @@ record SessionConfig(
     static SessionConfig from(ConfigSources sources) {
         ConfigReader reader = new ConfigReader(sources.load());
         return from(reader, Membership.from(reader, sources));
+    }
+
+    /** Reads and checks everything for a session that is opened on request. */
+    static SessionConfig of(SessionRequest request, boolean here, ConfigSources sources) {
+        SessionConfig config = from(new ConfigReader(sources.load()), Membership.of(request, here));
+        return request.channels().isEmpty() ? config : config.withChannels(request.channels());
+    }
+
+    private SessionConfig withChannels(Set<String> names) {
+        List<ChannelConfig> chosen = new ArrayList<>();
+        for (String name : new TreeSet<>(names)) {
+            chosen.add(channels.stream()
+                    .filter(channel -> channel.name().equals(name))
+                    .findFirst()
+                    .orElseGet(() -> new ChannelConfig(name, ConfigReader.AUTO, ConfigReader.AUTO)));
+        }
+        return new SessionConfig(
+                membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, root);
     }
 
     /** Reads and checks all but who the process is, which another process may have to know. */

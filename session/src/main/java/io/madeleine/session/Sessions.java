@@ -2,6 +2,7 @@ package io.madeleine.session;
 
 import com.typesafe.config.Config;
 import io.madeleine.api.Session;
+import io.madeleine.api.SessionRequest;
 import java.util.Optional;
 
 /**
@@ -29,6 +30,17 @@ public final class Sessions {
      */
     public static Session open(Config settings, ExitAction exit) {
         return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()), Optional.of(exit));
+    }
+
+    /** As {@link Session#open(SessionRequest)}, for a process that is to end in another way. */
+    public static Session open(SessionRequest request, ExitAction exit) {
+        return open(request, false, Optional.of(exit));
+    }
+
+    /** Opens what is asked for; if {@code here}, where this process listens already. */
+    static Session open(SessionRequest request, boolean here, Optional<ExitAction> exit) {
+        ConfigSources sources = ConfigSources.ofSettings(request.settings(), Surroundings.ofThisProcess());
+        return new SessionOpening(SessionConfig.of(request, here, sources), exit).open();
     }
 
     /** A secret for {@code madeleine.session.secret-file} that nobody can guess: 256 random bits, as text. */

@@ -1,6 +1,8 @@
 package io.madeleine.api.spi;
 
 import io.madeleine.api.Session;
+import io.madeleine.api.SessionPort;
+import io.madeleine.api.SessionRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -19,4 +21,10 @@ public interface SessionProvider {
 
     /** Opens a session from settings by key; see {@link Session#open(Map)}. */
     Session open(Map<String, ?> settings);
+
+    /** Opens a session that is agreed on at run time; see {@link Session#open(SessionRequest)}. */
+    Session open(SessionRequest request);
+
+    /** Listens for such sessions; see {@link SessionPort#open(String)}. */
+    SessionPort openPort(String address);
 }
