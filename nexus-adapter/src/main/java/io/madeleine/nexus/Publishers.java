@@ -145,8 +145,10 @@ public final class Publishers {
         }
 
         @Override
+        @SuppressWarnings("NullAway") // the publisher is the user's
         public void onError(Throwable thrown) {
-            completeExceptionally(thrown);
+            completeExceptionally(
+                    thrown == null ? new NullPointerException("the publisher has called onError(null)") : thrown);
         }
 
         @Override

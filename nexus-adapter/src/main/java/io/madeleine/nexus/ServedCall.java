@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -32,6 +33,10 @@ final class ServedCall implements Runnable {
     private final AtomicInteger left;
 
     private final AtomicBoolean answered = new AtomicBoolean();
+
+    /** Whether the part of a future is over, or there is none. */
+    private final AtomicBoolean futureOver;
+
     private volatile @Nullable CompletableFuture<?> future;
     private volatile @Nullable Why cancelled;
 
@@ -67,6 +72,7 @@ final class ServedCall implements Runnable {
         this.request = request;
         ServiceMethod method = operation.method();
         boolean lasts = method.kind() != ServiceMethod.Kind.VALUE;
+        this.futureOver = new AtomicBoolean(method.kind() != ServiceMethod.Kind.FUTURE);
         this.working = new AtomicInteger(lasts ? 2 : 1);
         this.left = new AtomicInteger(lasts ? 2 : 1);
         this.parameters = new ParameterStream[method.streamParameters().length];
@@ -123,7 +129,7 @@ final class ServedCall implements Runnable {
     private void neverRan() {
         refuseIfClosing();
         worked();
-        if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+        if (futureOver.compareAndSet(false, true)) {
             worked();
             left();
         }
@@ -143,20 +149,18 @@ final class ServedCall implements Runnable {
             worked();
             if (stream != null) {
                 stream.fail(e);
+            } else if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
+                endFuture(null, e);
             } else {
                 answer(null, e);
-                if (operation.method().kind() == ServiceMethod.Kind.FUTURE) {
-                    worked();
-                    left();
-                }
             }
             return;
         }
         worked();
-        if (result instanceof CompletionStage<?> stage && operation.method().kind() == ServiceMethod.Kind.FUTURE) {
-            await(stage);
-        } else if (stream == null) {
-            answer(result, null);
+        switch (operation.method().kind()) {
+            case VALUE -> answer(result, null);
+            case FUTURE -> await((CompletionStage<?>) Objects.requireNonNull(result)); // invoke has looked
+            case STREAM -> {} // it has begun
         }
     }
 
@@ -170,20 +174,24 @@ final class ServedCall implements Runnable {
             request.finish();
         }
         if (stream != null) {
-            if (!(result instanceof Flow.Publisher<?> publisher)) {
-                throw new NullPointerException(operation.method() + " returned no publisher");
-            }
-            stream.start(publisher);
-        } else if (result == null && operation.method().kind() == ServiceMethod.Kind.FUTURE) {
-            throw new NullPointerException(operation.method() + " returned no future");
+            stream.start((Flow.Publisher<?>) Objects.requireNonNull(result));
         }
         return result;
     }
 
     private @Nullable Object invokeThrough(ServerInterceptor[] interceptors, int next) throws Throwable {
-        return next == interceptors.length
-                ? invokeMethod()
-                : interceptors[next].intercept(call, () -> invokeThrough(interceptors, next + 1));
+        if (next == interceptors.length) {
+            return invokeMethod();
+        }
+        ServerInterceptor interceptor = interceptors[next];
+        Object result = interceptor.intercept(call, () -> invokeThrough(interceptors, next + 1));
+        if (!operation.method().mayReturn(result)) {
+            throw new IllegalStateException("the server interceptor "
+                    + interceptor.getClass().getName() + " answers " + operation.method() + " with "
+                    + (result == null ? "null" : "a " + result.getClass().getName()) + ": expected "
+                    + operation.method().returns() + ", as next.proceed() returns it");
+        }
+        return result;
     }
 
     private @Nullable Object invokeMethod() throws Throwable {
@@ -199,7 +207,12 @@ final class ServedCall implements Runnable {
         } finally {
             request.finish();
         }
-        return operation.invoke(values);
+        Object result = operation.invoke(values);
+        if (!operation.method().mayReturn(result)) {
+            throw new NullPointerException(operation.method() + " returned null: expected "
+                    + operation.method().returns());
+        }
+        return result;
     }
 
     private void await(CompletionStage<?> stage) {
@@ -209,11 +222,24 @@ final class ServedCall implements Runnable {
                 cancelFuture();
             }
         }
-        stage.whenComplete((value, thrown) -> {
-            worked();
-            answer(value, thrown == null ? null : unwrapped(thrown));
+        try {
+            stage.whenComplete((value, thrown) -> endFuture(value, thrown == null ? null : unwrapped(thrown)));
+        } catch (Throwable e) { // of a stage of the program's own
+            endFuture(null, e);
+        }
+    }
+
+    /** Once, whatever a stage of the program's own does. */
+    private void endFuture(@Nullable Object value, @Nullable Throwable thrown) {
+        if (!futureOver.compareAndSet(false, true)) {
+            return;
+        }
+        worked();
+        try {
+            answer(value, thrown);
+        } finally {
             left();
-        });
+        }
     }
 
     private static Throwable unwrapped(Throwable thrown) {

@@ -15,8 +15,8 @@ public interface ServerInterceptor {
      *
      * @param call which, with its metadata; it is {@link RemoteCall#current}, too
      * @param next carries it out, once
-     * @return what the call is answered with: commonly what {@code next} returns, which is a future or a publisher where the
-     *     method's result is one
+     * @return what the call is answered with: commonly what {@code next} returns. Where the method's result is a future or a
+     *     publisher, it has to be one, too; else the call fails and names this interceptor
      * @throws Throwable what the caller gets; a {@link CallException} has a code
      */
     @Nullable

@@ -258,6 +258,24 @@ final class ServiceMethod {
         return kind;
     }
 
+    /** Whether an implementation, or who answers for it, may return that: a future or a stream where there is to be one. */
+    boolean mayReturn(@Nullable Object value) {
+        return switch (kind) {
+            case VALUE -> true; // its codec looks at it
+            case FUTURE -> value instanceof CompletionStage<?>;
+            case STREAM -> value instanceof Flow.Publisher<?>;
+        };
+    }
+
+    /** What it returns, in words. */
+    String returns() {
+        return switch (kind) {
+            case VALUE -> "a value";
+            case FUTURE -> "a CompletionStage";
+            case STREAM -> "a Flow.Publisher";
+        };
+    }
+
     boolean isIdempotent() {
         return isIdempotent;
     }

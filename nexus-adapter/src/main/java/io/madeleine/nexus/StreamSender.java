@@ -177,8 +177,15 @@ final class StreamSender implements Flow.Subscriber<Object> {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // the publisher is the user's
     public void onError(Throwable thrown) {
         publisherEnded = true;
+        if (thrown == null) { // else the subscriber would take the part for the whole
+            NullPointerException none =
+                    new NullPointerException("the publisher of " + route.name() + " has called onError(null)");
+            end(none, null);
+            throw none; // Reactive Streams, rule 2.13
+        }
         end(thrown, null);
     }
 
