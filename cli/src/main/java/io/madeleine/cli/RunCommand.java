@@ -46,7 +46,7 @@ import picocli.CommandLine.Unmatched;
             "Exit codes:",
             "  0     all processes ended with 0",
             "  1     the processes could not be started, the configuration is wrong, or a process exited with 0",
-            "        without closing its session",
+            "        without closing its session, or before it joined one that others open",
             "  2     the command line is wrong",
             "  else  the exit code of the first process that failed, 128+N if signal N ended it; or that of an abort",
             "",

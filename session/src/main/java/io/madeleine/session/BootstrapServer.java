@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import java.util.function.LongFunction;
 
 /**
@@ -44,12 +46,17 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
+
+    /** How the processes of ranks have ended, in that order: the first is why others end, perhaps. */
+    private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
+
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
     private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
     private volatile boolean closed;
     private volatile boolean processLost;
     private volatile String turnedAway = "";
     private volatile Bootstrap.EndListener endListener = _ -> {};
+    private volatile IntConsumer missedListener = _ -> {};
     private String onlySession = "";
 
     /**
@@ -147,6 +154,8 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         try {
             String refusal = refusal(hello);
             if (!refusal.isEmpty()) {
+                refused("process " + hello.pid() + " on " + connection.peerHost() + ", as rank " + hello.rank()
+                        + ", was refused: " + refusal);
                 connection.trySend(new ControlMessage.Refused(refusal));
                 return;
             }
@@ -186,6 +195,10 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         if (hello.rank() < 0 || hello.rank() >= settings.size()) {
             return "rank " + hello.rank() + ": expected 0 to " + (settings.size() - 1);
         }
+        String end = endedRanks.get(hello.rank());
+        if (end != null) {
+            return "rank " + hello.rank() + ": " + end;
+        }
         for (Room room : rooms.getOrDefault(hello.session(), new ArrayDeque<>())) {
             if (room.isPresent(hello.rank())) {
                 return "rank " + hello.rank() + " is in session " + hello.session() + " already, as process "
@@ -219,7 +232,15 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         }
         Room room = new Room(HexFormat.of().formatHex(Secrets.nonce(), 0, ID_BYTES), hello.size(), settings, this);
         meetings.add(room);
+        endedRanks.forEach((rank, reason) -> miss(room, rank, reason));
         return room;
+    }
+
+    /** Tells those who wait for a process that has ended, and the launcher that somebody does. */
+    private void miss(Room room, int rank, String reason) {
+        if (room.isMissing(rank, reason + " before it joined")) {
+            missedListener.accept(rank);
+        }
     }
 
     private void roomLeft(String session, Room room) {
@@ -254,8 +275,14 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
     }
 
+    /** Says who has to know that others waited for a rank whose process had ended before it joined. Must not wait. */
+    void onMissed(IntConsumer listener) {
+        missedListener = listener;
+    }
+
     /**
-     * A process has ended: tells the others of all sessions why, if its connection does not say so.
+     * A process has ended: tells the others of all sessions why, if its connection does not say so, also those that they open
+     * later and that it has not joined.
      *
      * @return what it has done wrong, if it has come to its end by itself without leaving
      */
@@ -263,6 +290,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         List<Room> all = new ArrayList<>();
         lock.lock();
         try {
+            endedRanks.put(rank, reason);
             rooms.values().forEach(all::addAll);
         } finally {
             lock.unlock();
@@ -270,6 +298,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         all.forEach(room -> {
             room.awaitDeparture(rank, LAST_WORDS_MS); // what it has said is still being read
             room.lost(rank, reason);
+            miss(room, rank, reason);
         });
         return Optional.ofNullable(exitedInside.get(pid));
     }

@@ -14,7 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +49,7 @@ public final class Launcher implements AutoCloseable {
     private final List<OutputPump> pumps = new ArrayList<>();
     private final BlockingQueue<Integer> ended = new LinkedBlockingQueue<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
+    private final Set<Integer> missed = ConcurrentHashMap.newKeySet();
     private final long abortNs;
     private final AtomicReference<ControlMessage.End> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -66,6 +69,7 @@ public final class Launcher implements AutoCloseable {
             throw new SessionException("the launcher cannot listen on the loopback interface: " + e.getMessage(), e);
         }
         server.onEnd(this::aborted);
+        server.onMissed(this::missed);
         server.exitsFrom(this::exitCode);
         this.guard = new OrphanGuard(plan.conduct().grace().toMillis());
     }
@@ -193,7 +197,7 @@ public final class Launcher implements AutoCloseable {
      * Waits until all processes have ended.
      *
      * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; 1 for one
-     *     that exited with 0 without closing its session; the code of the
+     *     that exited with 0 without closing its session, or before it joined one that others opened; the code of the
      *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}
      */
     public int await() throws InterruptedException {
@@ -215,11 +219,8 @@ public final class Launcher implements AutoCloseable {
                 failure = code == 0 ? LEFT_OPEN : code;
             }
             boolean stop = plan.conduct().onFailure() == OnFailure.STOP && left > 1;
-            if (stop || code == 0) {
-                errors.println("mad run: "
-                        + wrong.orElse("rank " + rank + " (process " + process.pid() + ") ended " + describe(code))
-                        + (stop ? "; stopping the others" : ""));
-            }
+            errors.println(
+                    "mad run: " + wrong.orElseGet(() -> sentence(rank, code)) + (stop ? "; stopping the others" : ""));
             if (stop) {
                 Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
                 stopping.set(true);
@@ -229,7 +230,22 @@ public final class Launcher implements AutoCloseable {
             pump.await(OUTPUT_TIMEOUT_MS);
         }
         ControlMessage.End abort = aborted.get();
-        return abort == null ? failure : abort.code();
+        if (abort != null) {
+            return abort.code();
+        }
+        return failure == 0 && !missed.isEmpty() ? LEFT_OPEN : failure;
+    }
+
+    /** Others wait for a rank that has ended, and are told. One with another exit code than 0 is named in any case. */
+    private void missed(int rank) {
+        int code = processes.get(rank).exitValue();
+        if (code == 0 && !stopping.get() && missed.add(rank)) {
+            errors.println("mad run: " + sentence(rank, code) + " before it joined a session that others open");
+        }
+    }
+
+    private String sentence(int rank, int code) {
+        return "rank " + rank + " (process " + processes.get(rank).pid() + ") ended " + describe(code);
     }
 
     /** Who has aborted says why, all members end by themselves; here the others are ended, and who cannot. */

@@ -301,6 +301,25 @@ final class Room {
         }
     }
 
+    /**
+     * A process has ended: if it has never been here, the session cannot open, and those who wait for it hear why.
+     *
+     * @return whether it is the first that is missed here
+     */
+    boolean isMissing(int rank, String reason) {
+        lock.lock();
+        try {
+            if (members[rank] != null || failure != null) {
+                return false;
+            }
+            failure = new ControlMessage.Death(rank, reason);
+            broadcast(failure, rank);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The process is lost, if it is not gone already. */
     void lost(int rank, String reason) {
         gone(rank, new ControlMessage.Death(rank, reason));

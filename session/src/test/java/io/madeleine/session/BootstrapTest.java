@@ -347,6 +347,58 @@ class BootstrapTest {
     }
 
     @Test
+    void shouldFailAtOnceWhenAProcessEndsBeforeItJoins() throws Exception {
+        BootstrapServer server = server(3);
+        BlockingQueue<Integer> missed = new LinkedBlockingQueue<>();
+        server.onMissed(missed::add);
+        BootstrapClient zero = join(server, 0, 3);
+        server.processEnded(2, 4711, "its process ended by signal 9");
+        String why = "rank 2 died: its process ended by signal 9 before it joined";
+        String message = messageOf(() -> zero.exchange("cards", new byte[0], in(30)));
+        assertTrue(message.contains(why), message);
+        String late = messageOf(() -> join(server, 1, 3).exchange("cards", new byte[0], in(30)));
+        assertTrue(late.contains(why), late);
+        assertEquals(2, missed.take());
+        assertTrue(missed.isEmpty(), "told once per session");
+    }
+
+    @Test
+    void shouldFailAtOnceWhenASessionIsOpenedLaterThanAProcessEnds() throws Exception {
+        BootstrapServer server = server(3);
+        BlockingQueue<Integer> missed = new LinkedBlockingQueue<>();
+        server.onMissed(missed::add);
+        try (BootstrapClient before = join(server, 1, 3)) {
+            assertNotEquals("", before.sessionId());
+        }
+        server.processEnded(1, 4711, "its process ended with exit code 0");
+        assertTrue(missed.isEmpty(), "it has been in the only session");
+        Membership other = member(server, "t", 0, 3, SECRET);
+        String message = messageOf(() -> join(server, other).exchange("cards", new byte[0], in(30)));
+        assertTrue(message.contains("rank 1 died: its process ended with exit code 0 before it joined"), message);
+        assertEquals(1, missed.take());
+        server.processEnded(0, 4710, "its process ended with exit code 0");
+        String third =
+                messageOf(() -> join(server, member(server, "u", 2, 3, SECRET)).exchange("cards", new byte[0], in(30)));
+        assertTrue(third.contains("rank 1 died"), "the first is why rank 0 ended, too: " + third);
+        String refused = messageOf(() -> join(server, member(server, "t", 1, 3, SECRET)));
+        assertTrue(refused.contains("rank 1: its process ended with exit code 0"), refused);
+    }
+
+    @Test
+    void shouldSayAtTheDeadlineWhoWasRefusedAndWhy() throws Exception {
+        BootstrapServer server = server(2);
+        server.serveOnly("s");
+        BootstrapClient zero = join(server, 0, 2);
+        messageOf(() -> join(server, member(server, "t", 1, 2, SECRET)));
+        String message = messageOf(() -> zero.exchange("told their names", new byte[1], in(0.1)));
+        assertTrue(
+                message.contains("rank 1 has not joined; process "
+                        + ProcessHandle.current().pid() + " on "),
+                message);
+        assertTrue(message.contains("as rank 1, was refused: here the session s meets, not t"), message);
+    }
+
+    @Test
     void shouldSurviveGarbageOnItsPort() throws Exception {
         BootstrapServer server = server(1);
         Random random = new Random(42);

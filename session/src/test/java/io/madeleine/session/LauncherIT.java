@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.Session;
+import io.madeleine.api.SessionException;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,6 +23,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(120)
 class LauncherIT {
@@ -154,6 +157,8 @@ class LauncherIT {
                 .withConduct(conduct(OnFailure.CONTINUE, true)));
         assertEquals(7, code);
         assertEquals(List.of("[0] done"), output());
+        String words = errors.toString(StandardCharsets.UTF_8);
+        assertTrue(words.matches("mad run: rank 1 \\(process \\d+\\) ended with exit code 7\\R"), words);
     }
 
     @Test
@@ -197,6 +202,22 @@ class LauncherIT {
         assertEquals(128 + 9, run(plan));
         String heard = String.join("\n", output());
         assertTrue(heard.contains("[0] heard of 1: rank 1 is gone: its process ended"), heard + errors);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"killed-early, 137, by signal 9", "exit-early, 1, with exit code 0"})
+    void shouldTellAtOnceOfAProcessThatEndsBeforeItJoins(String how, int code, String end) throws Exception {
+        LaunchPlan plan = LaunchPlan.of(2, java(SessionProgram.class, how))
+                .withSettings(Stream.concat(settings().stream(), Stream.of("session.open-timeout=60s"))
+                        .toList())
+                .withConduct(conduct(OnFailure.CONTINUE, true));
+        long startNs = System.nanoTime();
+        assertEquals(code, run(plan));
+        assertTrue(System.nanoTime() - startNs < Duration.ofSeconds(50).toNanos(), "much less than the open-timeout");
+        String heard = String.join("\n", output());
+        assertTrue(heard.contains("rank 1 died: its process ended " + end + " before it joined"), heard);
+        String words = errors.toString(StandardCharsets.UTF_8);
+        assertTrue(words.matches("(?s).*mad run: rank 1 \\(process \\d+\\) ended " + end + ".*"), words);
     }
 
     @Test
@@ -264,6 +285,9 @@ class LauncherIT {
     /** A program with a session. */
     static final class SessionProgram {
         public static void main(String[] args) throws Exception {
+            if (args[0].endsWith("-early") && System.getenv("MADELEINE_RANK").equals("1")) {
+                endEarly(args[0].startsWith("killed"));
+            }
             try (Session session = Session.open()) {
                 if (args[0].equals("plain")) {
                     System.out.println(
@@ -271,11 +295,7 @@ class LauncherIT {
                     return;
                 }
                 if (session.rank() == 1) {
-                    new ProcessBuilder(
-                                    "kill",
-                                    "-KILL",
-                                    "" + ProcessHandle.current().pid())
-                            .start();
+                    killMyself();
                     Thread.sleep(60_000);
                 }
                 Thread main = Thread.currentThread();
@@ -286,7 +306,21 @@ class LauncherIT {
                 Thread.sleep(60_000);
             } catch (InterruptedException _) {
                 // heard
+            } catch (SessionException e) {
+                System.out.println(e.getMessage());
             }
+        }
+
+        private static void endEarly(boolean killed) throws Exception {
+            if (killed) {
+                killMyself();
+                Thread.sleep(60_000);
+            }
+            System.exit(0);
+        }
+
+        private static void killMyself() throws IOException {
+            new ProcessBuilder("kill", "-KILL", "" + ProcessHandle.current().pid()).start();
         }
     }
 }
