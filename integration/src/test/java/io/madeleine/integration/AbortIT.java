@@ -54,7 +54,7 @@ class AbortIT {
                             session.abort(CODE, "on purpose");
                         }
                     });
-                    Thread.sleep(60_000);
+                    Thread.sleep(600_000);
                 }
                 default -> {
                     Runtime.getRuntime().addShutdownHook(new Thread(AbortIT::hang));
@@ -69,7 +69,7 @@ class AbortIT {
 
     private static void hang() {
         try {
-            Thread.sleep(60_000);
+            Thread.sleep(600_000);
         } catch (InterruptedException _) {
             // nobody does that
         }

@@ -152,6 +152,19 @@ public interface Session extends AutoCloseable {
     void onPeerFailure(PeerFailureListener listener);
 
     /**
+     * Starts more processes. They are no members of this session: among themselves they are the ranks of one of their own, which
+     * {@link #open(String...)} opens in them; to talk with this one's they open a {@linkplain #open(SessionRequest) common
+     * session}, whose address and secret they find in their environment.
+     *
+     * <p>Under {@code mad run} the launcher starts them, with its settings: their output is passed on like that of the others,
+     * {@code mad run} waits for their end, and ends them with the others. Otherwise this process does; they end, at the latest,
+     * with it. How they end is told by {@link LaunchedProcess#exit} alone: their failure does not stop the others.
+     *
+     * @throws SessionException if one of them cannot be started, in which case none runs
+     */
+    List<LaunchedProcess> launch(LaunchRequest request);
+
+    /**
      * Ends all processes of the session, whatever they do: those that compute, wait, or are stuck. Each runs its shutdown
      * hooks and ends with the given exit code; where they take longer than {@code madeleine.session.abort-timeout}, it ends
      * without them. {@code mad run} also ends the processes that are not in the session, and answers that code. This process

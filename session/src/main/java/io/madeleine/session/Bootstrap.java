@@ -1,5 +1,7 @@
 package io.madeleine.session;
 
+import io.madeleine.api.LaunchedProcess;
+import io.madeleine.api.SessionException;
 import java.util.List;
 
 /**
@@ -50,6 +52,15 @@ interface Bootstrap extends AutoCloseable {
 
     /** Tells a process that this one has lost its connection with it, or knows of its death. */
     default void lost(int rank, String reason) {}
+
+    /**
+     * Has the launcher start processes.
+     *
+     * @throws io.madeleine.api.SessionException if it cannot
+     */
+    default List<LaunchedProcess> launch(LaunchSpec spec) {
+        throw new SessionException("there is no launcher that could start processes");
+    }
 
     /** Says who has to know when the session is aborted, also if it has been. */
     void onEnd(EndListener listener);

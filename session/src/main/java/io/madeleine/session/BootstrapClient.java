@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import java.io.EOFException;
@@ -33,6 +34,7 @@ final class BootstrapClient implements Bootstrap {
     private final long peerTimeoutNs;
     private final Thread reader;
     private final Thread exitHook;
+    private final RemoteLaunches launches = new RemoteLaunches();
     private final CountDownLatch serverExits = new CountDownLatch(1);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -218,6 +220,8 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Abort(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
             case ControlMessage.End all -> ended(all);
+            case ControlMessage.Launched launched -> launches.launched(launched);
+            case ControlMessage.LaunchedEnded ended -> launches.ended(ended);
             case ControlMessage.Exiting(int _) -> serverExits.countDown();
             default -> throw new IOException("it said what only a process says: " + message.kind());
         }
@@ -319,6 +323,7 @@ final class BootstrapClient implements Bootstrap {
 
     private void lost(String reason) {
         connection.close();
+        launches.lost(reason);
         forgetExit();
         boolean expected;
         lock.lock();
@@ -351,6 +356,11 @@ final class BootstrapClient implements Bootstrap {
     @Override
     public void lost(int rank, String reason) {
         connection.trySend(new ControlMessage.Death(rank, reason));
+    }
+
+    @Override
+    public List<LaunchedProcess> launch(LaunchSpec spec) {
+        return launches.launch(spec, connection);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.madeleine.session;
 
+import io.madeleine.api.LaunchedProcess;
+import io.madeleine.api.SessionException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.LongFunction;
 
@@ -51,6 +54,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
 
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
+    private volatile Optional<Function<LaunchSpec, ProcessGroup>> launching = Optional.empty();
     private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
     private volatile boolean closed;
     private volatile boolean processLost;
@@ -257,6 +261,29 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
         }
         if (closing) {
             close();
+        }
+    }
+
+    /** Says who starts more processes, in a launcher. */
+    void launchBy(Function<LaunchSpec, ProcessGroup> how) {
+        launching = Optional.of(how);
+    }
+
+    @Override
+    public void launch(ControlMessage.Launch request, ControlConnection connection) {
+        long id = request.id();
+        try {
+            LaunchSpec spec = LaunchSpec.decode(request.spec());
+            List<LaunchedProcess> launched = launching
+                    .orElseThrow(() -> new SessionException("here is no launcher"))
+                    .apply(spec)
+                    .launched();
+            long[] pids = launched.stream().mapToLong(LaunchedProcess::pid).toArray();
+            connection.trySend(new ControlMessage.Launched(id, pids, ""));
+            launched.forEach(one -> one.exit()
+                    .thenAccept(code -> connection.trySend(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
+        } catch (IOException | RuntimeException e) {
+            connection.trySend(new ControlMessage.Launched(id, new long[0], "nothing was launched: " + e.getMessage()));
         }
     }
 

@@ -67,6 +67,17 @@ sealed interface ControlMessage {
     /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
     record Abort(int rank, String reason) implements ControlMessage {}
 
+    /** To the server, if that is a launcher: start processes ({@link LaunchSpec}). */
+    @SuppressWarnings("ArrayRecordComponent") // as above
+    record Launch(long id, byte[] spec) implements ControlMessage {}
+
+    /** To a process: those with these numbers have been started, or none has and why. */
+    @SuppressWarnings("ArrayRecordComponent") // as above
+    record Launched(long id, long[] pids, String failure) implements ControlMessage {}
+
+    /** To a process: one of those that it has had launched has ended. */
+    record LaunchedEnded(long id, int rank, int code) implements ControlMessage {}
+
     /**
      * To the server: this process is about to exit, and has not left; it still may. To a process: so is the one where the
      * server runs, of which nobody could tell after. The rank is the server's to fill in.
@@ -167,6 +178,26 @@ sealed interface ControlMessage {
                 out.writeInt(code);
                 writeText(out, reason);
             }
+            case Launch(long id, byte[] spec) -> {
+                out.writeByte(16);
+                out.writeLong(id);
+                writeValue(out, spec);
+            }
+            case Launched(long id, long[] pids, String failure) -> {
+                out.writeByte(17);
+                out.writeLong(id);
+                out.writeInt(pids.length);
+                for (long pid : pids) {
+                    out.writeLong(pid);
+                }
+                writeText(out, failure);
+            }
+            case LaunchedEnded(long id, int rank, int code) -> {
+                out.writeByte(18);
+                out.writeLong(id);
+                out.writeInt(rank);
+                out.writeInt(code);
+            }
             case Exiting(int rank) -> {
                 out.writeByte(15);
                 out.writeInt(rank);
@@ -198,6 +229,9 @@ sealed interface ControlMessage {
             case 13 -> new Abort(in.readInt(), readText(in));
             case 14 -> new End(in.readInt(), in.readInt(), readText(in));
             case 15 -> new Exiting(in.readInt());
+            case 16 -> new Launch(in.readLong(), readValue(in));
+            case 17 -> new Launched(in.readLong(), readNumbers(in), readText(in));
+            case 18 -> new LaunchedEnded(in.readLong(), in.readInt(), in.readInt());
             default -> throw new IOException("unknown control message of type " + type);
         };
         if (in.available() > 0) {
@@ -231,6 +265,18 @@ sealed interface ControlMessage {
 
     private static byte[] readValue(DataInputStream in) throws IOException {
         return readBytes(in, in.readInt(), MAX_VALUE_BYTES);
+    }
+
+    private static long[] readNumbers(DataInputStream in) throws IOException {
+        int count = in.readInt();
+        if (count < 0 || count > in.available() / Long.BYTES) {
+            throw new IOException("a list of " + count + " numbers in a control message");
+        }
+        long[] numbers = new long[count];
+        for (int i = 0; i < count; i++) {
+            numbers[i] = in.readLong();
+        }
+        return numbers;
     }
 
     private static byte[] readBytes(DataInputStream in, int length, int maximum) throws IOException {

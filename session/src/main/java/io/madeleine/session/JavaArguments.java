@@ -43,6 +43,11 @@ public final class JavaArguments {
     /** Options that end with the program they name. */
     private static final Set<String> PROGRAM = Set.of("-jar", "-m", "--module");
 
+    private static final List<String> CLASS_PATH = List.of("-cp", "-classpath", "--class-path");
+
+    /** How options begin that no second process may have. */
+    private static final List<String> PRIVATE = List.of("-Dmadeleine.session.", "-agentlib:jdwp", "-Xrunjdwp");
+
     private JavaArguments() {}
 
     /**
@@ -60,6 +65,31 @@ public final class JavaArguments {
                 .orElseThrow(() -> new SessionException("where Madeleine's modules are is not known: expected this"
                         + " JVM to have them on its module path, or the system property " + MODULE_PATH));
         return withMadeleine(given, nativeModules, own);
+    }
+
+    /**
+     * The options of a JVM for another one with the same modules and classes: without those that are for one process alone.
+     *
+     * @param commandLine of that JVM; its program, which comes first, may be missing
+     */
+    static List<String> likeThisProcess(List<String> commandLine, String classPath) {
+        List<String> options = new ArrayList<>();
+        for (int i = commandLine.getFirst().matches(".*java(\\.exe)?") ? 1 : 0; i < commandLine.size(); i++) {
+            String argument = commandLine.get(i);
+            if (PROGRAM.contains(argument) || !(argument.startsWith("-") || argument.startsWith("@"))) {
+                break;
+            }
+            boolean two = WITH_VALUE.contains(argument) && i + 1 < commandLine.size();
+            if (CLASS_PATH.stream().noneMatch(argument::startsWith)
+                    && PRIVATE.stream().noneMatch(argument::startsWith)) {
+                options.addAll(commandLine.subList(i, two ? i + 2 : i + 1));
+            }
+            i += two ? 1 : 0;
+        }
+        if (!classPath.isEmpty()) {
+            options.addAll(List.of("-cp", classPath));
+        }
+        return options;
     }
 
     static List<String> withMadeleine(List<String> given, List<String> nativeModules, String ownPath) {

@@ -41,7 +41,9 @@ public final class Launcher implements AutoCloseable {
     private static final int SIGNAL_BASE = 128;
 
     private final LaunchPlan plan;
+    private final Spawner.Terminal terminal;
     private final PrintStream errors;
+    private final Spawner spawner;
     private final BootstrapServer server;
     private final OrphanGuard guard;
     private final Leftovers leftovers;
@@ -54,9 +56,10 @@ public final class Launcher implements AutoCloseable {
     private final AtomicReference<ControlMessage.End> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Launcher(LaunchPlan plan, SessionConfig config, PrintStream errors) {
+    private Launcher(LaunchPlan plan, SessionConfig config, Spawner.Terminal terminal) {
         this.plan = plan;
-        this.errors = errors;
+        this.terminal = terminal;
+        this.errors = terminal.errors();
         this.leftovers = new Leftovers(config);
         this.abortNs = config.timeouts().abortNs();
         String secret = config.membership().secret();
@@ -71,6 +74,16 @@ public final class Launcher implements AutoCloseable {
         server.onEnd(this::aborted);
         server.onMissed(this::missed);
         server.exitsFrom(this::exitCode);
+        this.spawner = new Spawner(
+                new Spawner.Settings(
+                        environment(),
+                        plan.conduct().prefix(),
+                        plan.conduct().grace().toNanos(),
+                        abortNs,
+                        config.timeouts().peerNs(),
+                        leftovers::expect),
+                terminal);
+        server.launchBy(spawner::start);
         this.guard = new OrphanGuard(plan.conduct().grace().toMillis());
     }
 
@@ -116,9 +129,9 @@ public final class Launcher implements AutoCloseable {
         given.put(Surroundings.SECRET, inheritedSecret(plan).orElseGet(Secrets::generate));
         Surroundings surroundings = new Surroundings(given, new Properties(), Surroundings.ownCommandLine());
         SessionConfig config = SessionConfig.from(ConfigSources.ofArguments(List.of(), surroundings));
-        Launcher launcher = new Launcher(plan, config, errors);
+        Launcher launcher = new Launcher(plan, config, new Spawner.Terminal(out, errors, new ReentrantLock()));
         try {
-            launcher.startAll(out, config.membership().secret());
+            launcher.startAll(config.membership().secret());
         } catch (RuntimeException e) {
             launcher.close();
             throw e;
@@ -145,15 +158,23 @@ public final class Launcher implements AutoCloseable {
         return variables;
     }
 
-    private void startAll(PrintStream out, String secret) {
-        ReentrantLock terminal = new ReentrantLock();
+    /** What all processes inherit. */
+    private Map<String, String> environment() {
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.putAll(plan.environment());
+        environment.remove(Surroundings.SETTINGS);
+        environment.putAll(configurationVariables(plan));
+        return environment;
+    }
+
+    private void startAll(String secret) {
         for (int rank = 0; rank < plan.processes(); rank++) {
             Process process = start(rank, secret);
             guard.started(process.pid());
             processes.add(process);
             String prefix = plan.conduct().prefix() ? "[" + rank + "] " : "";
-            pumps.add(new OutputPump(process.getInputStream(), out, terminal, prefix));
-            pumps.add(new OutputPump(process.getErrorStream(), errors, terminal, prefix));
+            pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal.lock(), prefix));
+            pumps.add(new OutputPump(process.getErrorStream(), errors, terminal.lock(), prefix));
             int number = rank;
             process.onExit().thenRun(() -> ended.add(number));
         }
@@ -165,9 +186,8 @@ public final class Launcher implements AutoCloseable {
         command.addAll(plan.javaArguments());
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> environment = builder.environment();
-        environment.putAll(plan.environment());
-        environment.keySet().removeIf(name -> name.equals(Surroundings.SETTINGS));
-        environment.putAll(configurationVariables(plan));
+        environment.clear();
+        environment.putAll(environment());
         InetSocketAddress contact = server.address();
         environment.put(
                 Surroundings.LAUNCHER,
@@ -194,7 +214,7 @@ public final class Launcher implements AutoCloseable {
     }
 
     /**
-     * Waits until all processes have ended.
+     * Waits until all processes have ended, also those that these have {@linkplain io.madeleine.api.Session#launch launched}.
      *
      * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; 1 for one
      *     that exited with 0 without closing its session, or before it joined one that others opened; the code of the
@@ -226,6 +246,7 @@ public final class Launcher implements AutoCloseable {
                 stopping.set(true);
             }
         }
+        spawner.awaitEnd();
         for (OutputPump pump : pumps) {
             pump.await(OUTPUT_TIMEOUT_MS);
         }
@@ -271,7 +292,7 @@ public final class Launcher implements AutoCloseable {
         return OptionalInt.empty();
     }
 
-    private static String describe(int code) {
+    static String describe(int code) {
         return code > SIGNAL_BASE ? "by signal " + (code - SIGNAL_BASE) : "with exit code " + code;
     }
 
@@ -279,6 +300,12 @@ public final class Launcher implements AutoCloseable {
     public void stop() {
         stopping.set(true);
         processes.forEach(Process::destroy);
+        spawner.requestEnd();
+        stopRanks();
+        spawner.stop();
+    }
+
+    private void stopRanks() {
         if (awaitEnds(System.nanoTime() + plan.conduct().grace().toNanos())) {
             return;
         }
@@ -316,6 +343,7 @@ public final class Launcher implements AutoCloseable {
             leftovers.expect();
             stop();
         }
+        spawner.stop();
         try {
             for (OutputPump pump : pumps) {
                 pump.await(OUTPUT_TIMEOUT_MS);

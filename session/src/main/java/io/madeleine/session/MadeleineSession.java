@@ -2,6 +2,8 @@ package io.madeleine.session;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.LaunchRequest;
+import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.Signal;
@@ -39,6 +41,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final Resources resources;
     private final PeerFailures failures;
     private final Ending ending;
+    private final Spawner spawner;
     private final SessionArena arena = new SessionArena();
     private final Map<String, SwitchedChannel> channels = new TreeMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -64,6 +67,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.resources = resources;
         this.failures = failures;
         this.ending = ending;
+        this.spawner = Spawner.ofThisProcess(config);
         ending.end.afterwards(this::failAll);
     }
 
@@ -212,6 +216,21 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     /** The session was aborted and this process goes on. */
     private void failAll() {
         failAll(ending.end.reason().orElse("the session was aborted"));
+    }
+
+    @Override
+    public List<LaunchedProcess> launch(LaunchRequest request) {
+        if (closing.get()) {
+            throw new SessionException(membership + " is closed: nothing can be launched");
+        }
+        LaunchSpec spec = LaunchSpec.of(request);
+        try {
+            return membership.contact() instanceof Membership.Contact.Launcher
+                    ? ending.bootstrap.launch(spec)
+                    : spawner.start(spec).launched();
+        } catch (SessionException e) {
+            throw new SessionException(membership + ": " + request + ": " + e.getMessage(), e);
+        }
     }
 
     @Override

@@ -56,6 +56,9 @@ final class Room {
         /** The exit code of a process that is about to end, if this process has started it. Waits for it, but not for long. */
         OptionalInt exitCode(long pid);
 
+        /** A process asks for more processes. */
+        void launch(ControlMessage.Launch request, ControlConnection connection);
+
         /** A process has exited by itself without leaving. */
         void exitedInside(int rank, Exit exit);
 
@@ -243,6 +246,7 @@ final class Room {
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
             case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
             case ControlMessage.Exiting(int _) -> exiting(rank);
+            case ControlMessage.Launch launch -> house.launch(launch, connection);
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;

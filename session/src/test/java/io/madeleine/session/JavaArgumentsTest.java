@@ -27,6 +27,31 @@ class JavaArgumentsTest {
     }
 
     @Test
+    void shouldKeepTheOptionsForAnotherProcessButThoseOfOneAlone() {
+        assertEquals(
+                List.of("-Xmx1g", "--add-modules", "io.madeleine", "-Da=b", "-cp", "x:y"),
+                JavaArguments.likeThisProcess(
+                        List.of(
+                                "/jdk/bin/java",
+                                "-Xmx1g",
+                                "-cp",
+                                "x:y",
+                                "--add-modules",
+                                "io.madeleine",
+                                "-Dmadeleine.session.rank=1",
+                                "-agentlib:jdwp=address=5005",
+                                "-Da=b",
+                                "Main",
+                                "-Dc=d"),
+                        "x:y"));
+        assertEquals(
+                List.of("-Xmx1g", "-cp", "app.jar"),
+                JavaArguments.likeThisProcess(List.of("-Xmx1g", "-jar", "app.jar", "-x"), "app.jar"));
+        assertEquals(
+                List.of("-p", "mods"), JavaArguments.likeThisProcess(List.of("java", "-p", "mods", "-m", "a/b"), ""));
+    }
+
+    @Test
     void shouldLeaveAllElseUnchangedAndInOrder() {
         assertEquals(
                 expected(CORE, "-Xmx1g", "-cp", "a:b", "Main", "-p", "x", "--module-path=y"),

@@ -2,6 +2,8 @@ package io.madeleine.testkit.messages;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.LaunchRequest;
+import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
@@ -203,6 +205,11 @@ final class LocalSession implements Session {
     @Override
     public void onPeerFailure(PeerFailureListener listener) {
         failureListeners.add(listener);
+    }
+
+    @Override
+    public List<LaunchedProcess> launch(LaunchRequest request) {
+        throw new UnsupportedOperationException("a session inside one JVM starts no process");
     }
 
     @Override

@@ -1,0 +1,71 @@
+package io.madeleine.session;
+
+import io.madeleine.api.LaunchRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is to be started on request: a whole command, so that who starts it need not know who has asked.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param processes how many
+ * @param command the program and its arguments
+ * @param environment variables in addition to those that are inherited
+ */
+record LaunchSpec(int processes, List<String> command, Map<String, String> environment) {
+    private static final String SEPARATOR = "\0";
+
+    /** What a request of this process means. */
+    static LaunchSpec of(LaunchRequest request) {
+        List<String> command = new ArrayList<>();
+        if (request.program() == LaunchRequest.Program.JAVA) {
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(JavaArguments.likeThisProcess(
+                    Surroundings.ownCommandLine(), System.getProperty("java.class.path", "")));
+        }
+        command.addAll(request.command());
+        return new LaunchSpec(request.processes(), command, request.environment());
+    }
+
+    /** For a control message. */
+    byte[] encode() {
+        List<String> parts = new ArrayList<>(List.of(Integer.toString(processes), Integer.toString(command.size())));
+        parts.addAll(command);
+        environment.forEach((name, value) -> {
+            parts.add(name);
+            parts.add(value);
+        });
+        byte[] bytes = String.join(SEPARATOR, parts).getBytes(StandardCharsets.UTF_8);
+        if (bytes.length > ControlMessage.MAX_VALUE_BYTES) {
+            throw new IllegalArgumentException("command and environment of " + bytes.length
+                    + " bytes, with the class path: expected at most " + ControlMessage.MAX_VALUE_BYTES);
+        }
+        return bytes;
+    }
+
+    /**
+     * From a control message.
+     *
+     * @throws IOException if it is none
+     */
+    static LaunchSpec decode(byte[] bytes) throws IOException {
+        List<String> parts = List.of(new String(bytes, StandardCharsets.UTF_8).split(SEPARATOR, -1));
+        try {
+            int processes = Integer.parseInt(parts.get(0));
+            int environmentAt = 2 + Integer.parseInt(parts.get(1));
+            Map<String, String> environment = new LinkedHashMap<>();
+            for (int i = environmentAt; i < parts.size(); i += 2) {
+                environment.put(parts.get(i), parts.get(i + 1));
+            }
+            return new LaunchSpec(processes, parts.subList(2, environmentAt), environment);
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            throw new IOException("what is to be launched cannot be read", e);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package io.madeleine.session;
+
+import io.madeleine.api.LaunchedProcess;
+import io.madeleine.api.SessionException;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Processes that were launched together on request: they are the ranks of a session of their own, which meets at a server of
+ * their own, and a guard ends them should this process be killed.
+ *
+ * <p>Threading: thread-safe once started.
+ */
+final class ProcessGroup {
+    private static final long EXIT_MS = 500;
+    private static final long OUTPUT_TIMEOUT_MS = 2_000;
+
+    private final int number;
+    private final Spawner.Settings settings;
+    private final Spawner.Terminal terminal;
+    private final BootstrapServer server;
+    private final OrphanGuard guard;
+    private final List<Process> processes = new CopyOnWriteArrayList<>();
+    private final List<LaunchedProcess> launched = new ArrayList<>();
+    private final List<OutputPump> pumps = new ArrayList<>();
+    private final AtomicInteger left;
+    private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private volatile boolean stopping;
+    private volatile boolean unclean;
+
+    /** Starts all; if one cannot be started, none runs. */
+    ProcessGroup(int number, LaunchSpec spec, Spawner spawner) {
+        this.number = number;
+        this.settings = spawner.settings();
+        this.terminal = spawner.terminal();
+        this.left = new AtomicInteger(spec.processes());
+        String secret = Secrets.generate();
+        try {
+            this.server = new BootstrapServer(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    new BootstrapServer.Settings(spec.processes(), secret, -1, settings.peerNs()));
+        } catch (IOException e) {
+            throw new SessionException("nobody can listen for launched processes: " + e.getMessage(), e);
+        }
+        server.exitsFrom(this::exitCode);
+        server.onEnd(_ -> aborted());
+        server.launchBy(spawner::start);
+        this.guard = new OrphanGuard(TimeUnit.NANOSECONDS.toMillis(settings.graceNs()));
+        try {
+            for (int rank = 0; rank < spec.processes(); rank++) {
+                start(rank, spec, secret);
+            }
+        } catch (IOException | RuntimeException e) {
+            processes.forEach(Process::destroyForcibly);
+            server.close();
+            guard.close();
+            throw new SessionException(
+                    "of " + spec.processes() + " processes to launch, " + processes.size() + " could be started: "
+                            + e.getMessage(),
+                    e);
+        }
+        for (LaunchedProcess one : launched) {
+            Process process = processes.get(one.rank());
+            process.onExit().thenRunAsync(() -> ended(one, process), ProcessGroup::beside);
+        }
+    }
+
+    private static void beside(Runnable task) {
+        Thread.ofPlatform().daemon().name("madeleine-launched").start(task);
+    }
+
+    private void start(int rank, LaunchSpec spec, String secret) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(spec.command());
+        Map<String, String> environment = builder.environment();
+        environment.clear();
+        environment.putAll(settings.environment());
+        environment.putAll(spec.environment());
+        InetSocketAddress contact = server.address();
+        environment.put(
+                Surroundings.LAUNCHER,
+                new HostAddress(contact.getAddress().getHostAddress(), contact.getPort()).toString());
+        environment.put(Surroundings.RANK, Integer.toString(rank));
+        environment.put(Surroundings.SIZE, Integer.toString(spec.processes()));
+        environment.put(Surroundings.SECRET, secret);
+        Process process = builder.redirectInput(Redirect.PIPE).start();
+        processes.add(process);
+        guard.started(process.pid());
+        process.getOutputStream().close();
+        String prefix = settings.prefix() ? "[" + number + ":" + rank + "] " : "";
+        pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal.lock(), prefix));
+        pumps.add(new OutputPump(process.getErrorStream(), terminal.errors(), terminal.lock(), prefix));
+        launched.add(new LaunchedProcess(rank, process.pid(), new CompletableFuture<>()));
+    }
+
+    /** What the one who has asked gets. */
+    List<LaunchedProcess> launched() {
+        return List.copyOf(launched);
+    }
+
+    private OptionalInt exitCode(long pid) {
+        try {
+            for (Process process : processes) {
+                if (process.pid() == pid && process.waitFor(EXIT_MS, TimeUnit.MILLISECONDS)) {
+                    return OptionalInt.of(process.exitValue());
+                }
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        return OptionalInt.empty();
+    }
+
+    private void ended(LaunchedProcess one, Process process) {
+        int code = process.exitValue();
+        guard.ended(one.pid());
+        Optional<String> wrong =
+                server.processEnded(one.rank(), one.pid(), "its process ended " + Launcher.describe(code));
+        unclean |= code != 0 || server.hasLostProcess();
+        if (!stopping) {
+            wrong.ifPresent(
+                    words -> terminal.errors().println("madeleine: of launched processes " + number + ", " + words));
+        }
+        boolean last = left.decrementAndGet() == 0;
+        if (last) {
+            awaitOutput();
+            server.close();
+            guard.close();
+            if (unclean) {
+                settings.unclean().run();
+            }
+        }
+        one.exit().complete(code);
+        if (last) {
+            over.complete(true);
+        }
+    }
+
+    private void awaitOutput() {
+        try {
+            for (OutputPump pump : pumps) {
+                pump.await(OUTPUT_TIMEOUT_MS);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void aborted() {
+        stopping = true;
+        beside(() -> stopAfter(settings.abortNs()));
+    }
+
+    private void stopAfter(long patienceNs) {
+        if (!awaitEnd(patienceNs)) {
+            stop();
+        }
+    }
+
+    /** Whether all have ended within this time. */
+    boolean awaitEnd(long timeoutNs) {
+        try {
+            return over.get(Math.max(0, timeoutNs), TimeUnit.NANOSECONDS);
+        } catch (java.util.concurrent.TimeoutException | java.util.concurrent.ExecutionException _) {
+            return false;
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Asks all to end. */
+    void requestEnd() {
+        stopping = true;
+        processes.forEach(Process::destroy);
+    }
+
+    /** Asks all to end, and kills those that do not in time. */
+    void stop() {
+        requestEnd();
+        if (!awaitEnd(settings.graceNs())) {
+            processes.forEach(Process::destroyForcibly);
+            over.join();
+        }
+    }
+}
