@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -33,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Codecs {
     private static final int MOST_TYPES_AT_ONCE = 1_000;
+
+    /** Of an array, before any has come. */
+    private static final int FIRST_ELEMENTS = 64;
 
     private final int maxDepth;
     private final Map<Type, Codec<Object>> known = new ConcurrentHashMap<>();
@@ -263,15 +267,22 @@ public final class Codecs {
                     }
                 },
                 request -> {
-                    Object[] values = (Object[]) Array.newInstance(componentType, count(request));
-                    for (int i = 0; i < values.length; i++) {
+                    int count = count(request);
+                    Object[] values = (Object[]) Array.newInstance(componentType, Math.min(count, FIRST_ELEMENTS));
+                    for (int i = 0; i < count; i++) {
+                        if (i == values.length) {
+                            values = Arrays.copyOf(values, (int) Math.min(count, 2L * i));
+                        }
                         values[i] = element.read(request);
                     }
                     return values;
                 }));
     }
 
-    /** A number of elements: each takes a byte at least, so that no more memory is taken than has come. */
+    /**
+     * A number of elements: each takes a byte at least. Memory is taken as they come nevertheless, since collections lie within
+     * collections, and each may announce all that has come.
+     */
     private static int count(Request request) {
         int count = request.getInt();
         if (count < 0 || count > request.remaining()) {

@@ -23,7 +23,17 @@ final class WanQueue {
     private record Piece(byte[] bytes, boolean reported) {}
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+
+    /** Who wants to put a request; woken one by one, and whoever has put one wakes the next if there is room left. */
+    private final Condition mayPut = lock.newCondition();
+
+    /** Who has the turn. */
+    private final Condition mayPutPiece = lock.newCondition();
+
+    /** Who writes. */
+    private final Condition mayWrite = lock.newCondition();
+
+    private final Condition isEmpty = lock.newCondition();
     private final Deque<Piece> pieces = new ArrayDeque<>();
 
     /** Requests that came while another one was being put piece by piece. */
@@ -57,7 +67,7 @@ final class WanQueue {
         lock.lock();
         try {
             while (!closed && (turnTaken || (bytes > 0 && bytes + request.length > window))) {
-                changed.await();
+                mayPut.await();
             }
             if (closed) {
                 return false;
@@ -65,6 +75,7 @@ final class WanQueue {
             turnTaken = more;
             turnReported = reported;
             add(new Piece(request, reported));
+            wakePutter();
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -79,7 +90,7 @@ final class WanQueue {
         lock.lock();
         try {
             while (!closed && bytes > 0 && bytes + piece.length > window) {
-                changed.awaitUninterruptibly();
+                mayPutPiece.awaitUninterruptibly();
             }
             if (!closed) {
                 add(new Piece(piece, turnReported));
@@ -97,7 +108,8 @@ final class WanQueue {
             turnTaken = false;
             pieces.addAll(behind); // counted already
             behind.clear();
-            changed.signalAll();
+            mayWrite.signal();
+            wakePutter();
         } finally {
             lock.unlock();
         }
@@ -135,7 +147,16 @@ final class WanQueue {
     private void add(Piece piece) {
         pieces.add(piece);
         bytes += piece.bytes().length;
-        changed.signalAll();
+        mayWrite.signal();
+    }
+
+    /** Who finds too little room for its request waits again, and more room is told of when it comes. */
+    private void wakePutter() {
+        if (turnTaken) {
+            mayPutPiece.signal();
+        } else if (bytes < window) {
+            mayPut.signal();
+        }
     }
 
     /** Waits for the first piece, which stays; null if there is none in that time, or the queue is closed. */
@@ -143,7 +164,7 @@ final class WanQueue {
         lock.lock();
         try {
             for (long leftNs = timeoutNs; pieces.isEmpty() && !closed && leftNs > 0; ) {
-                leftNs = changed.awaitNanos(leftNs);
+                leftNs = mayWrite.awaitNanos(leftNs);
             }
             return bytesOf(pieces.peek());
         } finally {
@@ -172,7 +193,10 @@ final class WanQueue {
         lock.lock();
         try {
             bytes -= count;
-            changed.signalAll();
+            wakePutter();
+            if (bytes == 0) {
+                isEmpty.signalAll();
+            }
         } finally {
             lock.unlock();
         }
@@ -202,7 +226,7 @@ final class WanQueue {
         lock.lock();
         try {
             for (long leftNs = timeoutNs; bytes > 0 && !closed && leftNs > 0; ) {
-                leftNs = changed.awaitNanos(leftNs);
+                leftNs = isEmpty.awaitNanos(leftNs);
             }
             return bytes == 0 || closed;
         } catch (InterruptedException e) {
@@ -222,7 +246,10 @@ final class WanQueue {
                     pieces.stream().anyMatch(Piece::reported) || behind.stream().anyMatch(Piece::reported);
             pieces.clear();
             behind.clear();
-            changed.signalAll();
+            mayPut.signalAll();
+            mayPutPiece.signalAll();
+            mayWrite.signalAll();
+            isEmpty.signalAll();
             return lost;
         } finally {
             lock.unlock();

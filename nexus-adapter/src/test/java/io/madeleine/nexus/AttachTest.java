@@ -189,6 +189,10 @@ class AttachTest {
                 throw new IllegalStateException("no list of friends");
             });
             assertMessage("approver has refused", () -> client.attach(failing.url()));
+            AttachPoint broken = server.of(0).allowAttach(LOOPBACK, HERE, _ -> {
+                throw new StackOverflowError("friends of friends of friends");
+            });
+            assertMessage("approver has refused", () -> client.attach(broken.url()));
             point.close();
             assertMessage("Context.allowAttach", () -> client.attach(point.url()));
             try (java.net.ServerSocket shut = new java.net.ServerSocket(0)) {

@@ -137,16 +137,17 @@ class InterceptorsTest {
 
     @Test
     void shouldCarryATraceThroughProcessesAndThreads() {
+        AtomicInteger traces = new AtomicInteger();
         ClientInterceptor tracing = (call, next) -> {
             call.put(
                     "trace",
                     RemoteCall.current()
                             .flatMap(served -> served.metadata().get("trace"))
-                            .orElse("of rank 1"));
+                            .orElseGet(() -> "trace " + traces.incrementAndGet()));
             return next.proceed();
         };
         try (World world = world(ContextOptions.DEFAULT.withClientInterceptor(tracing))) {
-            assertEquals("of rank 1", world.of(1).service(0, Store.class).traceOfNext());
+            assertEquals("trace 1", world.of(1).service(0, Store.class).traceOfNext());
         }
         try (World world = world(ContextOptions.DEFAULT)) {
             assertEquals("nothing", world.of(1).service(0, Store.class).traceOfNext());
@@ -162,6 +163,8 @@ class InterceptorsTest {
                 Object result = next.proceed();
                 if (result instanceof CompletableFuture<?> future) {
                     future.whenComplete((_, thrown) -> count(counts, what, thrown));
+                } else if (result instanceof Flow.Publisher<?> publisher) {
+                    return counted(publisher, counts, what);
                 } else {
                     count(counts, what, null);
                 }
@@ -183,11 +186,42 @@ class InterceptorsTest {
             assertThrows(RemoteException.class, () -> store.get("missing"));
             assertThrows(CompletionException.class, () -> store.later("missing").join());
             World.await(() -> counts.containsKey("client later NOT_FOUND"));
+            assertEquals(List.of("a", "b"), Publishers.toList(store.all()).get(20, TimeUnit.SECONDS));
             assertEquals(1, counts.get("client get OK").get());
             assertEquals(1, counts.get("client get NOT_FOUND").get());
             assertEquals(2, counts.get("server get OK").get());
             assertEquals(1, counts.get("server later OK").get());
+            assertEquals(1, counts.get("client all OK").get());
+            assertEquals(1, counts.get("server all OK").get());
         }
+    }
+
+    /** Counts the ends of its streams. */
+    private static <T> Flow.Publisher<T> counted(
+            Flow.Publisher<T> publisher, Map<String, AtomicInteger> counts, String what) {
+        return subscriber -> publisher.subscribe(new Flow.Subscriber<>() {
+            @Override
+            public void onSubscribe(Flow.Subscription subscription) {
+                subscriber.onSubscribe(subscription);
+            }
+
+            @Override
+            public void onNext(T item) {
+                subscriber.onNext(item);
+            }
+
+            @Override
+            public void onError(Throwable thrown) {
+                count(counts, what, thrown);
+                subscriber.onError(thrown);
+            }
+
+            @Override
+            public void onComplete() {
+                count(counts, what, null);
+                subscriber.onComplete();
+            }
+        });
     }
 
     private static void count(
