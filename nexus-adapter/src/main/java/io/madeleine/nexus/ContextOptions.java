@@ -262,8 +262,16 @@ public final class ContextOptions {
     /**
      * With certificates for contexts of other sessions, beside the secret, which they need, too. Both ends show one; names in
      * them are not compared with addresses.
+     *
+     * @throws IllegalArgumentException if the context is not initialised
      */
     public ContextOptions withTls(SSLContext context) {
+        try {
+            Object _ = context.getSocketFactory();
+        } catch (IllegalStateException e) {
+            throw new IllegalArgumentException(
+                    "no TLS is possible: " + e.getMessage() + ", expected SSLContext.init", e);
+        }
         return with(changed -> changed.tls = context);
     }
 

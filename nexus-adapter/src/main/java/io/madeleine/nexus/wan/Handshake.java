@@ -3,6 +3,7 @@ package io.madeleine.nexus.wan;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
@@ -42,6 +43,7 @@ public final class Handshake {
     };
     private static final long FIRST_PAUSE_MS = 20;
     private static final long MAX_PAUSE_MS = 500;
+    private static final int FAREWELL_MS = 1_000;
 
     private Handshake() {}
 
@@ -100,10 +102,8 @@ public final class Handshake {
                 socket.connect(new InetSocketAddress(host, port), timeoutMs);
                 socket.setSoTimeout(timeoutMs);
                 Knock.knock(socket, credentials);
-                SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, host, port, true);
-                tls.setUseClientMode(true);
-                return proveToServer(socket, secured(tls), credentials);
-            } catch (IOException | RuntimeException e) {
+                return proveToServer(socket, host, port, credentials);
+            } catch (IOException | RuntimeException | Error e) { // certificates are the program's
                 socket.close();
                 if (deadline.explains(e)) {
                     throw (IOException) new SocketTimeoutException().initCause(e);
@@ -113,15 +113,27 @@ public final class Handshake {
         }
     }
 
-    private static SealedConnection proveToServer(Socket socket, SSLSocket tls, Credentials credentials)
+    private static SealedConnection proveToServer(Socket socket, String host, int port, Credentials credentials)
             throws IOException {
-        byte[] binding = binding(tls, true);
+        SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, host, port, false);
+        tls.setUseClientMode(true);
+        byte[] binding;
         byte[] verdict;
-        try {
+        try { // with TLS 1.3 the client is through before the server has seen its certificate
+            secured(tls);
+            if (tls.getSession().getLocalCertificates() == null) {
+                awaitEnd(tls); // the server sees for itself that there is none, and says so, too
+                throw new HandshakeException(
+                        "this process has no certificate that the other end takes: expected one of an"
+                                + " authority that it trusts (ContextOptions.withTls), or none at both");
+            }
+            binding = binding(tls, true);
             tls.getOutputStream().write(credentials.proof("client", binding));
             verdict = read(tls, 1 + Proofs.BYTES);
-        } catch (SSLException e) { // with TLS 1.3 the client is through before the server has seen its certificate
-            throw refusedByTls(e);
+        } catch (SSLException e) {
+            throw isLoss(e) ? lost(e) : refusedByTls(e);
+        } catch (SocketException | EOFException e) {
+            throw lost(e);
         }
         byte[] proof = java.util.Arrays.copyOfRange(verdict, 1, verdict.length);
         if (verdict[0] != ACCEPTED || !MessageDigest.isEqual(proof, credentials.proof("server", binding))) {
@@ -135,9 +147,19 @@ public final class Handshake {
     static SealedConnection accept(Socket socket, Credentials credentials, int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
         socket.getOutputStream().write(Knock.ACCEPTED);
-        SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, null, true);
+        SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, null, false);
         tls.setUseClientMode(false);
-        secured(tls);
+        try {
+            secured(tls);
+        } catch (SSLException e) {
+            if (isLoss(e)) {
+                throw e;
+            }
+            socket.shutdownOutput(); // behind what TLS has said
+            socket.setSoTimeout(Math.min(timeoutMs, FAREWELL_MS));
+            awaitEnd(socket); // else what the client goes on sending would take that from it
+            throw refusedByTls(e);
+        }
         byte[] binding = binding(tls, false);
         if (!MessageDigest.isEqual(read(tls, Proofs.BYTES), credentials.proof("client", binding))) {
             tls.getOutputStream().write(verdict(WRONG_SECRET, new byte[Proofs.BYTES]));
@@ -147,25 +169,39 @@ public final class Handshake {
         return new SealedConnection(socket, tls, binding);
     }
 
-    private static SSLSocket secured(SSLSocket tls) throws IOException {
+    private static void secured(SSLSocket tls) throws IOException {
         SSLParameters parameters = tls.getSSLParameters();
         parameters.setProtocols(new String[] {PROTOCOL});
         parameters.setCipherSuites(SUITES);
         parameters.setNeedClientAuth(true);
         tls.setSSLParameters(parameters);
-        try {
-            tls.startHandshake();
-        } catch (SSLException e) {
-            throw refusedByTls(e);
-        }
-        return tls;
+        tls.startHandshake();
     }
 
-    private static IOException refusedByTls(SSLException e) {
-        return e.getCause() instanceof SocketException || e.getCause() instanceof EOFException
-                ? e // lost, not refused
-                : new HandshakeException("TLS 1.3 cannot be agreed on: " + e.getMessage()
-                        + "; expected certificates that each end trusts (ContextOptions.withTls), or none at both");
+    private static boolean isLoss(SSLException e) {
+        return e.getCause() instanceof SocketException || e.getCause() instanceof EOFException;
+    }
+
+    private static HandshakeException refusedByTls(SSLException e) {
+        return new HandshakeException("TLS 1.3 cannot be agreed on: " + e.getMessage()
+                + "; expected certificates that each end trusts (ContextOptions.withTls), or none at both");
+    }
+
+    private static IOException lost(IOException e) {
+        String seen = e.getMessage() == null ? "it was closed" : e.getMessage();
+        return new IOException(
+                "the connection has ended while TLS 1.3 was agreed on: " + seen + "; the other end may not take this"
+                        + " process's certificate (ContextOptions.withTls), its log says why",
+                e);
+    }
+
+    /** Reads for nobody until the other end has nothing more to say; the time for reading is bounded. */
+    private static void awaitEnd(Socket socket) {
+        try {
+            socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+        } catch (IOException _) {
+            // an end, too
+        }
     }
 
     /** What names the session, the same at both ends. */
