@@ -43,7 +43,17 @@ final class Answers {
         if (!request.hasLarge()) {
             read(found, request, false);
         } else if (calls.remove(found.id()) != null) { // no handler waits until they are there
-            Request detached = request.detach();
+            try {
+                readLater(found, request.detach());
+            } catch (Throwable e) { // no memory, for instance
+                calls.fail(found, e);
+                throw e;
+            }
+        }
+    }
+
+    private void readLater(PendingCall found, Request detached) {
+        try {
             found.readLater(new PendingCall.Reading() {
                 @Override
                 public void read() {
@@ -59,6 +69,9 @@ final class Answers {
                     detached.finish();
                 }
             });
+        } catch (Throwable e) {
+            detached.finish();
+            throw e;
         }
     }
 
@@ -80,8 +93,7 @@ final class Answers {
                 default -> failure = new NexusException("rank " + request.remote() + " answers with status " + status);
             }
         } catch (Throwable e) {
-            failure =
-                    new CodingException("the answer of rank " + request.remote() + " to " + found.method(), "read", e);
+            failure = notRead(false, found, e);
         }
         if (isRemoved || calls.remove(found.id()) != null) {
             end(found, value, failure);
@@ -103,7 +115,7 @@ final class Answers {
         for (int left = request.getInt(); left > 0; left--) {
             PendingCall found = callIn(request);
             if (found != null && calls.remove(found.id()) != null) {
-                found.fail(new OverloadedException(why));
+                calls.fail(found, new OverloadedException(why));
             }
         }
     }
@@ -145,7 +157,7 @@ final class Answers {
         try {
             failure = statusIn(request, found) == 0 ? null : thrown(found, request);
         } catch (Throwable e) {
-            failure = new CodingException("the end of " + found.method() + " of rank " + request.remote(), "read", e);
+            failure = notRead(true, found, e);
         }
         if (calls.remove(found.id()) != null) {
             end(found, null, failure);
@@ -162,11 +174,24 @@ final class Answers {
         return Thrown.read(request, call.method().declared());
     }
 
-    private static void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {
+    private static Throwable notRead(boolean isEnd, PendingCall call, Throwable why) {
+        try {
+            return new CodingException(
+                    isEnd
+                            ? "the end of " + call.method() + " of rank " + call.rank()
+                            : "the answer of rank " + call.rank() + " to " + call.method(),
+                    "read",
+                    why);
+        } catch (Throwable _) { // no memory for more
+            return why;
+        }
+    }
+
+    private void end(PendingCall call, @Nullable Object value, @Nullable Throwable failure) {
         if (failure == null) {
-            call.succeed(value);
+            calls.succeed(call, value);
         } else {
-            call.fail(failure);
+            calls.fail(call, failure);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,9 @@ final class Calls {
     /** In the time that is left, which is never below 0: metadata stand before the arguments. */
     static final long HAS_METADATA = Long.MIN_VALUE;
 
+    /** A thread that waits sees the deadline itself. One that does not so long afterwards has failed. */
+    private static final long LEFT_NS = 1_000_000_000L;
+
     private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
@@ -34,7 +38,10 @@ final class Calls {
     /** Of calls that return futures and may be made again: they are bounded while they wait for that, too. */
     private final Semaphore repeatedTurns;
 
-    private final Sweeper sweeper = new Sweeper(pending::isEmpty, this::sweep);
+    /** Calls that have been removed, and whose ends nobody could be told for want of memory. */
+    private final AtomicReference<@Nullable PendingCall> untold = new AtomicReference<>();
+
+    private final Sweeper sweeper = new Sweeper(() -> pending.isEmpty() && untold.get() == null, this::sweep);
 
     Calls(Node node, Endpoint system) {
         this.node = node;
@@ -66,7 +73,7 @@ final class Calls {
         boolean done;
         try {
             done = call.awaitDone(Math.max(0, deadlineNs - System.nanoTime()));
-        } catch (MadeleineException e) { // interrupted, or the session is closed
+        } catch (RuntimeException | Error e) { // interrupted, or the session is closed, or memory is short
             if (!giveUp(call)) {
                 awaitAnswered(call);
                 call.drop();
@@ -138,12 +145,7 @@ final class Calls {
             throw late(call);
         }
         takeTurn(turns, call.method(), leftNs);
-        pending.put(call.id(), call);
-        RemoteCall parent = RemoteCall.currentOrNull();
-        if (parent != null && call instanceof PendingCall.Unattended unattended) {
-            unattended.madeFor(parent, () -> giveUpWithParent(call));
-        }
-        sweeper.wake();
+        enter(call);
         if (node.isOver() && remove(call.id()) != null) { // looked at when close can see the call
             throw notCarriedOut(call, "the context of rank " + node.rank() + ", which makes it, is closed");
         }
@@ -175,7 +177,7 @@ final class Calls {
                 uploads.start(call); // not before: one that ends at once would end before its call begins
             }
             if (way != null && call.wentBy(way) && remove(call.id()) != null) {
-                call.fail(lost(call, String.valueOf(way.lost())));
+                fail(call, lost(call, String.valueOf(way.lost())));
             }
         } catch (RuntimeException | Error e) {
             if (remove(call.id()) != null) {
@@ -186,6 +188,27 @@ final class Calls {
                         && node.nodes().get(target.rank()).hasSaidGoodbye()) {
                     throw notCarriedOut(call, String.valueOf(e.getMessage()));
                 }
+                throw e;
+            } // it has been brought to its end by what went wrong
+        }
+    }
+
+    /** From now on whoever removes it brings it to its end. Its turn has been taken. */
+    private void enter(PendingCall call) {
+        try {
+            pending.put(call.id(), call);
+        } catch (Throwable e) { // no memory, for instance
+            turns.release();
+            throw e;
+        }
+        try {
+            RemoteCall parent = RemoteCall.currentOrNull();
+            if (parent != null && call instanceof PendingCall.Unattended unattended) {
+                unattended.madeFor(parent, () -> giveUpWithParent(call));
+            }
+            sweeper.wake();
+        } catch (Throwable e) {
+            if (remove(call.id()) != null) {
                 throw e;
             } // it has been brought to its end by what went wrong
         }
@@ -210,16 +233,53 @@ final class Calls {
     @Nullable
     PendingCall remove(long id) {
         PendingCall call = pending.remove(id);
-        if (call != null) {
-            turns.release();
+        if (call == null) {
+            return null;
         }
-        if (call != null && call.method().streamParameters().length > 0) {
-            uploads.end(call);
-        }
-        if (call instanceof PendingCall.Unattended unattended) {
-            unattended.leaveParent();
+        turns.release();
+        try {
+            if (call.method().streamParameters().length > 0) {
+                uploads.end(call);
+            }
+            if (call instanceof PendingCall.Unattended unattended) {
+                unattended.leaveParent();
+            }
+        } catch (Throwable e) { // it is over all the same
+            node.failures().notEnded(call, e);
         }
         return call;
+    }
+
+    /** Removes it and brings it to that end; what that says is there before, since memory may be short. */
+    private boolean end(PendingCall call, Throwable failure) {
+        if (remove(call.id()) == null) {
+            return false;
+        }
+        fail(call, failure);
+        return true;
+    }
+
+    /** Ends a call that has been removed; later, if memory is too short. */
+    void fail(PendingCall call, Throwable failure) {
+        try {
+            call.fail(failure);
+        } catch (Throwable _) {
+            PendingCall next;
+            do {
+                next = untold.get();
+                call.standsBefore(next, failure);
+            } while (!untold.compareAndSet(next, call));
+            sweeper.wake();
+        }
+    }
+
+    /** As {@link #fail}. */
+    void succeed(PendingCall call, @Nullable Object value) {
+        try {
+            call.succeed(value);
+        } catch (Throwable e) {
+            fail(call, e);
+        }
     }
 
     @Nullable
@@ -247,9 +307,11 @@ final class Calls {
     }
 
     private void giveUpWithParent(PendingCall call) {
-        if (giveUp(call)) {
-            call.fail(new CancellationException(
-                    "the call of " + call.method() + " is given up: the call that it was made for is cancelled"));
+        if (end(
+                call,
+                new CancellationException(
+                        "the call of " + call.method() + " is given up: the call that it was made for is cancelled"))) {
+            tellGivenUp(call);
         }
     }
 
@@ -272,8 +334,8 @@ final class Calls {
     /** Calls that went that way fail. */
     void wayLost(Way way, String why) {
         for (PendingCall call : pending.values()) {
-            if (call.way() == way && remove(call.id()) != null) {
-                call.fail(lost(call, why));
+            if (call.way() == way) {
+                end(call, lost(call, why));
             }
         }
     }
@@ -288,8 +350,8 @@ final class Calls {
     /** The context there has been closed, and whatever it had begun has been answered before it said so. */
     void peerClosed(Peer peer) {
         for (PendingCall call : pending.values()) {
-            if (call.rank() == peer.number() && remove(call.id()) != null) {
-                call.fail(notCarriedOut(call, "the context of " + peer + " has been closed"));
+            if (call.rank() == peer.number()) {
+                end(call, notCarriedOut(call, "the context of " + peer + " has been closed"));
             }
         }
     }
@@ -302,26 +364,50 @@ final class Calls {
     /** The context of this process is closed: all calls fail. */
     void close() {
         for (PendingCall call : pending.values()) {
-            if (remove(call.id()) != null) {
-                call.fail(new CallException(
-                        ErrorCode.CANCELLED,
-                        "the call of " + call.method() + " to rank " + call.rank()
-                                + " is given up: the context of rank " + node.rank()
-                                + ", which has made it, is closed"));
-            }
+            end(
+                    call,
+                    new CallException(
+                            ErrorCode.CANCELLED,
+                            "the call of " + call.method() + " to rank " + call.rank()
+                                    + " is given up: the context of rank " + node.rank()
+                                    + ", which has made it, is closed"));
         }
     }
 
     /** Looks after deadlines nobody waits for, and after peers that leave without a word. */
     private void sweep(long nowNs) {
-        for (PendingCall call : pending.values()) {
-            Way way = call.way();
-            String why = way == null ? null : way.whyDisconnected();
-            if (way != null && why != null) {
-                way.lose(why);
-            } else if (call.deadlineNs() - nowNs <= 0 && !(call instanceof PendingCall.Sync) && giveUp(call)) {
-                call.fail(late(call));
+        PendingCall next;
+        for (PendingCall call = untold.getAndSet(null); call != null; call = next) {
+            next = call.nextUntold();
+            Throwable failure = call.untold();
+            if (failure != null) {
+                fail(call, failure);
             }
         }
+        for (PendingCall call : pending.values()) {
+            try {
+                sweep(call, nowNs);
+            } catch (Throwable _) { // it is looked at again in the next sweep
+                continue;
+            }
+        }
+    }
+
+    private void sweep(PendingCall call, long nowNs) {
+        Way way = call.way();
+        String why = way == null ? null : way.whyDisconnected();
+        if (way != null && why != null) {
+            way.lose(why);
+        } else if (way != null && way.peer.hasDroppedSince(call.id())) {
+            end(call, lost(call, "a message from there was dropped, for want of memory perhaps, and the log says why"));
+        } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
+                && end(call, late(call))) {
+            tellGivenUp(call);
+        }
+    }
+
+    /** Which calls have begun by now: the number of the last one. */
+    long lastId() {
+        return lastId.get();
     }
 }

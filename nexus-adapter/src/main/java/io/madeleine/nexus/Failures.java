@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +65,7 @@ final class Failures {
         for (HandlerFailureListener listener : handlerListeners) {
             try {
                 listener.handlerFailed(endpoint, handler, sender, cause);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log(Level.WARNING, () -> "a listener of handler failures failed", e);
             }
         }
@@ -102,12 +103,34 @@ final class Failures {
         sendFailures.incrementAndGet();
     }
 
-    /** A message is no request, or its sender is gone before the whole of it. */
-    void notReceived(int peer, Throwable cause) {
-        log(Level.WARNING, () -> "a message from rank " + peer + " to rank " + rank + " is dropped", cause);
+    /** What belongs to a call that is over could not be ended with it. */
+    void notEnded(PendingCall call, Throwable cause) {
+        try {
+            log(Level.WARNING, () -> "what belongs to the call of " + call.method() + " goes on behind its end", cause);
+        } catch (Throwable _) { // the lambda takes memory, too
+            return;
+        }
     }
 
-    private synchronized void log(Level level, java.util.function.Supplier<String> text, @Nullable Throwable cause) {
+    /** A message is no request, or its sender is gone before the whole of it. */
+    void notReceived(int peer, Throwable cause) {
+        try {
+            log(Level.WARNING, () -> "a message from rank " + peer + " to rank " + rank + " is dropped", cause);
+        } catch (Throwable _) { // the lambda takes memory, too
+            return;
+        }
+    }
+
+    /** Never fails: who calls it has to go on, for want of memory, too. */
+    private void log(Level level, Supplier<String> text, @Nullable Throwable cause) {
+        try {
+            logSome(level, text, cause);
+        } catch (Throwable _) { // as little as a handler's does a log's failure end what others wait for
+            return;
+        }
+    }
+
+    private synchronized void logSome(Level level, Supplier<String> text, @Nullable Throwable cause) {
         long nowNs = System.nanoTime();
         if (nowNs - intervalStartNs > LOG_INTERVAL_NS || loggedCount == 0) {
             if (unloggedCount > 0) {

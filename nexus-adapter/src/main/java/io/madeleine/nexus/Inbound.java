@@ -219,9 +219,19 @@ final class Inbound {
             Thread.currentThread().interrupt();
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } catch (Throwable e) { // errors, too: the thread is the engine's, or drives on for another wait
+            if (endpoint.id() == Wire.SYSTEM_ENDPOINT && e instanceof VirtualMachineError) {
+                dropped(current.remote());
+            }
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
         } finally {
             current.finish();
+        }
+    }
+
+    /** A message has been dropped for want of memory, say. What it was for is not known, and need not be answered any more. */
+    void dropped(int sender) {
+        if (sender != node.rank()) {
+            node.nodes().get(sender).dropped();
         }
     }
 

@@ -255,11 +255,11 @@ final class Node {
     /** What went that way and has no answer yet will not get one. */
     void wayLost(Peer peer, Way way, String why) {
         calls.wayLost(way, why);
-        if (way instanceof WanWay wan && wan.isAccepted()) {
-            attaching.left();
-        }
         if (!peer.isAtWork()) {
             servedCalls.peerGone(peer.number());
+        }
+        if (way instanceof WanWay wan && wan.isAccepted()) {
+            attaching.left();
         }
         signal.signal();
     }

@@ -28,7 +28,7 @@ final class Peer {
     private final RefusedCalls refusedCalls = new RefusedCalls();
 
     /** Ways of the session that are lost. */
-    private final List<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
 
     private final Deferred deferred;
 
@@ -42,6 +42,9 @@ final class Peer {
 
     /** Whether a way has been lost, with what was on it. */
     private volatile boolean hasLost;
+
+    /** The number of the last call that had begun when a message was dropped. */
+    private volatile long droppedAfter;
 
     Peer(Node node, int number, NodeId id) {
         this.node = node;
@@ -257,9 +260,21 @@ final class Peer {
         return drained;
     }
 
+    // ---- messages that are dropped
+
+    /** A message from there has been dropped, whatever it was: who waits for it does so in vain. */
+    void dropped() {
+        droppedAfter = node.calls().lastId();
+    }
+
+    /** Whether a message has been dropped since the call of that number began, which may have been for it. */
+    boolean hasDroppedSince(long call) {
+        return call <= droppedAfter;
+    }
+
     // ---- the end
 
-    /** A way is lost; from itself. */
+    /** A way is lost; from itself, and again if this has not come to its end. */
     void wayLost(Way way, String why) {
         hasLost = true;
         ways.remove(way);
@@ -269,7 +284,8 @@ final class Peer {
         if (way instanceof WanWay wan) {
             routes.lost(wan, why);
         } else {
-            lostWays.add(new MethodStatus(way.name(), way.address(), MethodStatus.State.FAILED, why));
+            boolean _ =
+                    lostWays.addIfAbsent(new MethodStatus(way.name(), way.address(), MethodStatus.State.FAILED, why));
         }
         node.wayLost(this, way, why);
     }

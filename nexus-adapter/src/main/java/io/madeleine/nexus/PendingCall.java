@@ -17,6 +17,8 @@ abstract class PendingCall {
     private final @Nullable OutgoingCall outgoing;
     private volatile @Nullable Way way;
     private int givenMs;
+    private @Nullable PendingCall nextUntold;
+    private @Nullable Throwable untold;
 
     PendingCall(long id, int rank, ServiceMethod method, long deadlineNs, @Nullable OutgoingCall outgoing) {
         this.id = id;
@@ -88,6 +90,20 @@ abstract class PendingCall {
 
     /** The call has come to a bad end; from any thread that must not be held up. */
     abstract void fail(Throwable failure);
+
+    /** It has come to that end, but memory was too short to tell: it stands before another one of which that is so, if any. */
+    final void standsBefore(@Nullable PendingCall next, Throwable failure) {
+        nextUntold = next;
+        untold = failure;
+    }
+
+    final @Nullable PendingCall nextUntold() {
+        return nextUntold;
+    }
+
+    final @Nullable Throwable untold() {
+        return untold;
+    }
 
     /** No thread waits. It is given up with the call that it is made for, if there is one. */
     abstract static class Unattended extends PendingCall {

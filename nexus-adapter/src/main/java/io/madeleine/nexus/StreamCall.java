@@ -45,7 +45,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
             node.send(rank(), CREDIT, new Arguments().putLong(id()).putLong(count));
         } catch (Throwable e) {
             if (calls.remove(id()) != null) {
-                fail(e);
+                calls.fail(this, e);
             }
         }
     }
@@ -67,20 +67,26 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
             endWith(new NexusException("rank " + rank() + " sends more than it was asked for"));
             return;
         }
-        Object item;
         try {
-            item = method().readResult(request);
+            items.add(method().readResult(request));
         } catch (Throwable e) {
-            endWith(new CodingException("item " + itemCount + " of " + method() + " of rank " + rank(), "read", e));
-            return;
+            endWith(notRead(e));
         }
-        items.add(item);
+    }
+
+    private Throwable notRead(Throwable why) {
+        try {
+            return new CodingException("item " + itemCount + " of " + method() + " of rank " + rank(), "read", why);
+        } catch (Throwable _) { // no memory for more
+            return why;
+        }
     }
 
     /** At both ends. */
-    private void endWith(NexusException failure) {
-        if (calls.giveUp(this)) {
-            fail(failure);
+    private void endWith(Throwable failure) {
+        if (calls.remove(id()) != null) {
+            calls.fail(this, failure);
+            calls.tellGivenUp(this);
         }
     }
 

@@ -6,7 +6,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
- * Looks every 10 ms at what has deadlines, while there is something.
+ * Looks every 10 ms at what has deadlines, while there is something. A look that fails, for want of memory say, is not the
+ * last one.
  *
  * <p>Threading: thread-safe; a virtual thread looks.
  */
@@ -36,17 +37,28 @@ final class Sweeper {
         if (sweeping.get() || !sweeping.compareAndSet(false, true)) {
             return;
         }
-        Thread.ofVirtual().name("nexus-deadlines").start(() -> {
-            do {
-                for (int idle = 0; idle < IDLE_SWEEPS; idle++) {
-                    LockSupport.parkNanos(SWEEP_NS);
+        try {
+            Thread.ofVirtual().name("nexus-deadlines").start(this::run);
+        } catch (Throwable e) { // no memory for a thread: the next one who comes starts it
+            sweeping.set(false);
+            throw e;
+        }
+    }
+
+    private void run() {
+        do {
+            for (int idle = 0; idle < IDLE_SWEEPS; idle++) {
+                try {
+                    LockSupport.parkNanos(this, SWEEP_NS);
                     if (!isIdle.getAsBoolean()) {
                         idle = 0;
                         sweep.accept(System.nanoTime());
                     }
+                } catch (Throwable _) { // not even for an error message
+                    Thread.yield();
                 }
-                sweeping.set(false);
-            } while (!isIdle.getAsBoolean() && sweeping.compareAndSet(false, true));
-        });
+            }
+            sweeping.set(false);
+        } while (!isIdle.getAsBoolean() && sweeping.compareAndSet(false, true));
     }
 }

@@ -88,7 +88,7 @@ final class Uploads {
         if (calls.remove(call.id()) == null) {
             return () -> {};
         }
-        call.fail(failure);
+        calls.fail(call, failure);
         return () -> {
             others.forEach(other -> other.sender().fail(failure));
             if (call.method().kind() == ServiceMethod.Kind.STREAM) {

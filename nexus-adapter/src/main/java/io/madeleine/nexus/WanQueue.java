@@ -237,19 +237,29 @@ final class WanQueue {
         }
     }
 
+    private static boolean anyReported(Deque<Piece> some) {
+        for (Piece piece : some) {
+            if (piece.reported()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Nothing can be written any more; whether something is lost of which somebody is to be told. */
     boolean close() {
         lock.lock();
         try {
-            closed = true;
-            boolean lost =
-                    pieces.stream().anyMatch(Piece::reported) || behind.stream().anyMatch(Piece::reported);
+            if (!closed) {
+                closed = true;
+                mayPut.signalAll();
+                mayPutPiece.signalAll();
+                mayWrite.signalAll();
+                isEmpty.signalAll();
+            }
+            boolean lost = anyReported(pieces) || anyReported(behind);
             pieces.clear();
             behind.clear();
-            mayPut.signalAll();
-            mayPutPiece.signalAll();
-            mayWrite.signalAll();
-            isEmpty.signalAll();
             return lost;
         } finally {
             lock.unlock();

@@ -2,10 +2,8 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.SocketTimeoutException;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -39,21 +37,15 @@ final class WanReader implements Runnable {
 
     @Override
     public void run() {
-        String why;
         try {
             while (way.lost() == null) {
                 receive();
             }
-            return;
-        } catch (EOFException e) {
-            why = "it has closed its connection, or died";
-        } catch (SocketTimeoutException e) {
-            why = "no sign of it for " + node.options().silenceTimeout().toMillis()
-                    + " ms (ContextOptions.silenceTimeout)";
         } catch (Throwable e) { // memory that is short, too
-            why = "its connection is lost: " + text(e);
+            way.giveUp(e);
+        } finally {
+            growing.release();
         }
-        way.lose(why);
     }
 
     static String text(Throwable e) {
@@ -189,7 +181,8 @@ final class WanReader implements Runnable {
                 taken++;
             } catch (IOException e) {
                 throw lost(e);
-            } catch (RuntimeException e) { // of the target
+            } catch (RuntimeException | Error e) { // of the target, or for want of memory
+                connection.close();
                 way.lose("an argument could not be taken: " + e);
                 throw e;
             }
@@ -220,7 +213,8 @@ final class WanReader implements Runnable {
                 return growing.read((int) bytes);
             } catch (IOException e) {
                 throw lost(e);
-            } catch (Throwable e) { // no memory, for instance
+            } catch (RuntimeException | Error e) { // no memory, for instance
+                connection.close();
                 way.lose("an argument could not be taken: " + e);
                 throw e;
             }

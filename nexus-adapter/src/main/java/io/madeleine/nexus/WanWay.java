@@ -2,8 +2,10 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +95,8 @@ final class WanWay extends Way {
                 putBulks(arguments);
             } catch (PeerFailedException e) {
                 throw e;
-            } catch (RuntimeException e) { // memory that was closed meanwhile, say
+            } catch (RuntimeException | Error e) { // memory that was closed meanwhile, or is short
+                connection.close();
                 lose("half of a request could not be sent: " + e);
                 throw e;
             } finally {
@@ -139,27 +142,49 @@ final class WanWay extends Way {
         return outcome == WanQueue.Outcome.PUT;
     }
 
+    /** Errors, too, for want of memory say, are the end of this connection and nothing else. */
     private void write() {
+        try {
+            writeAll();
+        } catch (Throwable e) {
+            giveUp(e);
+        }
+    }
+
+    /** It cannot go on: by one of its two threads. The other end is told first, which takes no memory. */
+    void giveUp(Throwable why) {
+        connection.close();
+        loseAtLast(why);
+    }
+
+    @Override
+    String reason(Throwable why) {
+        return switch (why) {
+            case EOFException _ -> "it has closed its connection, or died";
+            case SocketTimeoutException _ ->
+                "no sign of it for " + node.options().silenceTimeout().toMillis()
+                        + " ms (ContextOptions.silenceTimeout)";
+            case InterruptedException _ -> "it was given up";
+            case Error e -> "its connection is given up at this end: " + e;
+            default -> "its connection is lost: " + WanReader.text(why);
+        };
+    }
+
+    private void writeAll() throws IOException, InterruptedException {
         byte[] batch = new byte[SealedConnection.RECORD_BYTES];
         byte[] sign = new byte[WanLayout.HEADER_BYTES];
         MemorySegment.ofArray(sign).set(Wire.INT, WanLayout.BULK_COUNT_OFFSET, SIGN);
         long pauseNs = TimeUnit.MILLISECONDS.toNanos(node.options().silenceTimeoutMs()) / SIGNS_PER_TIMEOUT;
-        try {
-            while (lost() == null) {
-                byte[] first = queue.first(pauseNs);
-                if (first != null) {
-                    writeSome(first, batch);
-                    if (queue.isEmpty()) {
-                        node.wayIsFree(peer);
-                    }
-                } else if (lost() == null && queue.isBetweenRequests()) {
-                    connection.write(sign, 0, sign.length);
+        while (lost() == null) {
+            byte[] first = queue.first(pauseNs);
+            if (first != null) {
+                writeSome(first, batch);
+                if (queue.isEmpty()) {
+                    node.wayIsFree(peer);
                 }
+            } else if (lost() == null && queue.isBetweenRequests()) {
+                connection.write(sign, 0, sign.length);
             }
-        } catch (IOException e) {
-            lose("its connection is lost: " + WanReader.text(e));
-        } catch (InterruptedException _) {
-            lose("it was given up");
         }
     }
 
@@ -198,8 +223,8 @@ final class WanWay extends Way {
 
     @Override
     void afterLoss(String why) {
-        boolean reported = queue.close();
         connection.close();
+        boolean reported = queue.close();
         writer.interrupt();
         if (reported) {
             node.failures()

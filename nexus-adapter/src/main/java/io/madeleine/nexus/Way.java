@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,11 +10,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 abstract class Way {
+    private static final long PAUSE_NS = 10_000_000;
+
     final Node node;
     final Peer peer;
 
     /** Why nothing can be sent any more, if that is so. */
     private volatile @Nullable String lost;
+
+    /** Whether it has still to be done what follows from a loss. */
+    private final AtomicBoolean unsettled = new AtomicBoolean(true);
 
     Way(Node node, Peer peer) {
         this.node = node;
@@ -58,18 +65,53 @@ abstract class Way {
         return lost;
     }
 
-    /** The way is lost; what cannot be answered any more fails. */
+    /**
+     * The way is lost; what cannot be answered any more fails. What memory is too short for is done by who comes here next: of a
+     * way with calls on it, whoever watches their deadlines.
+     */
     final void lose(String why) {
+        String first;
         synchronized (this) {
-            if (lost != null) {
-                return;
-            }
-            lost = why;
+            first = lost == null ? why : lost;
+            lost = first;
         }
-        peer.wayLost(this, why);
-        afterLoss(why);
+        if (unsettled.compareAndSet(true, false)) {
+            try {
+                peer.wayLost(this, first);
+                afterLoss(first);
+            } catch (Throwable e) {
+                unsettled.set(true);
+                throw e;
+            }
+        }
     }
 
-    /** Gives up what it has; no longer among the peer's ways. */
+    /** As {@link #lose}, by a thread of the way's own, which ends with it: again and again until there is memory for that. */
+    final void loseAtLast(Throwable why) {
+        while (true) {
+            try {
+                lose(reason(why));
+                return;
+            } catch (Throwable _) { // not even for an error message
+                boolean _ = Thread.interrupted();
+                pause();
+            }
+        }
+    }
+
+    private void pause() {
+        try {
+            LockSupport.parkNanos(this, PAUSE_NS);
+        } catch (Throwable _) {
+            Thread.yield();
+        }
+    }
+
+    /** What is said of a loss. */
+    String reason(Throwable why) {
+        return String.valueOf(why);
+    }
+
+    /** Gives up what it has; no longer among the peer's ways. Once more if it has thrown something. */
     abstract void afterLoss(String why);
 }

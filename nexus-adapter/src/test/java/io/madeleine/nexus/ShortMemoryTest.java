@@ -1,0 +1,246 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.PeerFailedException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What memory was too short for is done later, and holds up nothing. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ShortMemoryTest {
+    private static final int LARGE = 100_000;
+
+    @RemoteService
+    interface Store {
+        byte[] large();
+
+        CompletableFuture<String> never();
+    }
+
+    private static World world() {
+        return new World(
+                "sci",
+                2,
+                context -> context.export(Store.class, new Store() {
+                    @Override
+                    public byte[] large() {
+                        return new byte[LARGE];
+                    }
+
+                    @Override
+                    public CompletableFuture<String> never() {
+                        return new CompletableFuture<>();
+                    }
+                }));
+    }
+
+    private static OutOfMemoryError shortage() {
+        return new OutOfMemoryError("as a test");
+    }
+
+    /** Fails so many times. */
+    private static void failFor(AtomicInteger left) {
+        if (left.getAndDecrement() > 0) {
+            throw shortage();
+        }
+    }
+
+    @Test
+    void shouldKeepDeadlinesThoughASweepFails() {
+        AtomicInteger shortages = new AtomicInteger(3);
+        AtomicInteger sweeps = new AtomicInteger();
+        Sweeper sweeper = new Sweeper(() -> sweeps.get() > 2, _ -> {
+            failFor(shortages);
+            sweeps.incrementAndGet();
+        });
+        sweeper.wake();
+        World.await(() -> sweeps.get() > 2);
+    }
+
+    /** A way whose loss takes more memory than there is, for some time. */
+    private static final class Fragile extends Way {
+        private final AtomicInteger shortages;
+        private volatile @Nullable String settled;
+
+        Fragile(Context context, int shortages) {
+            super(context.node(), context.node().nodes().get(0));
+            this.shortages = new AtomicInteger(shortages);
+        }
+
+        @Override
+        String name() {
+            failFor(shortages);
+            return "fragile";
+        }
+
+        @Override
+        String address() {
+            failFor(shortages);
+            return "nowhere";
+        }
+
+        @Override
+        String reason(Throwable why) {
+            failFor(shortages);
+            return super.reason(why);
+        }
+
+        @Override
+        boolean send(Arguments arguments, Link link, int handler) {
+            return false;
+        }
+
+        @Override
+        boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
+            return false;
+        }
+
+        @Override
+        boolean isDrained() {
+            return true;
+        }
+
+        @Override
+        boolean awaitDrained(long timeoutNs) {
+            return true;
+        }
+
+        @Override
+        @Nullable
+        String whyDisconnected() {
+            return lost();
+        }
+
+        @Override
+        void afterLoss(String why) {
+            failFor(shortages);
+            settled = why;
+        }
+    }
+
+    @Test
+    void shouldLoseAWayAtLastHoweverOftenMemoryIsTooShort() {
+        try (World world = world()) {
+            Fragile way = new Fragile(world.of(1), 5);
+            way.peer.add(way);
+            way.loseAtLast(shortage());
+            assertEquals(shortage().toString(), way.settled);
+            assertFalse(way.peer.ways().contains(way));
+            assertEquals(
+                    1,
+                    way.peer.methods().stream()
+                            .filter(method -> method.name().equals("fragile"))
+                            .count());
+        }
+    }
+
+    @Test
+    void shouldLoseAWayWithTheNextOneWhoFindsItLost() {
+        try (World world = world()) {
+            Fragile way = new Fragile(world.of(1), 1);
+            assertThrows(OutOfMemoryError.class, () -> way.lose("first"));
+            way.lose("second");
+            assertEquals("first", way.settled);
+        }
+    }
+
+    /** A call whose caller cannot be told for some time. */
+    private static final class Untellable extends PendingCall {
+        private final AtomicInteger shortages;
+        private final CompletableFuture<Throwable> end = new CompletableFuture<>();
+
+        Untellable(Context context, String method, int shortages) {
+            super(
+                    context.node().calls().nextId(),
+                    0,
+                    context.node().codecs().methodsOf(Store.class, TimeUnit.MINUTES.toNanos(1)).values().stream()
+                            .filter(each -> each.method().getName().equals(method))
+                            .findAny()
+                            .orElseThrow(),
+                    System.nanoTime() + TimeUnit.MINUTES.toNanos(1),
+                    null);
+            this.shortages = new AtomicInteger(shortages);
+        }
+
+        @Override
+        void succeed(@Nullable Object value) {
+            failFor(shortages);
+            end.completeExceptionally(new AssertionError("it has succeeded"));
+        }
+
+        @Override
+        void readLater(Reading reading) {
+            failFor(shortages);
+            super.readLater(reading);
+        }
+
+        @Override
+        void fail(Throwable failure) {
+            failFor(shortages);
+            end.complete(failure);
+        }
+
+        void begin(Context context) {
+            context.node()
+                    .calls()
+                    .begin(
+                            this,
+                            new Calls.Target(0, new Link(Endpoints.idOf(Store.class.getName())), new String[0]),
+                            null);
+        }
+    }
+
+    @Test
+    void shouldTellTheEndOfACallWhenThereIsMemoryForThat() throws Exception {
+        try (World world = world()) {
+            Untellable call = new Untellable(world.of(1), "never", 3);
+            call.begin(world.of(1));
+            World.await(() -> call.way() != null);
+            world.of(1).node().calls().wayLost(Objects.requireNonNull(call.way()), "it is cut");
+            assertTrue(call.end.get(10, TimeUnit.SECONDS).getMessage().contains("it is cut"));
+            assertEquals(0, world.of(1).outstandingCount());
+        }
+    }
+
+    @Test
+    void shouldEndACallWhoseLargeAnswerCannotBeTaken() throws Exception {
+        try (World world = world()) {
+            Untellable call = new Untellable(world.of(1), "large", 2);
+            call.begin(world.of(1));
+            assertSame(
+                    OutOfMemoryError.class, call.end.get(10, TimeUnit.SECONDS).getClass());
+            assertEquals(
+                    LARGE,
+                    world.of(1)
+                            .startpoint(0, Store.class.getName())
+                            .service(Store.class)
+                            .large()
+                            .length);
+        }
+    }
+
+    @Test
+    void shouldEndCallsWhoseAnswerMayHaveBeenDropped() {
+        try (World world = world()) {
+            Store store = world.of(1).startpoint(0, Store.class.getName()).service(Store.class);
+            CompletableFuture<String> before = store.never();
+            world.of(1).node().nodes().get(0).dropped();
+            CompletableFuture<String> after = store.never();
+            ExecutionException failure = assertThrows(ExecutionException.class, () -> before.get(10, TimeUnit.SECONDS));
+            assertSame(PeerFailedException.class, failure.getCause().getClass());
+            assertFalse(after.isDone());
+            after.cancel(false);
+        }
+    }
+}
