@@ -13,6 +13,12 @@ final class HandlerWaits {
     /** What most messages need that are on their way; to hand the lead over takes as long. */
     private static final long MOMENT_NS = 100_000;
 
+    /**
+     * For how long the session's own thread, where nobody else leads, drives everything itself, but for handlers. Then another
+     * one leads, and calls those of other channels: what the handler waits for may depend on them.
+     */
+    private static final long ON_DUTY_NS = 2_000_000;
+
     private final ProgressEngine engine;
     private final Lead lead;
     private final Leading leading;
@@ -61,30 +67,26 @@ final class HandlerWaits {
         }
         engine.raiseDemand();
         try {
-            return follow(self, on, condition, untilNs);
+            return follow(self, on, condition, startNs, untilNs);
         } finally {
             engine.lowerDemand();
         }
     }
 
-    private boolean follow(Thread self, Waitable on, Condition condition, long untilNs) {
-        boolean mayLead = self == engine.foreignThread(); // else that one leads if nobody else does
-        long selfId = self.threadId();
-        Condition metOrRelieved = mayLead ? () -> condition.isMet() || engine.hasLeadSeekers() : condition;
+    private boolean follow(Thread self, Waitable on, Condition condition, long startNs, long untilNs) {
         while (true) {
-            if (mayLead && engine.tryLead(self)) {
-                WaitOutcome outcome = WaitOutcome.EXPIRED;
-                try {
-                    outcome = leading.lead(true, on, metOrRelieved, untilNs);
-                } finally {
-                    if (lead.holder == selfId) {
-                        lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
-                    }
-                    engine.passLeadOn();
+            boolean mayLead = engine.ownThreads().isOnDuty(self); // else the thread that is leads if nobody else does
+            if (mayLead && !lead.isHeld()) {
+                boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - (startNs + ON_DUTY_NS) <= 0;
+                WaitOutcome outcome =
+                        leadOnDuty(self, on, condition, isShort ? untilNs : startNs + ON_DUTY_NS, isShort);
+                if (condition.isMet()) {
+                    return true;
                 }
-                if (outcome == WaitOutcome.EXPIRED || condition.isMet()) {
-                    return outcome == WaitOutcome.MET;
+                if (outcome == WaitOutcome.EXPIRED && isShort) {
+                    return false;
                 }
+                continue;
             }
             switch (following.follow(on, condition, untilNs, mayLead)) {
                 case MET -> {
@@ -95,6 +97,31 @@ final class HandlerWaits {
                 }
                 default -> Thread.onSpinWait(); // the lead is free
             }
+        }
+    }
+
+    /**
+     * Leads until the condition is met, a thread waits that could lead, or the time has come; then another is on duty, unless the
+     * wait is over.
+     */
+    private WaitOutcome leadOnDuty(Thread self, Waitable on, Condition condition, long untilNs, boolean isShort) {
+        Condition metOrRelieved = () -> condition.isMet() || engine.hasLeadSeekers();
+        long selfId = self.threadId();
+        if (!engine.tryLead(self)) {
+            return WaitOutcome.LEAD_IS_GONE;
+        }
+        WaitOutcome outcome = WaitOutcome.MET;
+        try {
+            outcome = leading.lead(true, on, metOrRelieved, untilNs);
+            return outcome;
+        } finally {
+            if (lead.holder == selfId) {
+                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+            }
+            if (outcome == WaitOutcome.EXPIRED && !isShort) {
+                engine.ownThreads().relieve();
+            }
+            engine.passLeadOn();
         }
     }
 }

@@ -34,7 +34,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     private final Reactor reactor;
     private final Thread absentThread = Thread.ofPlatform().unstarted(() -> {});
-    private final ProgressThread progressThread;
+    private final OwnThreads ownThreads;
     private final VirtualLeader virtualLeader;
     private final Rounds rounds;
     private final Impatience impatience = new Impatience();
@@ -58,8 +58,9 @@ public final class ProgressEngine implements AutoCloseable {
         this.following = new Following(this, lead, waitList, leading);
         this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
         this.virtualLeader = new VirtualLeader(this, leading, awakenings, name);
-        this.progressThread = new ProgressThread(this, virtualLeader, name);
-        progressThread.start();
+        this.ownThreads = new OwnThreads(
+                number -> new ProgressThread(this, virtualLeader, number == 0 ? name : name + "-" + number));
+        ownThreads.onDuty().start();
     }
 
     /** Adds something to poll. */
@@ -135,7 +136,7 @@ public final class ProgressEngine implements AutoCloseable {
     /** Declares that something has to progress though no thread waits for it: the session's own thread leads if need be. */
     public void raiseDemand() {
         if (demand.getAndIncrement() == 0 && !virtualLeader.hasTurn()) { // which looks at the demand after its turn
-            progressThread.wake();
+            ownThreads.onDuty().wake();
         }
     }
 
@@ -178,7 +179,11 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** The session's own thread, which leads if nobody else does, and may be the caller in a handler. */
     public Thread foreignThread() {
-        return progressThread;
+        return ownThreads.onDuty();
+    }
+
+    OwnThreads ownThreads() {
+        return ownThreads;
     }
 
     /** A thread that never runs: what it may not touch is confined to another. */
@@ -204,7 +209,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
         if (self.isVirtual()) {
             roundIsWanted = true;
-            progressThread.leadIsFree();
+            ownThreads.onDuty().leadIsFree();
             leaveCarrier();
             return 0;
         }
@@ -391,7 +396,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
             lead.release();
             virtualLeader.giveTurn();
-            progressThread.leadIsFree(); // to watch
+            ownThreads.onDuty().leadIsFree(); // to watch
         } else {
             releaseLead();
         }
@@ -407,7 +412,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
         } else if (hasDemand()) {
-            progressThread.wake();
+            ownThreads.onDuty().wake();
         }
     }
 
@@ -416,7 +421,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
         } else if (hasDemand()) {
-            progressThread.leadIsFree();
+            ownThreads.onDuty().leadIsFree();
         }
     }
 
@@ -456,14 +461,14 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** A thread that could lead has begun to wait: the session's own hands the lead over. */
     void relieveProgressThread() {
-        if (lead.isHeldBy(progressThread)) {
+        if (lead.isHeldBy(ownThreads.onDuty())) {
             reactor.wakeUp(); // a thread that waits for itself is served faster
         }
     }
 
     /** The session's own thread leads only while nobody else wants to. */
     boolean progressThreadShouldYield() {
-        return lead.isHeldBy(progressThread) && waitList.hasLeadSeekers();
+        return lead.isHeldBy(ownThreads.onDuty()) && waitList.hasLeadSeekers();
     }
 
     /**
@@ -481,7 +486,7 @@ public final class ProgressEngine implements AutoCloseable {
         lead.close();
         waitList.wakeAll();
         virtualLeader.end();
-        progressThread.end();
+        ownThreads.end();
         lead.takeForGood(reactor);
     }
 }

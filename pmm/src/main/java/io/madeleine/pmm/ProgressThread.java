@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * a lead that was left only if nobody has taken it for a moment: a thread that sends and waits in turns keeps it so. What
  * {@link VirtualLeader} does better it leaves to that, and watches it.
  *
- * <p>Threading: one per engine; {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
+ * <p>Threading: one per engine is on duty ({@link OwnThreads}); {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
  */
 final class ProgressThread extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
@@ -67,7 +67,11 @@ final class ProgressThread extends Thread {
         int busyRounds = 0;
         int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
-            if (virtual.hasTurn()) {
+            if (!engine.ownThreads().isOnDuty(this)) { // a handler has kept it for long
+                standBy();
+                busyRounds = 0;
+                leadsSeen = engine.leadCount();
+            } else if (virtual.hasTurn()) {
                 watch();
                 busyRounds = 0;
                 leadsSeen = engine.leadCount(); // it has let the lead go for good
@@ -90,6 +94,13 @@ final class ProgressThread extends Thread {
                 lead();
                 leadsSeen = engine.leadCount() - 1; // who wanted it may have had it by now, and left it for a moment
             }
+        }
+    }
+
+    private void standBy() {
+        engine.ownThreads().standBy(this);
+        while (!engine.isClosed() && !engine.ownThreads().isOnDuty(this)) {
+            LockSupport.park(this);
         }
     }
 

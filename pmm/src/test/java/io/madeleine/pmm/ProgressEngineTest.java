@@ -885,6 +885,53 @@ class ProgressEngineTest {
     }
 
     @Test
+    void shouldCallOtherHandlersWhileOneKeepsTheSessionsOwnThreadAndNobodyElseWaits() throws Exception {
+        int rounds = 3;
+        AtomicInteger others = new AtomicInteger();
+        AtomicInteger waits = new AtomicInteger();
+        AtomicInteger waited = new AtomicInteger();
+        AtomicReference<Thread> kept = new AtomicReference<>();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        engine.addDispatcher(
+                () -> {
+                    if (waits.get() > others.get()) {
+                        others.incrementAndGet();
+                        engine.signal(news);
+                        return 1;
+                    }
+                    return 0;
+                },
+                WaitHint.AUTO);
+        AtomicReference<Dispatcher> dispatcher = new AtomicReference<>();
+        dispatcher.set(engine.addDispatcher(
+                "keeps",
+                () -> {
+                    Dispatcher within = dispatcher.get();
+                    if (within == null || waits.get() == rounds) {
+                        return 0;
+                    }
+                    within.handling(news); // so that it may wait for ever
+                    int count = waits.incrementAndGet();
+                    kept.set(Thread.currentThread());
+                    try {
+                        assertEquals(engine.foreignThread(), kept.get());
+                        assertTrue(engine.await(news, () -> others.get() >= count, in(20_000)));
+                    } catch (Throwable e) {
+                        done.completeExceptionally(e);
+                    }
+                    if (waited.incrementAndGet() == rounds) {
+                        done.complete(null);
+                    }
+                    return 1;
+                },
+                WaitHint.AUTO));
+        network.send(); // whoever leads may sleep
+        done.get(30, TimeUnit.SECONDS); // idle meanwhile
+        engine.lowerDemand(); // the dispatchers'
+        engine.lowerDemand();
+    }
+
+    @Test
     void shouldFailAWaitOfAHandlerThatIsNotForItsOwnMessageAndSayWhatToUse() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         try (ProgressEngine other = new ProgressEngine(
