@@ -2,14 +2,18 @@ package io.madeleine.bmm;
 
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the packets of one link into the blocks that have been unpacked from it. Blocks are gathered, and extracted when
  * their bytes are there: from an asymmetric link in whatever parts arrive ({@code receive_sub_buffer_group}), from a
- * symmetric one not before {@link #checkOut()}, when the group is known to be what was sent.
+ * symmetric one not before {@link #checkOut()}, when the group is known to be what was sent. What has not arrived when it is
+ * looked for is posted to the link, if that is a {@link PostingLink}.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
@@ -18,6 +22,9 @@ public final class ReceiveBmm {
     private final ReceiveLedger ledger;
     private final boolean extractsParts;
     private final BufferGroup group = new BufferGroup();
+    private final @Nullable PostingLink posting;
+    private final BufferGroup newlyExpected = new BufferGroup();
+    private long expectedBytes;
     private long checkedOutBytes;
     private long openHeader;
     private long openBytes;
@@ -27,6 +34,7 @@ public final class ReceiveBmm {
     public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
         this.link = link;
         this.ledger = ledger;
+        this.posting = link instanceof PostingLink able ? able : null;
         this.extractsParts = link.capabilities().aggregation() == AggregationMode.ASYMMETRIC;
     }
 
@@ -84,6 +92,41 @@ public final class ReceiveBmm {
      * @return how many bytes and packets were dealt with
      */
     public long extract() {
+        return posting == null ? extractArrived() : extractAndExpect(posting);
+    }
+
+    private long extractAndExpect(PostingLink able) {
+        long before = group.remainingBytes();
+        long moved;
+        try {
+            moved = extractArrived();
+        } finally { // also if the memory of a block turns out to be gone
+            expectedBytes = Math.max(0, expectedBytes - (before - group.remainingBytes()));
+        }
+        if (checkedOutBytes > expectedBytes && !ledger.isEnded()) {
+            expectRest(able);
+        }
+        return moved;
+    }
+
+    /** Posts what is to be extracted and has not been posted, behind what has. */
+    private void expectRest(PostingLink able) {
+        long past = expectedBytes;
+        long left = checkedOutBytes - expectedBytes;
+        for (int i = 0; left > 0; i++) {
+            long here = group.bytes(i);
+            long skipped = Math.min(past, here);
+            long wanted = Math.min(left, here - skipped);
+            newlyExpected.add(group.segment(i), group.offset(i) + skipped, wanted);
+            past -= skipped;
+            left -= wanted;
+        }
+        able.expect(newlyExpected);
+        newlyExpected.clear();
+        expectedBytes = checkedOutBytes;
+    }
+
+    private long extractArrived() {
         long moved = 0;
         while (checkedOutBytes > 0 && open()) {
             if (holdsLargerGroup()) {
@@ -196,7 +239,23 @@ public final class ReceiveBmm {
         return openHeader != 0 && openBytes == 0;
     }
 
-    /** Forgets the blocks. */
+    /** Whether blocks can be posted to the link, so that they have to be {@linkplain #retract() taken back}. */
+    public boolean posts() {
+        return posting != null;
+    }
+
+    /**
+     * Takes posted blocks back, which have been forgotten.
+     *
+     * @return {@link LinkStatus#PENDING} while the link may still write to them: to be repeated, and nothing else to be done
+     *     with the link
+     */
+    public int retract() {
+        expectedBytes = 0;
+        return posting == null ? LinkStatus.COMPLETE : posting.retract();
+    }
+
+    /** Forgets the blocks; those that were posted are to be {@linkplain #retract() taken back}. */
     public void forgetBlocks() {
         group.clear();
         checkedOutBytes = 0;

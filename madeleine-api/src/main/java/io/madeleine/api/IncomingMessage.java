@@ -150,7 +150,8 @@ public non-sealed interface IncomingMessage extends Message {
 
     /**
      * Drops what has not been unpacked and ends the message, without waiting: the session drains the rest, and the
-     * sender's next message follows.
+     * sender's next message follows. Only where a NIC may be writing into blocks of the message, that is waited for, no longer
+     * than {@code madeleine.peer-timeout}.
      */
     void discard();
 

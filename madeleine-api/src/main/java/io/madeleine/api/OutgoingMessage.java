@@ -131,7 +131,8 @@ public non-sealed interface OutgoingMessage extends Message {
 
     /**
      * Aborts the message if {@link #endPacking()} has not been called or did not return normally: its receiver gets a
-     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end. Never waits.
+     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end. Waits
+     * for nothing but memory that a NIC is reading, and for that no longer than {@code madeleine.peer-timeout}.
      */
     @Override
     void close();

@@ -129,7 +129,13 @@ final class SessionOpening {
         Map<String, SwitchedChannel> channels = new TreeMap<>();
         for (ChannelConfig channel : config.channels()) {
             SwitchedChannel opened = new SwitchedChannel(
-                    session, channel.name(), engine, new SwitchSettings(config.selfDescribed(), channel.hint()));
+                    session,
+                    channel.name(),
+                    engine,
+                    new SwitchSettings(
+                            config.selfDescribed(),
+                            channel.hint(),
+                            config.timeouts().peerNs()));
             channels.put(channel.name(), opened);
             resources.add(opened::close);
             session.addChannel(channel.name(), opened);

@@ -2,9 +2,11 @@ package io.madeleine.switching;
 
 import io.madeleine.bmm.ReceiveBmm;
 import io.madeleine.bmm.ReceiveLedger;
+import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +27,14 @@ final class Extraction {
     private final List<TransmissionCapabilities> modules;
     private final ReceiveLedger ledger = new ReceiveLedger();
     private final ReceiveBmm[] bmms;
+    private final ReceiveBmm[] posting;
     private int currentLink = NO_LINK;
     private int blockCount;
 
     Extraction(List<TransmissionLink> links, List<TransmissionCapabilities> modules) {
         this.modules = modules;
         this.bmms = links.stream().map(link -> new ReceiveBmm(link, ledger)).toArray(ReceiveBmm[]::new);
+        this.posting = Arrays.stream(bmms).filter(ReceiveBmm::posts).toArray(ReceiveBmm[]::new);
     }
 
     ReceiveLedger ledger() {
@@ -124,6 +128,17 @@ final class Extraction {
         for (ReceiveBmm bmm : bmms) {
             bmm.forgetBlocks();
         }
+    }
+
+    /** Takes back what was posted of blocks that are forgotten; to be repeated, and nothing else done, while it is pending. */
+    int retract() {
+        int status = LinkStatus.COMPLETE;
+        for (ReceiveBmm bmm : posting) {
+            if (bmm.retract() == LinkStatus.PENDING) {
+                status = LinkStatus.PENDING;
+            }
+        }
+        return status;
     }
 
     void nextMessage() {

@@ -190,6 +190,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     public void discard() {
         if (isGivenUpByClose()) {
             half.discard(number());
+            half.awaitRetraction(this);
         }
     }
 

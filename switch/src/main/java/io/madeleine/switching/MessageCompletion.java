@@ -2,6 +2,8 @@ package io.madeleine.switching;
 
 import io.madeleine.api.Completion;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
@@ -137,6 +139,32 @@ final class MessageCompletion implements Completion, Condition {
     /** Waits for the end; false at the deadline. */
     boolean awaitEnd(long deadlineNs) {
         return isMet() || await(waitable, this, deadlineNs);
+    }
+
+    /** Waits for an end that comes soon, whatever happens: memory depends on it. An interrupt is left to the next wait. */
+    void awaitEndInAnyCase() {
+        awaitInAnyCase(this);
+    }
+
+    /** As {@link #awaitEndInAnyCase}, for something else that ends with the message at the latest. */
+    void awaitInAnyCase(Condition condition) {
+        boolean interrupted = false;
+        try {
+            while (!condition.isMet()) {
+                try {
+                    await(waitable, condition, ProgressEngine.NO_DEADLINE);
+                } catch (WaitInterruptedException _) {
+                    Thread.interrupted(); // else the next wait would end at once, too
+                    interrupted = true;
+                } catch (SessionException _) {
+                    return; // it is closed, and has taken back whatever was posted
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Throws what went wrong, as seen from the calling thread. */

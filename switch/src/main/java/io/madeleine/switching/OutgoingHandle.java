@@ -106,6 +106,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
         if (isGivenUpByClose()) {
             startEnding();
             half.abort(number());
+            half.awaitRelease(this);
         }
         leaveToNext();
     }

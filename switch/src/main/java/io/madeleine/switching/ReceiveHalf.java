@@ -6,6 +6,7 @@ import static io.madeleine.switching.Reception.ENDING;
 import static io.madeleine.switching.Reception.HELD;
 import static io.madeleine.switching.Reception.IDLE;
 import static io.madeleine.switching.Reception.OPEN;
+import static io.madeleine.switching.Reception.RETRACTING;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.Condition;
@@ -140,7 +141,7 @@ final class ReceiveHalf {
 
     /** Whether the rest of a message that its user has done with is still coming in, to be dropped. */
     boolean isDropping() {
-        return reception.is(DISCARDING);
+        return reception.is(DISCARDING) || reception.is(RETRACTING);
     }
 
     /** Waits until a message has arrived; false at the deadline. */
@@ -168,8 +169,8 @@ final class ReceiveHalf {
         }
         reception.lock();
         try {
-            if (!using.isOpen()) {
-                return true;
+            if (!using.isOpen() || state.get() == RETRACTING) {
+                return !using.isOpen();
             }
             reception.confine(using, reception.isConfined() || reception.isConfined(block));
             extraction.append(link, block, offset, bytes, express);
@@ -178,7 +179,7 @@ final class ReceiveHalf {
                 return true;
             }
             attention.setInterest(!extraction.isDrained());
-            return extraction.isCheckedOut();
+            return reception.isCheckedOut();
         } finally {
             reception.unlock();
         }
@@ -195,7 +196,7 @@ final class ReceiveHalf {
                 return true;
             }
             attention.setInterest(!extraction.isDrained());
-            return extraction.isCheckedOut();
+            return reception.isCheckedOut();
         } finally {
             reception.unlock();
         }
@@ -205,8 +206,8 @@ final class ReceiveHalf {
     boolean isCheckedOut(IncomingHandle waiting) {
         reception.lock();
         try {
-            if (!waiting.isOpen()) {
-                return true;
+            if (!waiting.isOpen() || state.get() == RETRACTING) {
+                return !waiting.isOpen();
             }
             boolean lost = connection.isLost(); // before the look: what came before the loss is there
             if (reception.isConfined() || lost) {
@@ -214,13 +215,13 @@ final class ReceiveHalf {
                     // what came before the loss counts
                 }
             }
-            if (!waiting.isOpen() || extraction.isCheckedOut()) {
+            if (!waiting.isOpen() || reception.isCheckedOut()) {
                 return true;
             }
             if (reception.isConfined()) {
                 attention.setInterest(true);
             }
-            return reception.judgeWait(lost);
+            return state.get() != RETRACTING && reception.judgeWait(lost) && !waiting.isOpen();
         } finally {
             reception.unlock();
         }
@@ -248,7 +249,7 @@ final class ReceiveHalf {
         }
         reception.lock();
         try {
-            if (!ending.isOpen() || state.get() == ENDING) {
+            if (!ending.isOpen() || state.get() == ENDING || state.get() == RETRACTING) {
                 return !ending.isOpen();
             }
             reception.confine(ending, reception.isConfined());
@@ -318,6 +319,7 @@ final class ReceiveHalf {
         } finally {
             reception.unlock();
         }
+        awaitRetraction(using);
         using.completion().throwFailure();
     }
 
@@ -328,6 +330,13 @@ final class ReceiveHalf {
             reception.discard(number);
         } finally {
             reception.unlock();
+        }
+    }
+
+    /** Waits as long as a network may write into blocks of the message, which has been given up. */
+    void awaitRetraction(IncomingHandle givenUp) {
+        if (givenUp.isOpen()) {
+            givenUp.completion().awaitEndInAnyCase();
         }
     }
 

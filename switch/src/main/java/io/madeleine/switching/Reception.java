@@ -4,6 +4,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +41,9 @@ final class Reception {
     /** Its user has done with it, and the rest is still coming in. */
     static final int DISCARDING = 5;
 
+    /** It has failed, or its user does not want it, but a network may still write into its blocks. */
+    static final int RETRACTING = 6;
+
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final TransmissionLink primary;
@@ -47,6 +51,7 @@ final class Reception {
     private final Attention attention;
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
+    private final Retraction retraction;
     private final Waitable news;
     private final Waitable arrivals; // one of those who want to receive is enough
 
@@ -65,6 +70,7 @@ final class Reception {
         this.engine = connection.engine();
         this.primary = primary;
         this.extraction = extraction;
+        this.retraction = new Retraction(connection, this);
         this.attention = new Attention(engine, connection.protocol());
         this.news = connection.newWaitable(
                 "use endUnpackingAsync in place of endUnpacking, and Completion.onDone in place of"
@@ -149,7 +155,7 @@ final class Reception {
             // on to what stands behind
         }
         if (state.get() == ENDING && (!confined || mayTouchBlocks())) {
-            failForLoss(); // and becomes DISCARDING
+            failForLoss(); // and becomes DISCARDING, or RETRACTING at first
         }
         if (state.get() != IDLE && state.get() != DISCARDING) {
             return false;
@@ -202,9 +208,12 @@ final class Reception {
                 }
                 case ENDING -> {
                     work += extract();
-                    if (state.get() != DISCARDING && (!judgeEnd() || state.get() == IDLE)) {
+                    if (state.get() == ENDING && (!judgeEnd() || state.get() == IDLE)) {
                         return work; // the next message is left to the next poll: looking may be a system call
                     }
+                }
+                case RETRACTING -> {
+                    return work; // up to a step of its own
                 }
                 case DISCARDING -> {
                     work += drop();
@@ -323,27 +332,48 @@ final class Reception {
 
     /** The message fails for its user; what is left of it is dropped as it arrives. Under the lock. */
     void fail(MadeleineException failure) {
+        giveUp(failure);
+    }
+
+    private void giveUp(@Nullable MadeleineException failure) {
+        extraction.forgetBlocks();
+        if (extraction.retract() == LinkStatus.PENDING) {
+            confined = false;
+            state.set(RETRACTING);
+            retraction.start(failure);
+        } else {
+            concludeGivenUp(failure);
+        }
+    }
+
+    private void concludeGivenUp(@Nullable MadeleineException failure) {
         startDiscarding();
         end(failure);
         VarHandle.fullFence(); // who waits sees the end, or is seen
         engine.signal(news);
     }
 
+    /** Whether no network writes into blocks of the message any more, which ends for its user then. Under the lock. */
+    boolean tryConcludeRetraction(@Nullable MadeleineException failure) {
+        if (extraction.retract() == LinkStatus.PENDING) {
+            return false;
+        }
+        concludeGivenUp(failure);
+        advance();
+        return true;
+    }
+
     /** The user of the message of that number does not want it, if it has not ended. Under the lock. */
     void discard(long number) {
         IncomingHandle current = handle;
-        if (current != null && current.number() == number && current.isGivenUpByClose()) {
-            startDiscarding();
-            end(null);
-            VarHandle.fullFence(); // who waits sees the end, or is seen
-            engine.signal(news);
+        if (current != null && current.number() == number && current.isGivenUpByClose() && state.get() != RETRACTING) {
+            giveUp(null);
             advance();
         }
     }
 
     /** What is left of the message is dropped as it arrives. Under the lock. */
     private void startDiscarding() {
-        extraction.forgetBlocks();
         confined = false;
         state.set(DISCARDING);
         attention.setInterest(true);
@@ -358,6 +388,11 @@ final class Reception {
     void confine(IncomingHandle user, boolean withConfinedBlock) {
         confined = withConfinedBlock;
         user.setUser(withConfinedBlock);
+    }
+
+    /** Whether the last block, and all before it from the same link, have their data. */
+    boolean isCheckedOut() {
+        return extraction.isCheckedOut() && state.get() != RETRACTING;
     }
 
     /** Whether a block that only its user may touch waits for its data. */

@@ -38,6 +38,7 @@ final class SendHalf implements Step {
     private final ProgressEngine engine;
     private final SelectionTable table;
     private final Insertion insertion;
+    private final PostedMemory posted;
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
@@ -50,6 +51,12 @@ final class SendHalf implements Step {
     private int blockCount;
     private boolean aborting;
     private boolean raisedDemand;
+
+    /** All is out, or given up, but a network still reads memory of the message. */
+    private boolean releasing;
+
+    /** The last message that was given up. */
+    private volatile long givenUpNumber = NO_MESSAGE;
 
     /** This process leaves: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
@@ -75,6 +82,7 @@ final class SendHalf implements Step {
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
+        this.posted = new PostedMemory(connection, links);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
     }
@@ -279,6 +287,15 @@ final class SendHalf implements Step {
         }
     }
 
+    /** Waits as long as a network may read memory of the message, which its user has given up. */
+    void awaitRelease(OutgoingHandle aborted) {
+        long number = aborted.number();
+        if (posted.isPossible() && aborted.isOpen()) {
+            aborted.completion()
+                    .awaitInAnyCase(() -> !aborted.isOpen() || (givenUpNumber == number && !posted.isHeld()));
+        }
+    }
+
     private void abortOpen() {
         try {
             startAbort(closedBeforeItsEnd());
@@ -310,6 +327,12 @@ final class SendHalf implements Step {
 
     @Override
     public boolean step() {
+        if (aborting && posted.isPossible() && !posted.isHeld()) {
+            engine.signal(news); // who waits for memory looks for himself
+        }
+        if (releasing) {
+            return conclude(outcome);
+        }
         if (!aborting && abortRequest.get() == messageNumber) {
             startAbort(closedBeforeItsEnd());
         }
@@ -318,8 +341,7 @@ final class SendHalf implements Step {
 
     private boolean advance() {
         if (stopped) {
-            conclude(connection.failure());
-            return true;
+            return conclude(connection.failure());
         }
         int status;
         try {
@@ -329,10 +351,12 @@ final class SendHalf implements Step {
             status = insertion.finishAbort();
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
+            if (aborting) {
+                posted.isAwaited(); // and breaks the connection up if that takes too long
+            }
             return false;
         }
-        conclude(status == LinkStatus.COMPLETE ? outcome : connection.failure());
-        return true;
+        return conclude(status == LinkStatus.COMPLETE ? outcome : connection.failure());
     }
 
     private void startAbort(MessageAbortedException why) {
@@ -342,9 +366,32 @@ final class SendHalf implements Step {
         outcome = why;
         aborting = true;
         insertion.abandon();
+        givenUpNumber = messageNumber;
     }
 
-    private void conclude(@Nullable MadeleineException failure) {
+    /** Ends the message, unless a network still reads memory of it; returns whether it has ended. */
+    private boolean conclude(@Nullable MadeleineException failure) {
+        if (posted.isPossible() && isStillRead(failure)) {
+            releasing = true;
+            return false;
+        }
+        concludeNow(posted.isPossible() ? outcome : failure);
+        return true;
+    }
+
+    private boolean isStillRead(@Nullable MadeleineException failure) {
+        outcome = failure;
+        if (!posted.isHeld()) {
+            return false;
+        }
+        if (failure == null && (connection.isLost() || stopped)) {
+            outcome = connection.failure();
+        }
+        boolean givenUp = outcome != null || abortRequest.get() == messageNumber;
+        return givenUp ? posted.isAwaited() : posted.isHeld();
+    }
+
+    private void concludeNow(@Nullable MadeleineException failure) {
         OutgoingHandle ended = handle;
         SendBmm last = insertion.last();
         long number = messageNumber++;
@@ -354,6 +401,10 @@ final class SendHalf implements Step {
         aborting = false;
         outcome = null;
         raisedDemand = false;
+        if (posted.isPossible()) {
+            releasing = false;
+            posted.reset();
+        }
         ended.end(failure);
         queue.willBeFree();
         if (state.get() == OPEN) {

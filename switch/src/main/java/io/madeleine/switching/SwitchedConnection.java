@@ -64,6 +64,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return new Waitable(channel.settings().hint(), inHandlers);
     }
 
+    long peerTimeoutNs() {
+        return channel.settings().peerTimeoutNs();
+    }
+
     int rank() {
         return rank;
     }

@@ -3,6 +3,7 @@ package io.madeleine.testkit;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
@@ -206,6 +207,11 @@ final class LoopAdapter implements Adapter, ProgressSource {
     @Override
     public void disarm() {
         armed = false;
+    }
+
+    @Override
+    public long longestSleepNs() {
+        return tms.stream().anyMatch(tm -> tm.postingSeed() != 0) ? PostingLink.LONGEST_SLEEP_NS : Long.MAX_VALUE;
     }
 
     /** There is news for this adapter: ends its sleep if it sleeps. */

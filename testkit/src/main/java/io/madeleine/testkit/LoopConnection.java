@@ -46,6 +46,13 @@ final class LoopConnection implements ProtocolConnection {
     private TransmissionLink link(TransmissionCapabilities capabilities, LoopPipe out, LoopPipe in) {
         return switch (out) {
             case LoopSlots slots -> new LoopStaticLink(this, capabilities, slots, in);
+            case LoopPosts posts ->
+                new LoopPostingLink(
+                        this,
+                        capabilities,
+                        posts,
+                        (LoopPosts) in,
+                        adapter.tm(capabilities.id()).acceptBytes());
             case LoopStream stream ->
                 new LoopDynamicLink(
                         this,
@@ -104,9 +111,26 @@ final class LoopConnection implements ProtocolConnection {
     }
 
     @Override
+    public void giveUp() {
+        here.givenUp = true;
+        releaseMemory();
+        there.adapter.ring();
+    }
+
+    private void releaseMemory() {
+        for (LoopPipe pipe : outgoing) {
+            pipe.giveMemoryBack(true);
+        }
+        for (LoopPipe pipe : incoming) {
+            pipe.giveMemoryBack(false);
+        }
+    }
+
+    @Override
     public void close() {
         if (!here.closed) {
             here.closed = true;
+            releaseMemory();
             there.adapter.ring();
             adapter.forget(this);
         }
@@ -123,15 +147,15 @@ final class LoopConnection implements ProtocolConnection {
     }
 
     boolean isClosed() {
-        return here.closed;
+        return here.closed || here.givenUp;
     }
 
     boolean isOverForSender() {
-        return here.closed || there.closed;
+        return isClosed() || there.closed || there.givenUp;
     }
 
     boolean isOverForReceiver() {
-        return there.closed || there.finished;
+        return there.closed || there.finished || there.givenUp;
     }
 
     void checkHeader(LoopReceiver link, long header) {
@@ -166,13 +190,25 @@ final class LoopConnection implements ProtocolConnection {
     int poll() {
         for (LoopPipe pipe : incoming) {
             pipe.pass();
+            if (pipe.owesSender()) {
+                there.adapter.ring();
+            }
+        }
+        int work = 0;
+        for (LoopPipe pipe : outgoing) {
+            work += pipe.passToSender() ? 1 : 0;
+            if (there.interested && pipe.hasNews()) {
+                there.adapter.ring();
+            }
+        }
+        if (isOverForSender()) {
+            releaseMemory();
         }
         ConnectionListener told = listener;
         if (told == null || here.closed) {
-            return 0;
+            return work;
         }
         boolean over = isOverForReceiver();
-        int work = 0;
         if (here.interested && hasReadable()) {
             work += told.onReadable();
         }
@@ -211,7 +247,7 @@ final class LoopConnection implements ProtocolConnection {
             return true;
         }
         for (LoopPipe pipe : outgoing) {
-            if (pipe.producerCouldGoOn()) {
+            if (pipe.producerCouldGoOn() || pipe.owesSender()) {
                 return true;
             }
         }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: as {@link LoopReceiver}.
  */
-final class LoopDynamicLink extends LoopReceiver implements DynamicLink {
-    private final LoopStream outgoing;
+sealed class LoopDynamicLink extends LoopReceiver implements DynamicLink permits LoopPostingLink {
+    private final LoopDynamicPipe outgoing;
     private final long acceptBytes;
     private boolean underWay;
     private boolean headerIsOut;
@@ -25,7 +25,7 @@ final class LoopDynamicLink extends LoopReceiver implements DynamicLink {
     LoopDynamicLink(
             LoopConnection connection,
             TransmissionCapabilities capabilities,
-            LoopStream out,
+            LoopDynamicPipe out,
             LoopPipe in,
             long acceptBytes) {
         super(connection, capabilities, in);
@@ -34,7 +34,7 @@ final class LoopDynamicLink extends LoopReceiver implements DynamicLink {
     }
 
     @Override
-    public int send(long packetHeader, BufferGroup payload, long packetTrailer) {
+    public final int send(long packetHeader, BufferGroup payload, long packetTrailer) {
         connection.sending().enter();
         try {
             if (connection.isOverForSender()) {

@@ -20,8 +20,19 @@ public final class LoopFabric {
     private final Map<String, LoopMeeting> meetings = new HashMap<>();
     private final Queue<ContractViolation> violations = new ConcurrentLinkedQueue<>();
 
+    private volatile boolean still;
+
     /** A medium that nobody uses yet. */
     public LoopFabric() {}
+
+    /** Lets posted memory rest: nothing of what is under way by modules that post moves, as if a NIC had stopped. */
+    public void holdStill(boolean wanted) {
+        still = wanted;
+    }
+
+    boolean isStill() {
+        return still;
+    }
 
     /** The rules that were broken so far. */
     public List<ContractViolation> violations() {

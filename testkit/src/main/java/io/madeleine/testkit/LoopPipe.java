@@ -7,7 +7,7 @@ import io.madeleine.pmm.spi.BufferGroup;
  *
  * <p>Threading: single producer, single consumer; each index is written by one side and read by both.
  */
-abstract sealed class LoopPipe permits LoopSlots, LoopStream {
+abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
     final long deliverBytes;
     private final int delayRounds;
 
@@ -35,7 +35,7 @@ abstract sealed class LoopPipe permits LoopSlots, LoopStream {
     }
 
     /** Called once per poll of the receiver: lets what was sent come nearer. */
-    final void pass() {
+    void pass() {
         if (delayRounds != 0 && visible != produced && ++rounds >= delayRounds) {
             rounds = 0;
             visible = produced;
@@ -43,7 +43,7 @@ abstract sealed class LoopPipe permits LoopSlots, LoopStream {
     }
 
     /** Whether something is under way that the consumer cannot see yet. */
-    final boolean hidesSomething() {
+    boolean hidesSomething() {
         return limit() != produced;
     }
 
@@ -51,6 +51,19 @@ abstract sealed class LoopPipe permits LoopSlots, LoopStream {
     boolean hasNews() {
         return limit() != consumed;
     }
+
+    /** Called once per poll of the sender: tells him of what has become of what he sent; whether there was something. */
+    boolean passToSender() {
+        return false;
+    }
+
+    /** Whether there is something that the sender has not been told. */
+    boolean owesSender() {
+        return false;
+    }
+
+    /** That side of the connection is over: from now on no memory of its user is touched. */
+    void giveMemoryBack(boolean toSender) {}
 
     /** The header in front, 0 without one. */
     abstract long front();

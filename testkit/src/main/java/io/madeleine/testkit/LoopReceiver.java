@@ -40,7 +40,7 @@ abstract sealed class LoopReceiver permits LoopStaticLink, LoopDynamicLink {
                 boolean over = connection.isOverForReceiver(); // before the look: what came before the end is there
                 header = incoming.front();
                 if (header == 0) {
-                    return over && !incoming.hasNews() ? LinkStatus.CLOSED : 0;
+                    return over && !incoming.hasNews() && !incoming.hidesSomething() ? LinkStatus.CLOSED : 0;
                 }
                 leftBytes = PacketHeader.payloadBytes(header);
                 connection.roomMade(incoming);

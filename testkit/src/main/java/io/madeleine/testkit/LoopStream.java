@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Threading: as {@link LoopPipe}.
  */
-final class LoopStream extends LoopPipe {
+final class LoopStream extends LoopDynamicPipe {
     private final MemorySegment ring;
     private final long ringBytes;
     private volatile long openHeader;
@@ -35,7 +35,7 @@ final class LoopStream extends LoopPipe {
         return room() >= PacketHeader.BYTES;
     }
 
-    /** Puts a header in if there is room for the whole of it. */
+    @Override
     boolean putHeader(long header) {
         if (room() < PacketHeader.BYTES) {
             return false;
@@ -48,9 +48,8 @@ final class LoopStream extends LoopPipe {
         return true;
     }
 
-    /** Puts payload in, as far as there is room; a block that cannot be read leaves what came before it in place. */
-    long putPayload(BufferGroup group, long maxBytes) {
-        long before = group.remainingBytes();
+    @Override
+    void putPayload(BufferGroup group, long maxBytes) {
         long left = Math.min(maxBytes, room());
         while (left > 0 && !group.isEmpty()) {
             long position = produced;
@@ -62,7 +61,6 @@ final class LoopStream extends LoopPipe {
                 produced = position + remaining - group.remainingBytes();
             }
         }
-        return before - group.remainingBytes();
     }
 
     @Override

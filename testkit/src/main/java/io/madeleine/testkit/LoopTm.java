@@ -15,6 +15,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
  * @param acceptBytes dynamic modules: how many bytes one call to send takes at most
  * @param deliverBytes how many bytes one call to receive or skip moves at most
  * @param delayRounds what was sent shows at the receiver after up to so many polls; 0 for at once
+ * @param postingSeed dynamic modules: not 0 if it posts memory as a NIC does, and decides by this seed when what happens
  */
 public record LoopTm(
         TransmissionCapabilities capabilities,
@@ -22,7 +23,8 @@ public record LoopTm(
         int ringBytes,
         long acceptBytes,
         long deliverBytes,
-        int delayRounds) {
+        int delayRounds,
+        long postingSeed) {
     private static final int DEFAULT_SLOTS = 8;
     private static final int DEFAULT_RING_BYTES = 256 * 1024;
 
@@ -42,6 +44,7 @@ public record LoopTm(
                 0,
                 Long.MAX_VALUE,
                 Long.MAX_VALUE,
+                0,
                 0);
     }
 
@@ -61,32 +64,43 @@ public record LoopTm(
                 DEFAULT_RING_BYTES,
                 Long.MAX_VALUE,
                 Long.MAX_VALUE,
+                0,
                 0);
     }
 
     /** The same with so many static buffers in each direction. */
     public LoopTm slots(int count) {
-        return new LoopTm(capabilities, count, ringBytes, acceptBytes, deliverBytes, delayRounds);
+        return new LoopTm(capabilities, count, ringBytes, acceptBytes, deliverBytes, delayRounds, postingSeed);
     }
 
     /** The same with so many bytes under way at most. */
     public LoopTm ring(int bytes) {
-        return new LoopTm(capabilities, slotCount, bytes, acceptBytes, deliverBytes, delayRounds);
+        return new LoopTm(capabilities, slotCount, bytes, acceptBytes, deliverBytes, delayRounds, postingSeed);
     }
 
     /** The same, taking at most so many bytes in one call to send. */
     public LoopTm accepting(long bytes) {
-        return new LoopTm(capabilities, slotCount, ringBytes, bytes, deliverBytes, delayRounds);
+        return new LoopTm(capabilities, slotCount, ringBytes, bytes, deliverBytes, delayRounds, postingSeed);
     }
 
     /** The same, moving at most so many bytes in one call to receive or skip. */
     public LoopTm delivering(long bytes) {
-        return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, bytes, delayRounds);
+        return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, bytes, delayRounds, postingSeed);
     }
 
     /** The same, with packets that show only every so many polls. */
     public LoopTm delayed(int rounds) {
-        return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, deliverBytes, rounds);
+        return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, deliverBytes, rounds, postingSeed);
+    }
+
+    /**
+     * The same, posting memory as a NIC does: sends that complete late, receives that are placed where they are expected. It
+     * posts blocks in the Java heap.
+     *
+     * @param seed not 0
+     */
+    public LoopTm posting(long seed) {
+        return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, deliverBytes, delayRounds, seed);
     }
 
     boolean isStatic() {
@@ -94,7 +108,10 @@ public record LoopTm(
     }
 
     /** A pipe from this module to its like at the other end. */
-    LoopPipe newPipe(LoopTm receiver) {
-        return isStatic() ? new LoopSlots(this, receiver) : new LoopStream(this, receiver);
+    LoopPipe newPipe(LoopTm receiver, LoopFabric fabric) {
+        if (isStatic()) {
+            return new LoopSlots(this, receiver);
+        }
+        return postingSeed == 0 ? new LoopStream(this, receiver) : new LoopPosts(this, receiver, fabric);
     }
 }

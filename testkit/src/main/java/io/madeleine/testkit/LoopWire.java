@@ -15,6 +15,7 @@ final class LoopWire {
         final LoopAdapter adapter;
         volatile boolean finished;
         volatile boolean closed;
+        volatile boolean givenUp;
         volatile boolean interested = true;
 
         End(LoopAdapter adapter) {
@@ -39,7 +40,9 @@ final class LoopWire {
         return modules.stream()
                 .map(module -> sender.adapter()
                         .tm(module.id())
-                        .newPipe(receiver.adapter().tm(module.id())))
+                        .newPipe(
+                                receiver.adapter().tm(module.id()),
+                                sender.adapter().fabric()))
                 .toArray(LoopPipe[]::new);
     }
 

@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The contract of progress: upcalls where they are wanted, sleep that ends with news of any kind. */
-abstract class ProgressContract extends LinkContract {
+abstract class ProgressContract extends PostingContract {
     private static final long LONG_SLEEP_NS = 5_000_000_000L;
     private static final long SOON_NS = 2_000_000_000L;
 

@@ -23,6 +23,12 @@ class LoopContractTest extends AbstractProtocolModuleContractTest {
                                 .slots(3),
                         LoopTm.withDynamicBuffers("eager", LinkMode.BUFFER, AggregationMode.SYMMETRIC, 65536)
                                 .delayed(3),
+                        LoopTm.withDynamicBuffers("posted", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, 1 << 18)
+                                .ring(150_000)
+                                .posting(7),
+                        LoopTm.withDynamicBuffers("tagged", LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, 1 << 20)
+                                .ring(200_000)
+                                .posting(8),
                         LoopTm.withDynamicBuffers(
                                         "stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE)
                                 .ring(10_007)

@@ -8,7 +8,8 @@ public non-sealed interface DynamicLink extends TransmissionLink {
      * same gather where the network has one: most messages end like that. The link takes what it can and advances the
      * group.
      *
-     * <p>Ownership: the group's memory is lent until the answer is {@link LinkStatus#COMPLETE}; while it is
+     * <p>Ownership: the group's memory is lent until the answer is {@link LinkStatus#COMPLETE}, and of a {@link PostingLink}
+     * until it {@linkplain PostingLink#holdsMemory() holds} none; while the answer is
      * {@link LinkStatus#PENDING} the call has to be repeated with the same header and group. As long as the group is
      * not empty, its memory and the trailer may be exchanged for others between two calls (that is how a message whose
      * memory is lost is aborted), but not the number of bytes.

@@ -25,7 +25,8 @@ public interface ProgressSource {
 
     /**
      * Prepares for the engine's sleep: from now on news of any kind (bytes that {@linkplain
-     * ProtocolConnection#receiveInterest interest}, room for a send that was {@link LinkStatus#PENDING}, a lost peer)
+     * ProtocolConnection#receiveInterest interest}, room for a send that was {@link LinkStatus#PENDING}, posted memory that
+     * comes back, a lost peer)
      * ends the sleep in the reactor. Looks once more after arming.
      *
      * @return false if there is news already, and the engine must not sleep

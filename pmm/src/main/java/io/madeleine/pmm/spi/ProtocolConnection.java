@@ -55,7 +55,10 @@ public interface ProtocolConnection extends AutoCloseable {
      */
     default void giveUp() {}
 
-    /** Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}. Idempotent, under both locks. */
+    /**
+     * Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}, and nothing is read or written any more
+     * that was posted. Idempotent, under both locks.
+     */
     @Override
     void close();
 }

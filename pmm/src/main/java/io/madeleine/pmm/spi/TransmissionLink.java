@@ -6,7 +6,9 @@ import java.lang.foreign.MemorySegment;
  * A transmission module at work on one connection ({@code mad_link_t}): packets go in at one end and come out at the
  * other, in order, with their headers and lengths. Nothing here waits, and nothing allocates in steady state.
  *
- * <p>This is the receiving half, the same for all; {@link StaticLink} and {@link DynamicLink} are the two ways to send.
+ * <p>This is the receiving half, the same for all; {@link StaticLink} and {@link DynamicLink} are the two ways to send. A
+ * {@link PostingLink} can do more, which is not asked of others. The links of a connection need not keep an order among each
+ * other.
  *
  * <p>Receiving is: look at {@link #front()}; if there is a packet, take its payload by {@link #receive} in as many parts
  * as liked, or {@link #skip} it; then {@link #release()} it. A packet's payload may arrive bit by bit after its header.

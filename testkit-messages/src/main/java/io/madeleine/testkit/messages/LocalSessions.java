@@ -45,6 +45,7 @@ public final class LocalSessions implements AutoCloseable {
         private final List<LoopFabric> fabrics = new ArrayList<>();
         private WaitPolicy policy = new WaitPolicy(WaitMode.ADAPTIVE, 20_000, 10);
         private boolean selfDescribed;
+        private long peerTimeoutNs = 30_000_000_000L;
 
         private Builder(int size) {
             this.size = size;
@@ -78,6 +79,12 @@ public final class LocalSessions implements AutoCloseable {
         /** Whether blocks are preceded by their descriptions. */
         public Builder selfDescribed(boolean wanted) {
             selfDescribed = wanted;
+            return this;
+        }
+
+        /** How long memory that was posted to a network is waited for at most; 30 s by default. */
+        public Builder peerTimeout(long nanoseconds) {
+            peerTimeoutNs = nanoseconds;
             return this;
         }
 
@@ -121,7 +128,7 @@ public final class LocalSessions implements AutoCloseable {
                         own -> keys(wanted.size).get(own),
                         drivers,
                         wanted.policy,
-                        new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO)));
+                        new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO, wanted.peerTimeoutNs)));
             }
             wanted.channels.forEach(this::connect);
         } catch (RuntimeException | Error e) {

@@ -36,6 +36,8 @@ abstract class MessageContract {
     /** Of the test that runs; it is freed at once, since blocks of many megabytes pile up faster than they are collected. */
     private static volatile Arena memory = Arena.ofAuto();
 
+    private static volatile boolean inHeap;
+
     private @Nullable LocalSessions sessions;
 
     /** What a thread of a test does. */
@@ -50,6 +52,7 @@ abstract class MessageContract {
 
     void open(LocalSessions.Builder builder) {
         memory = Arena.ofShared();
+        inHeap = setup.postsHeapMemory();
         sessions = builder.open();
     }
 
@@ -178,6 +181,10 @@ abstract class MessageContract {
 
     /** Memory that is freed at the end of the test. */
     static MemorySegment block(long bytes) {
+        if (inHeap) {
+            return MemorySegment.ofArray(new long[Math.toIntExact(bytes + 7 >>> 3)])
+                    .asSlice(0, bytes);
+        }
         return memory.allocate(Math.max(1, bytes), 8).asSlice(0, bytes);
     }
 

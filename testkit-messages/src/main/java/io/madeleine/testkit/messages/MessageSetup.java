@@ -53,7 +53,10 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
                 LoopTm.withDynamicBuffers("stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE);
         return Stream.of(
                         ofLoop("stream", stream),
-                        ofLoop("short+stream", shortAsymmetric, stream),
+                        ofLoop(
+                                "short+posting stream",
+                                shortAsymmetric,
+                                stream.ring(100_000).posting(1)),
                         ofLoop("symmetric short+cells", shortSymmetric.slots(3), cells.slots(4)),
                         ofLoop("eager+symmetric group", eager.ring(5000), group.ring(20_000)),
                         ofLoop(
@@ -79,6 +82,11 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
     /** Whether it is a real network, on which more is tried. */
     boolean isReal() {
         return network.get() instanceof Network.OfDrivers;
+    }
+
+    /** Whether memory of the Java heap, which is posted, takes other ways than that of arenas. */
+    boolean postsHeapMemory() {
+        return network.get() instanceof Network.OfLoop(var tms) && tms.stream().anyMatch(tm -> tm.postingSeed() != 0);
     }
 
     @Override
