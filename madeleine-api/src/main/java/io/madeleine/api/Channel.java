@@ -84,7 +84,13 @@ public interface Channel {
      * Session#virtualThreads} for instance. What does not wait ({@code tryBegin...}, {@link Session#progress}, {@link
      * Completion#isDone}) looks for news, but calls no handler either.
      *
-     * <p>Anything thrown by it, errors included, is logged once, and discards its message.
+     * <p>Anything thrown by it, errors included, is logged, and discards its message; what is thrown again and again from the same
+     * place is logged once a second, with a count.
+     *
+     * <p>An interrupt is the thread's that happens to call the handler, not the handler's: it is called with the interrupt status
+     * clear, and its own waits go on when the thread is interrupted. The status is set again when the handler returns, also if
+     * the handler has set it: a thread of the user, in whose wait it was called, ends that wait ({@link
+     * WaitInterruptedException}); a thread of the session's own forgets it.
      */
     void onMessage(MessageHandler handler);
 

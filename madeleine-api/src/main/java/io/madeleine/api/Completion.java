@@ -30,6 +30,7 @@ public interface Completion {
     /**
      * Calls {@code action} once at the end (at once if it has come), from whichever thread brings it about. One action
      * per completion: a second replaces the first. The action must not wait; it asks {@link #await()} for the outcome.
+     * It finds the thread's interrupt status clear, and leaves it as {@linkplain Channel#onMessage handlers} do.
      */
     void onDone(Runnable action);
 }

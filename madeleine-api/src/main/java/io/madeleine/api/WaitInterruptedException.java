@@ -1,6 +1,12 @@
 package io.madeleine.api;
 
-/** The waiting thread was interrupted; its interrupt status is set again. What waited is still valid. */
+/**
+ * The waiting thread was interrupted; its interrupt status is set again. What waited is still valid.
+ *
+ * <p>So ends also a wait in which a {@linkplain Channel#onMessage message handler} or the action of a {@link Completion} was run
+ * that left the thread's interrupt status set: nobody can tell that from an interrupt by another thread. The waits of a
+ * handler itself never end so.
+ */
 public final class WaitInterruptedException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 

@@ -26,6 +26,9 @@ public final class Dispatcher {
 
     private boolean hasLetGo;
 
+    /** The thread was interrupted while its handler waited. */
+    private boolean interruptIsHeld;
+
     private static VarHandle insideHandle() {
         try {
             return MethodHandles.lookup().findVarHandle(Dispatcher.class, "inside", long.class);
@@ -62,6 +65,19 @@ public final class Dispatcher {
 
     boolean isOwn(Waitable on) {
         return own == on;
+    }
+
+    /** A wait of the handler goes on though its thread was interrupted, of which that learns when the wait is over. */
+    void holdInterrupt() {
+        interruptIsHeld = true;
+    }
+
+    /** A wait of the handler is over. */
+    void giveInterruptBack() {
+        if (interruptIsHeld) {
+            interruptIsHeld = false;
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** The handler's thread has let the lead go, and may never have it again. */

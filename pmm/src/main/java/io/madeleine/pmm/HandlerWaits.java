@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
  * How a handler waits. It calls no other handler meanwhile, and does not keep the lead from those who may: after a moment it
  * lets that go for good, and whoever called the handler as leader leads no more when it returns. A wait for the handler's own
  * message takes as long as that takes; any other may be in vain, as the handlers of its channel stand still, and is bounded.
+ * An interrupt ends none of them: it is meant for what the thread did itself when it came to call the handler.
  *
  * <p>Threading: the thread that runs the handler.
  */
@@ -39,7 +40,13 @@ final class HandlerWaits {
         boolean bounded =
                 !handling.isOwn(on) && (deadlineNs == ProgressEngine.NO_DEADLINE || deadlineNs - startNs > boundNs);
         long untilNs = bounded ? startNs + boundNs : deadlineNs;
-        if (await(handling, on, condition, startNs, untilNs)) {
+        boolean met;
+        try {
+            met = await(handling, on, condition, startNs, untilNs);
+        } finally {
+            handling.giveInterruptBack();
+        }
+        if (met) {
             return true;
         }
         if (bounded) {

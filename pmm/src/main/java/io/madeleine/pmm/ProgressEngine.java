@@ -186,6 +186,26 @@ public final class ProgressEngine implements AutoCloseable {
         return ownThreads;
     }
 
+    /** Whether this is a thread of the session's own, which works for everybody: nobody interrupts it. */
+    private boolean isOwn(Thread thread) {
+        return thread instanceof ProgressThread || virtualLeader.isRunBy(thread);
+    }
+
+    /**
+     * After a call of the user's code, which began with {@link Thread#interrupted()}: the thread is interrupted again if it was
+     * before, or has been meanwhile, and belongs to the user. One of the engine's own is not, whatever that code has left.
+     */
+    public void afterUsersCode(boolean wasInterrupted) {
+        Thread self = Thread.currentThread();
+        if (wasInterrupted || self.isInterrupted()) {
+            if (isOwn(self)) {
+                boolean _ = Thread.interrupted();
+            } else {
+                self.interrupt();
+            }
+        }
+    }
+
     /** A thread that never runs: what it may not touch is confined to another. */
     public Thread absentThread() {
         return absentThread;
@@ -285,7 +305,7 @@ public final class ProgressEngine implements AutoCloseable {
      * @param on what is signalled when the condition may have changed
      * @param deadlineNs in {@link System#nanoTime()} terms, or {@link #NO_DEADLINE}
      * @return whether the condition was met by the deadline
-     * @throws WaitInterruptedException if the thread is interrupted
+     * @throws WaitInterruptedException if the thread is interrupted; not in a handler, which happens to run in that thread
      * @throws SessionException if the session closes
      */
     public boolean await(Waitable on, Condition condition, long deadlineNs) {
@@ -444,12 +464,22 @@ public final class ProgressEngine implements AutoCloseable {
         return leading.lead(inHandler, on, condition, deadlineNs);
     }
 
+    /** Ends a wait whose engine is closed or whose thread is interrupted; a handler's wait goes on, and so does who leads for others. */
     void checkWait(long deadlineNs) {
         if (lead.isClosed()) {
             throw closedException();
         }
         if (Thread.interrupted()) {
-            Thread.currentThread().interrupt();
+            Thread self = Thread.currentThread();
+            Dispatcher handling = rounds.dispatcherRunBy(self);
+            if (handling != null) {
+                handling.holdInterrupt();
+                return;
+            }
+            if (isOwn(self)) {
+                return;
+            }
+            self.interrupt();
             throw new WaitInterruptedException(
                     "the wait was interrupted" + (deadlineNs == NO_DEADLINE ? "" : " before its deadline"));
         }

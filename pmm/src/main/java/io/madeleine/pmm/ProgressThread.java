@@ -1,7 +1,6 @@
 package io.madeleine.pmm;
 
 import io.madeleine.api.SessionException;
-import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -25,6 +24,7 @@ final class ProgressThread extends Thread {
     /** For how long others may keep all carriers from the virtual leader before this thread polls instead. */
     private static final long WATCH_NS = 1_000_000;
 
+    private final FailureLog failures = new FailureLog(LOGGER);
     private final ProgressEngine engine;
     private final VirtualLeader virtual;
     private final Waitable never = new Waitable();
@@ -67,6 +67,7 @@ final class ProgressThread extends Thread {
         int busyRounds = 0;
         int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
+            boolean _ = interrupted(); // by nobody who may: with it, no park would wait
             if (!engine.ownThreads().isOnDuty(this)) { // a handler has kept it for long
                 standBy();
                 busyRounds = 0;
@@ -137,7 +138,8 @@ final class ProgressThread extends Thread {
         } catch (SessionException _) {
             // closed meanwhile: run() ends
         } catch (RuntimeException | Error e) { // whatever it was: without this thread the session stands still
-            LOGGER.log(Level.ERROR, "polling failed on " + getName() + "; it goes on", e);
+            boolean _ = interrupted();
+            failures.error("polling failed on " + getName() + "; it goes on", e);
             LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
         } finally {
             engine.releaseLead(outcome);

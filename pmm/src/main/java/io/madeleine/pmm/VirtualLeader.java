@@ -1,6 +1,5 @@
 package io.madeleine.pmm;
 
-import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -30,6 +29,7 @@ final class VirtualLeader {
     /** A thread that drives everything once has the lead for less than so many yields. */
     private static final int MOST_TRIES = 32;
 
+    private final FailureLog failures = new FailureLog(LOGGER);
     private final ProgressEngine engine;
     private final Leading leading;
     private final Awakenings awakenings;
@@ -80,9 +80,14 @@ final class VirtualLeader {
                 hasTurn = false;
                 engine.turnIsOver();
             } else {
+                boolean _ = Thread.interrupted(); // by nobody who may: with it, park would not wait
                 LockSupport.park(this);
             }
         }
+    }
+
+    boolean isRunBy(Thread other) {
+        return thread == other;
     }
 
     private void takeTurn() {
@@ -91,7 +96,7 @@ final class VirtualLeader {
             try {
                 goesOn = lead();
             } catch (RuntimeException | Error e) { // whatever it was: the session's own thread leads
-                LOGGER.log(Level.ERROR, "polling failed on " + thread.getName() + "; another thread goes on", e);
+                failures.error("polling failed on " + thread.getName() + "; another thread goes on", e);
                 goesOn = false;
             } finally {
                 engine.stepAside();

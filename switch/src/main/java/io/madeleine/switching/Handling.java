@@ -2,7 +2,7 @@ package io.madeleine.switching;
 
 import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.pmm.Dispatcher;
-import java.lang.System.Logger.Level;
+import io.madeleine.pmm.FailureLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +23,7 @@ final class Handling {
 
     private static final int ROUNDS_WITH_LOOKS = 64;
 
+    private final FailureLog failures = new FailureLog(LOGGER);
     private final SwitchedChannel channel;
     private final Arrivals arrivals;
     private volatile @Nullable MessageHandler handler;
@@ -123,6 +124,7 @@ final class Handling {
         ReceiveHalf receiving = sender.receiving();
         long number = begun.number();
         within.handling(receiving.news());
+        boolean wasInterrupted = Thread.interrupted(); // which is not the handler's business
         try {
             current.onMessage(begun);
         } catch (Throwable e) { // the thread that happens to call it is not to blame
@@ -130,6 +132,8 @@ final class Handling {
             failed = receiving;
             discardFailed();
             log(sender, e);
+        } finally {
+            channel.engine().afterUsersCode(wasInterrupted);
         }
     }
 
@@ -144,8 +148,7 @@ final class Handling {
 
     private void log(SwitchedConnection sender, Throwable failure) {
         try {
-            LOGGER.log(
-                    Level.ERROR,
+            failures.error(
                     "the handler of channel " + channel.name() + " failed on a message from rank " + sender.rank()
                             + "; the message is discarded",
                     failure);

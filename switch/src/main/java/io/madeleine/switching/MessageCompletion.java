@@ -6,9 +6,9 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.Deadlines;
+import io.madeleine.pmm.FailureLog;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
-import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; begun by one thread, ended once per message. The usual way of a message costs no fence.
  */
 final class MessageCompletion implements Completion, Condition {
-    private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
+    private static final FailureLog FAILURES = new FailureLog(System.getLogger("io.madeleine.switching"));
 
     private static final int OPEN = 0;
     private static final int ENDED = 1;
@@ -180,11 +180,14 @@ final class MessageCompletion implements Completion, Condition {
         return action == null ? null : (Runnable) ACTION.getAndSet(this, null);
     }
 
-    private static void run(Runnable action) {
+    private void run(Runnable taken) {
+        boolean wasInterrupted = Thread.interrupted();
         try {
-            action.run();
+            taken.run();
         } catch (RuntimeException | Error e) { // the thread that happens to call it is not to blame
-            LOGGER.log(Level.ERROR, "the action of a completion failed", e);
+            FAILURES.error("the action of a completion failed", e);
+        } finally {
+            engine.afterUsersCode(wasInterrupted);
         }
     }
 

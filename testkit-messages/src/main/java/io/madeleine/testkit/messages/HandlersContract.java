@@ -3,6 +3,7 @@ package io.madeleine.testkit.messages;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,8 @@ import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
+import io.madeleine.api.Signal;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.testkit.Pattern;
@@ -21,7 +24,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** The contract of handlers: they never nest, wait for nothing but their own messages, and harm nothing when they fail. */
@@ -172,6 +177,96 @@ abstract class HandlersContract extends ReuseContract {
         blocked.packInt(7).endPacking(20, TimeUnit.SECONDS);
         blocked.close();
         receive(channel(0), 0, new int[0], 7);
+    }
+
+    @Test
+    void shouldServeOnThoughHandlersAndActionsLeaveTheirThreadInterrupted() {
+        open(2);
+        int count = 4;
+        int bytes = 1_000_000; // does not come in one piece
+        Calls calls = new Calls();
+        AtomicInteger actions = new AtomicInteger();
+        channel(0)
+                .onMessage(message -> calls.within(() -> {
+                    assertFalse(Thread.currentThread().isInterrupted(), "of the handler before");
+                    try (message) {
+                        int number = message.unpackInt();
+                        Thread.currentThread().interrupt();
+                        var block = block(bytes);
+                        message.unpack(block, SendMode.CHEAPER, EXPRESS);
+                        assertTrue(Thread.currentThread().isInterrupted(), "the wait has kept it");
+                        message.endUnpackingAsync().onDone(() -> {
+                            actions.incrementAndGet();
+                            Thread.currentThread().interrupt();
+                        });
+                        Pattern.check(number, block);
+                    }
+                    calls.next.incrementAndGet();
+                }));
+        together(() -> sendInPieces(1, count, bytes));
+        calls.check(count);
+        eventually("the actions are run", () -> actions.get() == count);
+    }
+
+    /** An interrupt is for the wait, not for the handlers that are run in it; who has set it cannot be told. */
+    @Test
+    void shouldHandleWholeMessagesInAWaitThatIsInterrupted() {
+        open(2);
+        int bytes = 1 << 20;
+        Calls calls = new Calls();
+        Session session = channel(0).session();
+        Signal handled = session.newSignal();
+        AtomicReference<Thread> waiter = new AtomicReference<>();
+        AtomicReference<Thread> within = new AtomicReference<>();
+        AtomicInteger inWaits = new AtomicInteger();
+        channel(0)
+                .onMessage(message -> calls.within(() -> {
+                    Thread self = Thread.currentThread();
+                    try (message) {
+                        int number = message.unpackInt();
+                        boolean inWait = self == waiter.get();
+                        if (inWait && inWaits.get() == 0) {
+                            start(self::interrupt);
+                            eventually("it is interrupted", self::isInterrupted);
+                        }
+                        var block = block(bytes);
+                        message.unpack(block, SendMode.CHEAPER, EXPRESS);
+                        message.endUnpacking();
+                        Pattern.check(number, block);
+                        if (inWait && inWaits.get() == 1) {
+                            self.interrupt();
+                        }
+                    }
+                    within.set(self);
+                    calls.next.incrementAndGet();
+                    handled.signal();
+                }));
+        for (int i = 0; inWaits.get() < 2; i++) { // the session's own thread may call the handler, too
+            assertTrue(i < 500, "no wait has called the handler");
+            int number = i;
+            AtomicBoolean ended = new AtomicBoolean();
+            CompletableFuture<Void> waiting = start(() -> {
+                Thread self = Thread.currentThread();
+                waiter.set(self);
+                try {
+                    handled.await(() -> !calls.failures.isEmpty() || calls.next.get() > number && within.get() != self);
+                } catch (WaitInterruptedException _) {
+                    ended.set(Thread.interrupted());
+                }
+            });
+            eventually("it waits", () -> waiter.get() != null);
+            try (OutgoingMessage out = channel(1).beginPacking(0, 20, TimeUnit.SECONDS)) {
+                out.packInt(i);
+                out.pack(block(i, bytes), SendMode.CHEAPER, EXPRESS);
+                out.endPacking(20, TimeUnit.SECONDS);
+            }
+            join(waiting);
+            calls.check(i + 1);
+            assertEquals(within.get() == waiter.getAndSet(null), ended.get(), "interrupted");
+            if (ended.get()) {
+                inWaits.incrementAndGet();
+            }
+        }
     }
 
     private static <E extends Throwable> void sneak(Throwable thrown) throws E {

@@ -1,0 +1,62 @@
+package io.madeleine.pmm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ResourceBundle;
+import org.junit.jupiter.api.Test;
+
+class FailureLogTest {
+    private final List<String> lines = new ArrayList<>();
+    private final FailureLog log = new FailureLog(new System.Logger() {
+        @Override
+        public String getName() {
+            return "test";
+        }
+
+        @Override
+        public boolean isLoggable(Level level) {
+            return true;
+        }
+
+        @Override
+        public void log(Level level, ResourceBundle bundle, String message, Throwable failure) {
+            lines.add(message);
+        }
+
+        @Override
+        public void log(Level level, ResourceBundle bundle, String format, Object... parameters) {
+            lines.add(format);
+        }
+    });
+
+    private static RuntimeException failure(int number) {
+        return new IllegalStateException("number " + number);
+    }
+
+    @Test
+    void shouldLogOnceASecondAndTheNumberWhatFailsWithoutEnd() {
+        long beganNs = System.nanoTime();
+        int count = 0;
+        while (System.nanoTime() - beganNs < 1_200_000_000L) {
+            log.error("it failed", failure(count++));
+        }
+        long seconds = (System.nanoTime() - beganNs) / 1_000_000_000L;
+        assertEquals("it failed", lines.getFirst());
+        assertTrue(lines.size() >= 2 && lines.size() <= 1 + seconds, lines::toString);
+        assertTrue(
+                lines.get(1).matches("it failed .and [1-9][0-9]* times like that since this was last logged."),
+                lines::toString);
+    }
+
+    @Test
+    void shouldLogAtOnceWhatFailsInAnotherWay() {
+        log.error("it failed", failure(1));
+        log.error("it failed", new IllegalArgumentException());
+        log.error("it failed", failure(2));
+        log.error("it failed", new IllegalStateException("in another place"));
+        assertEquals(4, lines.size());
+    }
+}
