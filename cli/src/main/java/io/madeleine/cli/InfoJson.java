@@ -43,6 +43,7 @@ final class InfoJson {
                 "name", protocol.name(),
                 "on", protocol.on(),
                 "reason", protocol.availability().reason(),
+                "preferred", protocol.preferred(),
                 "adapters", protocol.adapters(),
                 "nativeModules", protocol.nativeModules(),
                 "thresholds",

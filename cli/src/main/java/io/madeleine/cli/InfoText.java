@@ -48,6 +48,9 @@ final class InfoText {
                         protocol.name(),
                         protocol.on() ? "on" : "off",
                         protocol.availability().reason()));
+        if (!protocol.preferred()) {
+            line("             auto does not take it: it is not in madeleine.networks");
+        }
         if (!protocol.adapters().isEmpty()) {
             line("             adapters: " + String.join(", ", protocol.adapters()));
         }
@@ -83,7 +86,10 @@ final class InfoText {
     private void channel(ChannelConfig channel, SessionInfo info) {
         String network = channel.automatic()
                 ? "auto: the best network which both ends share, here "
-                        + info.protocolOf(channel).map(Protocol::name).orElse("none")
+                        + info.protocolOf(channel)
+                                .map(Protocol::name)
+                                .orElse(
+                                        "none, for all of madeleine.networks are off: a session of several processes fails")
                 : channel.network() + (info.protocolOf(channel).isPresent() ? "" : ", which is off: a session fails");
         line("  %-12s %s%s"
                 .formatted(

@@ -84,6 +84,30 @@ class InfoCommandTest {
         assertEquals("", run.out());
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    networks=[scii]  | madeleine.networks = ["scii"] | did you mean sci?
+                    networks=[]      | madeleine.networks = []       | the list is empty
+                    session.rank=abc | madeleine.session.rank        | expected auto or a whole number
+                    """)
+    void shouldRefuseWhatASessionWouldRefuse(String setting, String what, String expected) {
+        CommandLineRun run = CommandLineRun.of("info", "--set", setting);
+        assertEquals(1, run.code(), run.out());
+        assertTrue(run.err().contains(what) && run.err().contains(expected), run.err());
+    }
+
+    @Test
+    void shouldPromiseNoNetworkToAutoThatIsNotPreferredOrOff() {
+        CommandLineRun run = CommandLineRun.of("info", "--set", "networks=[tcp]", "--set", "tm.tcp.enabled=false");
+        assertEquals(0, run.code(), run.err());
+        List<String> lines = run.out().lines().toList();
+        assertTrue(
+                indexOf(lines, "  default +auto: .* here none, for all of madeleine.networks are off: .*") >= 0,
+                run.out());
+        assertTrue(indexOf(lines, "  sci +on .*") >= 0, run.out());
+        assertTrue(indexOf(lines, " +auto does not take it: it is not in madeleine.networks") >= 0, run.out());
+    }
+
     @Test
     void shouldPrintTheSameAsJson() {
         Config info = json("--set", "channels.bulk.network=tcp", "--set", "wait.mode=spin");

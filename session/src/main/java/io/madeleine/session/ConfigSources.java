@@ -110,6 +110,11 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         }
     }
 
+    /** What "auto" prefers unless something else is said: also networks whose modules are not on the class path. */
+    static List<String> usualNetworks() {
+        return reference().getStringList("madeleine.networks");
+    }
+
     /** What the file has that the others name for measured thresholds: of that, the families' settings. */
     private static Config tuned(Config given) {
         String file = given.hasPathOrNull(TUNED) ? given.getString(TUNED) : "";

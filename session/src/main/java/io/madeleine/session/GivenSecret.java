@@ -36,6 +36,15 @@ final class GivenSecret {
 
     /** The secret; empty if none is given. */
     static String of(ConfigReader reader, Surroundings given) {
+        String secret = check(reader, given);
+        if (!reader.text(KEY).isEmpty()) {
+            warnOfReaders(reader);
+        }
+        return secret;
+    }
+
+    /** The same, without a word about who can read it. */
+    static String check(ConfigReader reader, Surroundings given) {
         String secret = reader.text(KEY);
         String file = reader.text(FILE_KEY);
         if (secret.isEmpty()) {
@@ -50,7 +59,6 @@ final class GivenSecret {
                     "not to be on a command line, which every user of this machine can read; give it in a file with "
                             + FILE_KEY + " or by " + Surroundings.SECRET + " of the environment");
         }
-        warnOfReaders(reader);
         return secret;
     }
 
@@ -64,6 +72,9 @@ final class GivenSecret {
         byte[] content;
         try {
             Path file = Path.of(name);
+            if (Files.isDirectory(file)) {
+                throw reader.wrong(FILE_KEY, "a file; this is a directory");
+            }
             excess(file).ifPresent(mode -> {
                 throw reader.wrong(
                         FILE_KEY,

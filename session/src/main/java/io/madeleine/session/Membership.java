@@ -72,6 +72,18 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         return hosts.isEmpty() ? alone(reader, secret) : staticHosts(reader, hosts, secret);
     }
 
+    /** Checks what can be, whichever process this is and however it finds the others. */
+    static void check(ConfigReader reader, Surroundings given) {
+        String launcher = reader.text(LAUNCHER);
+        if (!launcher.equals(ConfigReader.AUTO) && !launcher.equals("none")) {
+            launcherAddress(launcher, LAUNCHER);
+        }
+        List<HostAddress> _ = hosts(reader);
+        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, MAX_SIZE);
+        reader.numberOrAuto(RANK, 0, size - 1, 0);
+        GivenSecret.check(reader, given);
+    }
+
     /** A process alone. */
     static Membership alone(String name) {
         return new Membership(name, 0, 1, new Contact.Alone(), "");
@@ -88,9 +100,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
     }
 
     private static Membership launched(ConfigReader reader, String launcher, String source, Surroundings given) {
-        HostAddress address = HostAddress.parse(launcher)
-                .filter(parsed -> parsed.port() != 0)
-                .orElseThrow(() -> new ConfigurationException(source + " = " + launcher + ": expected host:port"));
+        HostAddress address = launcherAddress(launcher, source);
         int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, variable(given, Surroundings.SIZE, MAX_SIZE));
         int rank = reader.numberOrAuto(RANK, 0, MAX_SIZE, variable(given, Surroundings.RANK, MAX_SIZE));
         String secret = GivenSecret.of(reader, given);
@@ -106,6 +116,12 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                             + " names, or in " + Surroundings.SECRET + " of the environment");
         }
         return new Membership(reader.name("madeleine.session.name"), rank, size, new Contact.Launcher(address), secret);
+    }
+
+    private static HostAddress launcherAddress(String launcher, String source) {
+        return HostAddress.parse(launcher)
+                .filter(parsed -> parsed.port() != 0)
+                .orElseThrow(() -> new ConfigurationException(source + " = " + launcher + ": expected host:port"));
     }
 
     private static int variable(Surroundings given, String name, int maximum) {

@@ -4,13 +4,18 @@ import com.typesafe.config.ConfigUtil;
 import io.madeleine.pmm.spi.ProtocolModule;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
- * Checks the networks and adapters that channels name: they have to be there, whereas one that "auto" may prefer need not.
+ * Checks the networks and adapters that are named: those of channels have to be there, whereas one that "auto" may prefer need
+ * only be known.
  *
  * <p>Threading: stateless.
  */
 final class NamedNetworks {
+    private static final String NETWORKS = "madeleine.networks";
+
     private NamedNetworks() {}
 
     /**
@@ -21,6 +26,7 @@ final class NamedNetworks {
     static void checkKnown(SessionConfig config, Families families) {
         ConfigReader reader = new ConfigReader(config.root());
         List<String> known = families.all().stream().map(Family::name).toList();
+        checkPreferred(config, known, reader);
         for (ChannelConfig channel : config.channels()) {
             if (channel.automatic()) {
                 continue;
@@ -41,6 +47,26 @@ final class NamedNetworks {
                         "auto or an adapter of " + channel.network() + ", " + Suggestions.anyOf(adapters)
                                 + Suggestions.didYouMean(channel.adapter(), adapters));
             }
+        }
+    }
+
+    private static void checkPreferred(SessionConfig config, List<String> known, ConfigReader reader) {
+        Set<String> named = new TreeSet<>(known);
+        named.addAll(ConfigSources.usualNetworks());
+        for (String network : config.networks()) {
+            if (!named.contains(network)) {
+                throw reader.wrong(
+                        NETWORKS,
+                        "names of networks, " + Suggestions.anyOf(named) + "; there is no " + network
+                                + Suggestions.didYouMean(network, named));
+            }
+        }
+        Optional<ChannelConfig> automatic =
+                config.channels().stream().filter(ChannelConfig::automatic).findFirst();
+        if (config.networks().isEmpty() && automatic.isPresent()) {
+            throw reader.wrong(
+                    NETWORKS,
+                    "one network or more, since " + key(automatic.get(), "network") + " is auto; the list is empty");
         }
     }
 

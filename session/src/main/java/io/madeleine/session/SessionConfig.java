@@ -65,9 +65,10 @@ record SessionConfig(
                 membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, root);
     }
 
-    /** Reads and checks all but who the process is, which another process may have to know. */
+    /** Reads and checks all but who the process is, which another process may have to know: of that, each value. */
     static SessionConfig ofAnyProcess(ConfigSources sources) {
         ConfigReader reader = new ConfigReader(sources.load());
+        Membership.check(reader, sources.surroundings());
         return from(reader, Membership.alone(reader.name("madeleine.session.name")));
     }
 

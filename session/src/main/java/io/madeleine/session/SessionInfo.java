@@ -7,9 +7,10 @@ import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.switching.SelectionTable;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What a session with this configuration would have in this process: networks, transmission modules, channels. Nothing
@@ -36,6 +37,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      *
      * @param name its name
      * @param availability whether it can be used, and why or why not
+     * @param preferred whether it is in {@code madeleine.networks}, from which "auto" chooses
      * @param adapters its adapters, the default one first; empty if it is off
      * @param modules its transmission modules in the order of selection; empty if it could not be loaded
      * @param nativeModules the Java modules that need native access for it
@@ -44,6 +46,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     public record Protocol(
             String name,
             Availability availability,
+            boolean preferred,
             List<String> adapters,
             List<TransmissionCapabilities> modules,
             List<String> nativeModules,
@@ -62,8 +65,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     /**
      * Describes a session opened with these arguments; see {@link io.madeleine.api.Session#open(String...)}.
      *
-     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong, or a channel names a network or adapter
-     *     that there is not
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong, or a network or adapter is named that
+     *     there is not
      */
     public static SessionInfo of(List<String> arguments) {
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
@@ -75,30 +78,25 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     }
 
     static SessionInfo of(SessionConfig config) {
-        List<Protocol> preferred = new ArrayList<>();
-        List<Protocol> others = new ArrayList<>();
         Families families = Families.wire(config);
         NamedNetworks.checkKnown(config, families);
-        config.networks()
-                .forEach(network -> families.family(network)
-                        .map(family -> describe(family, config.root()))
-                        .ifPresent(preferred::add));
-        for (Family family : families.all()) {
-            if (!config.networks().contains(family.name())) {
-                others.add(describe(family, config.root()));
-            }
-        }
-        preferred.addAll(others);
-        return new SessionInfo(List.copyOf(preferred), config.channels(), config.waiting());
+        Set<Family> bestFirst = new LinkedHashSet<>();
+        config.networks().forEach(network -> families.family(network).ifPresent(bestFirst::add));
+        bestFirst.addAll(families.all());
+        List<Protocol> protocols = bestFirst.stream()
+                .map(family -> describe(family, config.networks().contains(family.name()), config.root()))
+                .toList();
+        return new SessionInfo(protocols, config.channels(), config.waiting());
     }
 
-    private static Protocol describe(Family family, Config root) {
+    private static Protocol describe(Family family, boolean preferred, Config root) {
         List<String> adapters = family.availability().on()
                 ? family.module().map(ProtocolModule::adapterNames).orElse(List.of())
                 : List.of();
         return new Protocol(
                 family.name(),
                 family.availability(),
+                preferred,
                 List.copyOf(adapters),
                 family.module().map(ProtocolModule::transmissionModules).orElse(List.of()),
                 family.module().map(ProtocolModule::nativeModules).orElse(List.of()),
@@ -131,7 +129,9 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     public Optional<Protocol> protocolOf(ChannelConfig channel) {
         return protocols.stream()
                 .filter(Protocol::on)
-                .filter(protocol -> channel.automatic() || protocol.name().equals(channel.network()))
+                .filter(protocol -> channel.automatic()
+                        ? protocol.preferred()
+                        : protocol.name().equals(channel.network()))
                 .findFirst();
     }
 }

@@ -13,8 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SessionInfoTest {
     private static SessionInfo info(Map<String, ?> settings) {
@@ -56,6 +59,48 @@ class SessionInfoTest {
         assertOff(info, "tcp", "disabled by madeleine.tm.tcp.enabled (setting of Session.open tm.tcp.enabled)");
         assertOff(info, "via", "io.madeleine:madeleine-tm-via");
         assertFalse(info.protocolOf(info.channels().getFirst()).isPresent());
+    }
+
+    @Test
+    void shouldNotPromiseANetworkThatAutoDoesNotTake() {
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("networks", List.of("tcp"));
+        SessionInfo info = info(settings);
+        assertTrue(info.protocol("loop").orElseThrow().on());
+        assertFalse(info.protocol("loop").orElseThrow().preferred());
+        assertFalse(info.protocolOf(info.channels().getFirst()).isPresent());
+    }
+
+    @Test
+    void shouldRefuseNetworksThatNobodyKnowsAndAnEmptyList() {
+        assertRefused(
+                Map.of("networks", List.of("scii")),
+                "madeleine.networks = [\"scii\"]",
+                "there is no scii; did you mean sci?");
+        assertRefused(Map.of("networks", List.of()), "madeleine.networks = []", "the list is empty");
+        assertTrue(info(Map.of("networks", List.of("via"))).protocols().stream().noneMatch(SessionInfo.Protocol::on));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    session.rank        | abc   | auto or a whole number
+                    session.size        | none  | auto or a whole number
+                    session.launcher    | here  | host:port
+                    session.hosts       | [a]   | a port in the first entry
+                    session.secret-file | .     | this is a directory
+                    """)
+    void shouldRefuseWhatWouldBeWrongInAnyProcess(String key, String value, String expected) {
+        ConfigSources sources =
+                ConfigSources.ofArguments(List.of(key + "=" + value), new Surroundings(Map.of(), new Properties()));
+        String message = assertThrows(ConfigurationException.class, () -> SessionConfig.ofAnyProcess(sources))
+                .getMessage();
+        assertTrue(message.startsWith("madeleine." + key + " = ") && message.contains(expected), message);
+    }
+
+    private static void assertRefused(Map<String, ?> settings, String what, String expected) {
+        String message =
+                assertThrows(ConfigurationException.class, () -> info(settings)).getMessage();
+        assertTrue(message.contains(what) && message.contains(expected), message);
     }
 
     private static void assertOff(SessionInfo info, String name, String reason) {
