@@ -2,6 +2,7 @@ package io.madeleine.cli;
 
 import io.madeleine.api.MadeleineException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -71,11 +72,30 @@ public final class Mad implements Runnable {
 
     /** Runs a command to its end and answers its exit code. */
     static int run(PrintWriter out, PrintWriter err, Ansi ansi, String... arguments) {
-        return line(arguments)
-                .setOut(out)
-                .setErr(err)
-                .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))
-                .execute(withoutHelpCommand(arguments));
+        CommandLine line =
+                line(arguments).setOut(out).setErr(err).setColorScheme(CommandLine.Help.defaultColorScheme(ansi));
+        return execute(line, withoutHelpCommand(arguments));
+    }
+
+    /** As the line does, and an Error, which it lets through, is one sentence too. */
+    static int execute(CommandLine line, String... arguments) {
+        try {
+            return line.execute(arguments);
+        } catch (Error e) {
+            line.getErr().println(line.getCommandName() + ": " + e + cause(e));
+            if (List.of(arguments).contains(GeneralOptions.VERBOSE)) {
+                e.printStackTrace(line.getErr());
+            }
+            return FAILURE;
+        }
+    }
+
+    private static String cause(Throwable e) {
+        Throwable first = e;
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        return first == e ? "" : ": " + first;
     }
 
     /** The parser of a command line. Loading the commands of other modules takes time, so it is done if need be. */

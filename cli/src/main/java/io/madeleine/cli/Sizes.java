@@ -18,13 +18,14 @@ final class Sizes implements ITypeConverter<Long> {
     public Long convert(String text) {
         try {
             long bytes = ConfigFactory.parseMap(Map.of("size", text)).getBytes("size");
-            if (bytes >= 0) {
+            if (bytes >= 0 && bytes < Long.MAX_VALUE) { // which is what larger numbers are read as
                 return bytes;
             }
         } catch (ConfigException _) {
             // reported below
         }
-        throw new TypeConversionException("'" + text + "' is no size: expected bytes, as 512, 64KiB, 1MiB or 10kB");
+        throw new TypeConversionException(
+                "'" + text + "' is no size: expected bytes below 8 EiB, as 512, 64KiB, 1MiB or 10kB");
     }
 
     /** In the largest unit that needs no fraction: {@code 64 KiB}, {@code 65537 B}. */

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 class MadTest {
     @TempDir
@@ -51,6 +56,20 @@ class MadTest {
                         >= 2,
                 examples);
         assertEquals(help, CommandLineRun.of("help", command));
+    }
+
+    @Test
+    void shouldSayAnErrorOfTheJvmInOneSentence() {
+        StringWriter err = new StringWriter();
+        CommandLine broken = new CommandLine(CommandSpec.create().name("broken"))
+                .setErr(new PrintWriter(err, true))
+                .setExecutionStrategy(_ -> {
+                    throw new InternalError("no file", new IOException("Too many open files"));
+                });
+        assertEquals(1, Mad.execute(broken));
+        assertEquals(
+                "broken: java.lang.InternalError: no file: java.io.IOException: Too many open files",
+                err.toString().strip());
     }
 
     @Test

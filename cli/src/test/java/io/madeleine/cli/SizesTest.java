@@ -17,7 +17,7 @@ class SizesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "x", "-8", "8 apples", "1.x"})
+    @ValueSource(strings = {"", "x", "-8", "8 apples", "1.x", "99999999999999999999", "9EiB", "1e30"})
     void shouldRefuseWhatIsNoSize(String text) {
         assertThrows(TypeConversionException.class, () -> new Sizes().convert(text));
     }

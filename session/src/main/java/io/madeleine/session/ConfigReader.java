@@ -26,6 +26,8 @@ record ConfigReader(Config config) {
     /** The word for "find out yourself". */
     static final String AUTO = "auto";
 
+    private static final List<String> UNITS = List.of("ns", "us", "ms", "s");
+
     /** A text. */
     String text(String path) {
         return read(path, "a text", () -> config.getString(path));
@@ -71,12 +73,23 @@ record ConfigReader(Config config) {
     /** A duration of at least the given one. */
     long durationNs(String path, long minimumNs) {
         String expected = "a duration with its unit, such as 50us, 200ms or 30s, of "
-                + (minimumNs == 0 ? "0 or more" : minimumNs + "ns or more");
+                + (minimumNs == 0 ? "0 or more" : duration(minimumNs) + " or more");
         long ns = read(path, expected, () -> config.getDuration(path).toNanos());
         if (ns < minimumNs) {
             throw wrong(path, expected);
         }
         return ns;
+    }
+
+    /** In the largest unit that needs no fraction: "100ms". */
+    private static String duration(long ns) {
+        long number = ns;
+        int unit = 0;
+        while (unit < UNITS.size() - 1 && number % 1000 == 0) {
+            number /= 1000;
+            unit++;
+        }
+        return number + UNITS.get(unit);
     }
 
     /** One of the constants of an enum, in lower case. */

@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigMemorySize;
+import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
@@ -192,12 +193,18 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
 
     private static Config with(Config config, String key, Object value, String source) {
         String path = key.equals(ROOT) || key.startsWith(ROOT + ".") ? key : ROOT + "." + key;
+        List<String> names;
         try {
-            ConfigUtil.splitPath(path);
+            names = ConfigUtil.splitPath(path);
         } catch (ConfigException e) {
             throw new ConfigurationException(source + " \"" + key + "\": expected a key such as wait.mode", e);
         }
-        return config.withValue(path, valueOf(value, source + " " + key));
+        String origin = source + " " + key;
+        ConfigValue around = valueOf(value, origin);
+        for (String name : names.reversed()) { // objects of the same origin: an error may be about one of them
+            around = ConfigValueFactory.fromMap(Map.of(name, around), origin);
+        }
+        return ((ConfigObject) around).toConfig().withFallback(config.withoutPath(path));
     }
 
     /** Texts stay texts unless they are written as a list, object or quoted text; numbers are made of them on demand. */

@@ -34,6 +34,9 @@ final class ControlHandshake {
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
     private static final byte WRONG_VERSION = 3;
+    private static final byte NO_SECRET = 4;
+
+    private static final byte[] WITHOUT_SECRET = Secrets.controlKey("");
 
     private final byte[] key;
     private final byte[] nonce = Secrets.nonce();
@@ -96,9 +99,23 @@ final class ControlHandshake {
         }
         byte[] proof = Arrays.copyOfRange(heard.array(), SERVER_BYTES, CLIENT_BYTES);
         if (!MessageDigest.isEqual(proof, Secrets.proof(key, "client", nonce, clientNonce()))) {
-            throw new HandshakeException(WRONG_SECRET, "a process does not know the session's secret");
+            throw notProven(proof);
         }
         return true;
+    }
+
+    private HandshakeException notProven(byte[] proof) {
+        String what = "a process does not know the session's secret";
+        if (isOpen(key)) {
+            return new HandshakeException(NO_SECRET, what + ": it has one, and the session has none");
+        }
+        boolean without = MessageDigest.isEqual(proof, Secrets.proof(WITHOUT_SECRET, "client", nonce, clientNonce()));
+        return new HandshakeException(WRONG_SECRET, what + (without ? ": it has none" : ""));
+    }
+
+    /** Whether it is the key of those that have no secret. */
+    private static boolean isOpen(byte[] key) {
+        return MessageDigest.isEqual(key, WITHOUT_SECRET);
     }
 
     private byte[] clientNonce() {
@@ -137,8 +154,15 @@ final class ControlHandshake {
                             + ": the same release of Madeleine is needed everywhere");
         }
         if (!MessageDigest.isEqual(read(in), Secrets.proof(key, "server", theirs, own)) || verdict != ACCEPTED) {
+            String what = isOpen(key)
+                    ? "this process has no secret, and the session there has one"
+                    : verdict == NO_SECRET
+                            ? "the session there has no secret, and this process has one"
+                            : "its secret is another one";
             throw new HandshakeException(
-                    (byte) 0, "its secret is another one: expected the same madeleine.session.secret at both ends");
+                    (byte) 0,
+                    what
+                            + ": expected the same madeleine.session.secret, or madeleine.session.secret-file, at both ends");
         }
         return new ControlConnection(
                 socket,

@@ -144,7 +144,7 @@ final class Families {
     private static Family provide(String name, Provider<ProtocolModule> provider) {
         try {
             ProtocolModule module = provider.get();
-            return new Family(name, Optional.of(module), module.availability());
+            return new Family(name, Optional.of(module), availability(module));
         } catch (ProvisionException e) {
             Optional<ConfigurationException> wrong = configurationError(e.getErrorMessages());
             if (wrong.isPresent()) {
@@ -156,6 +156,17 @@ final class Families {
                     : Family.off(name, "its module failed: " + cause);
         } catch (LinkageError e) {
             return lacking(name, e);
+        }
+    }
+
+    /** A system that is short of something may say so by an Error: the network is off then, as if it were not there. */
+    private static Availability availability(ProtocolModule module) {
+        try {
+            return module.availability();
+        } catch (ConfigurationException e) {
+            throw e;
+        } catch (RuntimeException | InternalError e) {
+            return Availability.off("it cannot be found out whether it can be used: " + e);
         }
     }
 

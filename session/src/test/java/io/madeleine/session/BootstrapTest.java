@@ -155,6 +155,21 @@ class BootstrapTest {
     }
 
     @Test
+    void shouldSayWhichEndHasNoSecret() throws Exception {
+        BootstrapServer server = server(2);
+        String without = messageOf(() -> join(server, member(server, "s", 0, 2, "")));
+        assertTrue(without.contains("this process has no secret, and the session there has one"), without);
+        String missing = messageOf(() -> join(server, 1, 2).exchange("told their names", new byte[1], in(0.1)));
+        assertTrue(missing.contains("a process does not know the session's secret: it has none"), missing);
+        BootstrapServer open = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(1, "", -1, PEER_TIMEOUT_NS));
+        opened.add(open);
+        String with = messageOf(() -> join(open, member(open, "s", 0, 1, SECRET)));
+        assertTrue(with.contains("the session there has no secret, and this process has one"), with);
+    }
+
+    @Test
     void shouldNotBelieveAServerThatDoesNotKnowTheSecret() throws Exception {
         BootstrapServer impostor = new BootstrapServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),

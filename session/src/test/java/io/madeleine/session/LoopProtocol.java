@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
- * {@code available = false}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code refuse-connections = true}.
+ * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code refuse-connections = true}.
  */
 final class LoopProtocol implements ProtocolModule {
     static final AtomicInteger OPEN_ADAPTERS = new AtomicInteger();
@@ -76,6 +76,9 @@ final class LoopProtocol implements ProtocolModule {
 
     @Override
     public Availability availability() {
+        if (config.hasPath("broken")) {
+            throw new InternalError("no file");
+        }
         return config.hasPath("available") && !config.getBoolean("available")
                 ? Availability.off("told so by tm.loop.available")
                 : Availability.on("queues of this JVM");

@@ -408,4 +408,18 @@ class SessionConfigTest {
         assertEquals(Optional.empty(), HostAddress.parse("host:70000"));
         assertEquals(Optional.empty(), HostAddress.parse(""));
     }
+
+    @Test
+    void shouldNameTheArgumentAlsoIfItsKeyIsUnknown() {
+        assertContains(refusal("foo.bar=1"), "unknown key madeleine.foo (argument foo.bar)");
+        assertContains(refusal("session.name.x.y=1"), "madeleine.session.name = {");
+        assertContains(refusal("session.name.x.y=1"), "(argument session.name.x.y)");
+        assertEquals(List.of("b"), config("networks.x=1", "networks=[b]").networks());
+    }
+
+    @Test
+    void shouldWriteDurationsInAUnitThatPeopleRead() {
+        assertContains(refusal("session.open-timeout=1ns"), "of 1ms or more");
+        assertContains(refusal("peer-timeout=1ms"), "of 100ms or more");
+    }
 }

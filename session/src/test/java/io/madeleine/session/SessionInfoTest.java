@@ -62,6 +62,13 @@ class SessionInfoTest {
     }
 
     @Test
+    void shouldTakeAFamilyForOffThatCannotFindOut() {
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tm.loop.broken", true);
+        assertOff(info(settings), "loop", "java.lang.InternalError: no file");
+    }
+
+    @Test
     void shouldNotPromiseANetworkThatAutoDoesNotTake() {
         Map<String, Object> settings = TestSessions.loop();
         settings.put("networks", List.of("tcp"));

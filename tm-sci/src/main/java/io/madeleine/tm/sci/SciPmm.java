@@ -60,6 +60,8 @@ public final class SciPmm implements ProtocolModule {
             return Availability.on("shared memory of this host in " + directory);
         } catch (IOException | UnsupportedOperationException e) {
             return Availability.off("this system has no Unix-domain sockets, which wake processes: " + e.getMessage());
+        } catch (InternalError | LinkageError e) { // of the JDK, when it cannot open its own files
+            return Availability.off("no Unix-domain socket, which wakes processes, can be made now: " + e);
         }
     }
 
