@@ -42,7 +42,8 @@ final class RemoteLaunches {
         } catch (TimeoutException e) {
             throw new SessionException("the launcher has not launched processes within " + ANSWER_S + " s", e);
         } catch (ExecutionException e) {
-            throw new SessionException(String.valueOf(e.getCause().getMessage()), e.getCause());
+            Throwable cause = e.getCause();
+            throw new SessionException(cause == null ? e.toString() : String.valueOf(cause.getMessage()), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new WaitInterruptedException("interrupted while processes were launched", e);

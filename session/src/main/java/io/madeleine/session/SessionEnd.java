@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,7 @@ final class SessionEnd implements Bootstrap.EndListener {
     }
 
     private void carryOut() {
-        ControlMessage.End all = end.get();
+        ControlMessage.End all = Objects.requireNonNull(end.get(), "an end is known before it is carried out");
         if (!taken.compareAndSet(false, true)) {
             awaitQuietly(over, TimeUnit.NANOSECONDS.toMillis(timeoutNs));
             return;
