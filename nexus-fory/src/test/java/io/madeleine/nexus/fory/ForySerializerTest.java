@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.nexus.Context;
+import io.madeleine.nexus.NexusException;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.testkit.LoopTm;
@@ -16,8 +17,10 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import javax.tools.ToolProvider;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +45,8 @@ class ForySerializerTest {
                     List<Order> all(Map<String, Order> named);
                     CompletableFuture<String> paid(Paid paid);
                     Flow.Publisher<Order> stream(Flow.Publisher<Order> orders);
+                    List<Order> same(List<Order> orders);
+                    Map<String, Set<Order>> sets(Map<String, Set<Order>> orders);
                     int number(long other);
                     Object any(Object any);
                     %s
@@ -64,6 +69,8 @@ class ForySerializerTest {
                         return CompletableFuture.completedFuture(paid.toString());
                     }
                     public Flow.Publisher<Order> stream(Flow.Publisher<Order> orders) { return orders; }
+                    public List<Order> same(List<Order> orders) { return orders; }
+                    public Map<String, Set<Order>> sets(Map<String, Set<Order>> orders) { return orders; }
                     public int number(long other) { return (int) other + 1; }
                     public Object any(Object any) { return any; }
                 });
@@ -85,6 +92,11 @@ class ForySerializerTest {
                 results.add(shop.paid(new Cash(6, "EUR")).join());
                 results.add(shop.paid(new Card("7")).join());
                 results.add(Publishers.toList(shop.stream(Publishers.of(List.of(order, order)))).join().size());
+                for (int i = 0; i < 2; i++) {
+                    results.add(shop.same(List.of(order, order)).size());
+                    results.add(shop.same(Arrays.asList(null, order)).get(1).id());
+                    results.add(shop.sets(Map.of("a", Set.of(order))).get("a").iterator().next().id());
+                }
                 results.add(shop.number(41));
                 results.add(shop.change(null) == null ? "" : "not null");
                 result = results.toString();
@@ -139,7 +151,7 @@ class ForySerializerTest {
                     result.startsWith(
                             "[Order[note=null, paid=Cash[cents=5, currency=null], quantity=0, id=2, kind=LARGE],"),
                     result);
-            assertTrue(result.endsWith(", Cash[cents=6], Card[number=7], 2, 42, ]"), result);
+            assertTrue(result.endsWith(", Cash[cents=6], Card[number=7], 2, 2, 1, 1, 2, 1, 1, 42, ]"), result);
         }
     }
 
@@ -166,6 +178,37 @@ class ForySerializerTest {
         String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         assertTrue(said.contains("--add-opens java.base/java.lang.invoke=org.apache.fory.core"), said);
         assertTrue(new ForySerializer().unavailable().isEmpty());
+    }
+
+    record Level(@Nullable Object below) {}
+
+    private static Level levels(int count) {
+        Level top = new Level(null);
+        for (int i = 1; i < count; i++) {
+            top = new Level(top);
+        }
+        return top;
+    }
+
+    @Test
+    void shouldCarryValuesAsDeepAsItSaysWhateverTheStackAndRefuseDeeperOnes() throws Exception {
+        ForyPool pool = new ForyPool(getClass().getClassLoader(), List.of(Level.class));
+        FutureTask<Void> task = new FutureTask<>(() -> {
+            int depth = 0;
+            for (Object next = pool.read(pool.write(levels(1_000)));
+                    next instanceof Level level;
+                    next = level.below()) {
+                depth++;
+            }
+            assertEquals(1_000, depth);
+            for (int count : new int[] {1_100, 5_000, 200_000}) {
+                NexusException no = assertThrows(NexusException.class, () -> pool.read(pool.write(levels(count))));
+                assertTrue(String.valueOf(no.getMessage()).contains("deeper than 1024"), no::toString);
+            }
+            return null;
+        });
+        Thread.ofPlatform().stackSize(256 << 10).start(task);
+        task.get(50, TimeUnit.SECONDS);
     }
 
     @Test
