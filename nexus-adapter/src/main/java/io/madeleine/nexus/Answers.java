@@ -170,8 +170,10 @@ final class Answers {
         return found == null || found.rank() != request.remote() ? null : found;
     }
 
+    /** What comes too late may be no more than what the deadline has done there. */
     private static Throwable thrown(PendingCall call, Request request) {
-        return Thrown.read(request, call.method().declared());
+        Throwable thrown = Thrown.read(request, call.method().declared());
+        return call.deadlineNs() - System.nanoTime() <= 0 ? Calls.late(call) : thrown;
     }
 
     private static Throwable notRead(boolean isEnd, PendingCall call, Throwable why) {

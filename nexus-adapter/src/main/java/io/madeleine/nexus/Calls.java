@@ -291,10 +291,13 @@ final class Calls {
         return node.options().maxOutstanding() - turns.availablePermits();
     }
 
-    private static DeadlineExceededException late(PendingCall call) {
-        return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank()
-                + " was not answered within " + call.givenMs() + " ms, its deadline (@CallTimeout,"
-                + " ContextOptions.callTimeout, or what was left to the call it was made by)");
+    static DeadlineExceededException late(PendingCall call) {
+        String when = call.givenMs() > 0
+                ? " was not answered within " + call.givenMs() + " ms, its deadline"
+                : " was not sent: its deadline had passed before; interceptors and the call it was made by had taken the "
+                        + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs()) + " ms that it may take, or less";
+        return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank() + when
+                + " (@CallTimeout, ContextOptions.callTimeout, or what was left to the call it was made by)");
     }
 
     /** Nobody waits any more; true unless it is over already. Tells the other side. */

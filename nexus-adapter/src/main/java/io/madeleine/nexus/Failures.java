@@ -121,6 +121,15 @@ final class Failures {
         }
     }
 
+    /** A subscriber of this process has thrown something: its stream is cancelled. */
+    void subscriberFailed(Class<?> subscriber, String stream, Throwable cause) {
+        log(
+                Level.WARNING,
+                () -> "rank " + rank + ": the subscriber " + subscriber.getName() + " of " + stream
+                        + " has thrown something: the stream is cancelled",
+                cause);
+    }
+
     /** Never fails: who calls it has to go on, for want of memory, too. */
     private void log(Level level, Supplier<String> text, @Nullable Throwable cause) {
         try {

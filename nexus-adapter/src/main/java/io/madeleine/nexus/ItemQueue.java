@@ -30,8 +30,8 @@ final class ItemQueue implements Flow.Subscription, Runnable {
         /** Nothing is wanted any more; not called again, and not after the end. */
         void stop();
 
-        /** What the subscriber throws. */
-        void subscriberFailed(Throwable cause);
+        /** What a subscriber of that class throws. */
+        void subscriberFailed(Class<?> subscriber, Throwable cause);
     }
 
     private final Source source;
@@ -83,7 +83,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             }
         } catch (Throwable e) { // of the subscriber
             cancel();
-            source.subscriberFailed(e);
+            source.subscriberFailed(subscriber.getClass(), e);
         }
     }
 

@@ -85,8 +85,12 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     }
 
     @Override
-    public void subscriberFailed(Throwable cause) {
-        node.failures().notReceived(key.caller(), cause);
+    public void subscriberFailed(Class<?> subscriber, Throwable cause) {
+        node.failures()
+                .subscriberFailed(
+                        subscriber,
+                        "parameter " + (parameter + 1) + " of " + method + ", called by rank " + key.caller(),
+                        cause);
     }
 
     /** An item has come; from the receiving thread. */

@@ -2,7 +2,7 @@ package io.madeleine.nexus;
 
 /**
  * What a method of a remote service has thrown. Code and details are those that a {@link CallException} had there, else the code
- * is that of its type, see {@link ErrorCode#of}. Its stack trace is that of the remote thread, then that of a caller who waited; its
+ * is that of its type, see {@link ErrorCode#of}; that goes for its causes, too. Its stack trace is that of the remote thread, then that of a caller who waited; its
  * cause, if there is one, is the remote cause.
  */
 public final class RemoteException extends CallException {

@@ -56,8 +56,8 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     }
 
     @Override
-    public void subscriberFailed(Throwable cause) {
-        node.failures().notReceived(rank(), cause);
+    public void subscriberFailed(Class<?> subscriber, Throwable cause) {
+        node.failures().subscriberFailed(subscriber, method() + " of rank " + rank(), cause);
     }
 
     /** An item has come; from the receiving thread. */

@@ -21,7 +21,6 @@ final class Thrown {
     /** Also writes as which of the declared types a caller expects it. */
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
         arguments.putString(expectedAs(thrown, declared));
-        writeCode(arguments, thrown);
         int count = 0;
         for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = causeOf(next)) {
             count++;
@@ -34,6 +33,7 @@ final class Thrown {
                             ? remote.remoteType()
                             : next.getClass().getName());
             arguments.putString(messageOf(next));
+            writeCode(arguments, next);
             StackTraceElement[] stack = stackOf(next);
             int frames = Math.min(stack.length, MAX_FRAMES);
             arguments.putByte((byte) frames);
@@ -73,6 +73,7 @@ final class Thrown {
         }
     }
 
+    /** Each has its own: a program that wraps what it catches loses none. */
     private static void writeCode(Arguments arguments, Throwable thrown) {
         int code = ErrorCode.of(thrown).number();
         CallException detailed = thrown instanceof CallException call
@@ -102,30 +103,32 @@ final class Thrown {
     /** What {@link #write} has written, as the caller of a method that declares these types gets it. */
     static Throwable read(Request request, Class<?>[] declared) {
         String expectedAs = request.getString();
-        int code = request.getByte();
-        Metadata details = (code & HAS_DETAILS) == 0 ? Metadata.EMPTY : Metadata.read(request);
-        RemoteException remote = read(request, ErrorCode.of(code & ~HAS_DETAILS & 0xFF));
-        details.asMap().forEach(remote::with);
-        return atCaller(remote, expectedAs, declared);
+        return atCaller(readAll(request), expectedAs, declared);
     }
 
-    private static RemoteException read(Request request, ErrorCode code) {
+    private static RemoteException readAll(Request request) {
         int count = request.getByte();
         if (count < 1 || count > MAX_CAUSES) {
             throw new NexusException("an answer from rank " + request.remote() + " has no exception next");
         }
-        RemoteException first = readOne(request, code);
+        RemoteException first = readOne(request);
         RemoteException last = first;
         for (int i = 1; i < count; i++) {
-            RemoteException cause = readOne(request, ErrorCode.UNKNOWN);
+            RemoteException cause = readOne(request);
             last.initCause(cause);
             last = cause;
         }
         return first;
     }
 
-    private static RemoteException readOne(Request request, ErrorCode code) {
-        RemoteException read = new RemoteException(request.remote(), code, request.getString(), request.getString());
+    private static RemoteException readOne(Request request) {
+        String type = request.getString();
+        String message = request.getString();
+        int code = request.getByte();
+        Metadata details = (code & HAS_DETAILS) == 0 ? Metadata.EMPTY : Metadata.read(request);
+        RemoteException read =
+                new RemoteException(request.remote(), ErrorCode.of(code & ~HAS_DETAILS & 0xFF), type, message);
+        details.asMap().forEach(read::with);
         StackTraceElement[] stack = new StackTraceElement[Math.max(0, request.getByte())];
         for (int k = 0; k < stack.length; k++) {
             stack[k] = new StackTraceElement(

@@ -1,0 +1,160 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.DeadlineExceededException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is told of failures: codes of causes, which subscriber has failed, and by whose time a call is late. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FailuresToldTest {
+    @RemoteService
+    interface Teller {
+        void wrapped();
+
+        @CallTimeout(millis = 100)
+        void waits() throws InterruptedException;
+
+        Flow.Publisher<String> all();
+
+        void take(Flow.Publisher<String> items);
+    }
+
+    private static final class Implementation implements Teller {
+        @Override
+        public void wrapped() {
+            CallException inner = new CallException(ErrorCode.NOT_FOUND, "no such item").with("item", "7");
+            throw new IllegalStateException("outer", new RuntimeException("between", inner));
+        }
+
+        @Override
+        public void waits() throws InterruptedException {
+            Thread.sleep(20_000);
+        }
+
+        @Override
+        public Flow.Publisher<String> all() {
+            return Publishers.of(List.of("a", "b"));
+        }
+
+        @Override
+        public void take(Flow.Publisher<String> items) {
+            items.subscribe(new Clumsy());
+        }
+    }
+
+    /** Fails on what it is given. */
+    private static final class Clumsy implements Flow.Subscriber<String> {
+        @Override
+        public void onSubscribe(Flow.Subscription subscription) {
+            throw new IllegalStateException("it slipped");
+        }
+
+        @Override
+        public void onNext(String item) {}
+
+        @Override
+        public void onError(Throwable thrown) {}
+
+        @Override
+        public void onComplete() {}
+    }
+
+    private static World world() {
+        return new World("sci", 2, context -> context.export(Teller.class, new Implementation()));
+    }
+
+    @Test
+    void shouldBringCodeAndDetailsOfEveryCause() {
+        try (World world = world()) {
+            Teller teller = world.of(1).service(0, Teller.class);
+            RemoteException outer = assertThrows(RemoteException.class, teller::wrapped);
+            assertEquals(ErrorCode.UNKNOWN, outer.code());
+            RemoteException between = assertInstanceOf(RemoteException.class, outer.getCause());
+            assertEquals("between", between.getMessage());
+            RemoteException inner = assertInstanceOf(RemoteException.class, between.getCause());
+            assertEquals(ErrorCode.NOT_FOUND, inner.code());
+            assertEquals(Map.of("item", "7"), inner.details());
+        }
+    }
+
+    @Test
+    void shouldNameTheSubscriberThatThrowsAndItsStream() throws Exception {
+        BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
+        Logger logger = Logger.getLogger("io.madeleine.nexus");
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                warnings.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(handler);
+        try (World world = world()) {
+            Teller teller = world.of(1).service(0, Teller.class);
+            teller.all().subscribe(new Clumsy());
+            String result = String.valueOf(warnings.poll(20, TimeUnit.SECONDS));
+            assertTrue(result.contains(Clumsy.class.getName()) && result.contains("Teller.all of rank 0"), result);
+            teller.take(Publishers.of(List.of("a")));
+            String parameter = String.valueOf(warnings.poll(20, TimeUnit.SECONDS));
+            assertTrue(parameter.contains(Clumsy.class.getName()), parameter);
+            assertTrue(parameter.contains("parameter 1 of Teller.take, called by rank 1"), parameter);
+        } finally {
+            logger.removeHandler(handler);
+        }
+    }
+
+    @Test
+    void shouldSayOfACallThatInterceptorsHaveHeldUpHowLongItMightTake() {
+        ClientInterceptor slow = (_, next) -> {
+            Thread.sleep(150);
+            return next.proceed();
+        };
+        try (World world = world()) {
+            Teller teller = world.of(1).startpoint(0, Teller.class.getName()).service(Teller.class, List.of(slow));
+            String late = String.valueOf(
+                    assertThrows(DeadlineExceededException.class, teller::waits).getMessage());
+            assertTrue(late.contains("was not sent") && late.contains("100 ms"), late);
+        }
+    }
+
+    /** The caller's own thread may be slower than the answer. */
+    @Test
+    void shouldTakeWhatTheDeadlineHasDoneThereForTheDeadline() {
+        try (World world = world()) {
+            ServiceMethod waits = ServiceMethod.all(Teller.class, world.of(1).codecs(), 1).values().stream()
+                    .filter(method -> method.method().getName().equals("waits"))
+                    .findFirst()
+                    .orElseThrow();
+            Calls calls = world.of(1).node().calls();
+            PendingCall.Sync call = new PendingCall.Sync(
+                    calls.nextId(),
+                    0,
+                    waits,
+                    System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500),
+                    null,
+                    world.of(1).node().session().newSignal());
+            calls.begin(call, world.of(1).startpoint(0, Teller.class.getName()).targets()[0], null);
+            assertTrue(call.awaitDone(TimeUnit.SECONDS.toNanos(20)));
+            assertInstanceOf(DeadlineExceededException.class, call.failure());
+        }
+    }
+}
