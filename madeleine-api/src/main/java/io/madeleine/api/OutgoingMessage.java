@@ -14,6 +14,9 @@ import java.util.concurrent.TimeUnit;
  * {@link SendMode#SAFER}) and sent while the session makes progress. {@code endPacking} waits until every block may be
  * reused; it does not say that the peer has received them.
  *
+ * <p>No block is promised to leave before {@code endPacking}, not even an EXPRESS one: blocks are aggregated, so that many go in one
+ * packet. Who waits for an answer to the first blocks ends a message behind them.
+ *
  * <p>Blocks of zero bytes are blocks like any other. A block in confined memory is moved by the thread that may touch
  * it, or copied. If an arena is closed while a block of it is in flight, the message fails with
  * {@link MessageAbortedException} at both ends, and nothing worse happens.

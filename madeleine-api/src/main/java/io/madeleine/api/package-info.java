@@ -9,7 +9,8 @@
  * // sender                                          // receiver
  * try (var out = channel.beginPacking(1)) {          try (var in = channel.beginUnpacking()) {
  *     out.packInt(array.length);                         int[] array = new int[in.unpackInt()];
- *     out.pack(array, CHEAPER, CHEAPER);                 in.unpack(array, CHEAPER, CHEAPER);
+ *     out.pack(array,                                    in.unpack(array,
+ *             SendMode.CHEAPER, ReceiveMode.CHEAPER);            SendMode.CHEAPER, ReceiveMode.CHEAPER);
  *     out.endPacking();                                  in.endUnpacking();
  * }                                                  }
  * }
