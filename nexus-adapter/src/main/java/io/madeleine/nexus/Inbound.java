@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,9 @@ final class Inbound {
 
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
 
+    /** Receivers that go on with their message, the last one first: to post one takes no memory. */
+    private final AtomicReference<@Nullable Receiver> receivers = new AtomicReference<>();
+
     Inbound(Node node) {
         this.node = node;
         this.watch = node.options().debug() ? new BlockingWatch(node) : null;
@@ -49,18 +53,23 @@ final class Inbound {
     private void onMessage(Receiver receiver, IncomingMessage message) {
         long self = Thread.currentThread().threadId();
         if (runner.get() == self || !runner.compareAndSet(NOBODY, self)) {
-            post(() -> receiver.receive(message));
+            try {
+                post(() -> receiver.receive(message));
+            } catch (Throwable e) { // no memory, for instance: the message is dropped
+                dropped(message.remote());
+                throw e;
+            }
             return;
         }
         try {
-            if (!postponed.isEmpty()) {
+            if (hasPostponed()) {
                 runAll(); // perhaps of the same sender
             }
             receiver.receive(message);
         } finally {
             runner.set(NOBODY);
         }
-        if (!postponed.isEmpty()) {
+        if (hasPostponed()) {
             runPostponed();
         }
         node.signal().signal();
@@ -114,15 +123,36 @@ final class Inbound {
     /** Runs something as handlers are run: now, or when the thread that runs one comes to it. */
     void post(Runnable task) {
         postponed.add(task);
+        posted();
+    }
+
+    /** As {@link #post(Runnable)}, of what a receiver does next. */
+    void post(Receiver receiver) {
+        if (!receiver.startPosting()) {
+            return;
+        }
+        Receiver next;
+        do {
+            next = receivers.get();
+            receiver.standsBefore(next);
+        } while (!receivers.compareAndSet(next, receiver));
+        posted();
+    }
+
+    private void posted() {
         if (!isRunByCaller()) {
             runPostponed();
             node.signal().signal();
         }
     }
 
+    private boolean hasPostponed() {
+        return !postponed.isEmpty() || receivers.get() != null;
+    }
+
     private void runPostponed() {
         long self = Thread.currentThread().threadId();
-        while (!postponed.isEmpty() && runner.compareAndSet(NOBODY, self)) {
+        while (hasPostponed() && runner.compareAndSet(NOBODY, self)) {
             try {
                 runAll();
             } finally {
@@ -141,6 +171,11 @@ final class Inbound {
     }
 
     private void runAll() {
+        Receiver next;
+        for (Receiver receiver = receivers.getAndSet(null); receiver != null; receiver = next) {
+            next = receiver.leave(); // which may stand here again when it has run
+            runOne(receiver);
+        }
         for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
             runOne(task);
         }
@@ -189,6 +224,7 @@ final class Inbound {
             try {
                 handed.runWith(() -> call(endpoint, entry, handed));
             } finally {
+                handed.finish(); // if it did not come to the handler, for want of memory say
                 node.workers().done();
                 node.signal().signal();
             }
@@ -230,7 +266,7 @@ final class Inbound {
 
     /** A message has been dropped for want of memory, say. What it was for is not known, and need not be answered any more. */
     void dropped(int sender) {
-        if (sender != node.rank()) {
+        if (sender != node.rank() && node.nodes().isMember(sender)) { // the way to others is lost with it
             node.nodes().get(sender).dropped();
         }
     }

@@ -229,7 +229,7 @@ final class MadWay extends Way {
         }
     }
 
-    /** If the stack ends in here, too, who sends next does it. */
+    /** If the stack or memory ends in here, too, who sends next does it. */
     private void closeUnclosed() {
         OutgoingMessage left = (OutgoingMessage) UNCLOSED.getAndSet(this, null);
         if (left == null) {
@@ -237,7 +237,7 @@ final class MadWay extends Way {
         }
         try {
             left.close();
-        } catch (StackOverflowError e) {
+        } catch (Throwable e) { // the stack has come to its end, or memory
             unclosed = left;
             throw e;
         }
@@ -245,15 +245,26 @@ final class MadWay extends Way {
 
     private void watchIfForgotten() {
         if (gaveUp && !queue.isEmpty() && watching.compareAndSet(false, true)) {
-            Thread.ofVirtual().name("nexus-drain").start(() -> {
-                while (gaveUp && !queue.isEmpty()) {
-                    LockSupport.parkNanos(LOOK_AGAIN_NS);
-                    drain();
-                }
+            try {
+                Thread.ofVirtual().name("nexus-drain").start(this::watch);
+            } catch (Throwable e) { // no memory, for instance: the next one who comes starts it
                 watching.set(false);
-                watchIfForgotten();
-            });
+                throw e;
+            }
         }
+    }
+
+    private void watch() {
+        while (gaveUp && !queue.isEmpty()) {
+            try {
+                LockSupport.parkNanos(LOOK_AGAIN_NS);
+                drain();
+            } catch (Throwable _) { // once more: whoever has queued something does not look after it
+                Thread.yield();
+            }
+        }
+        watching.set(false);
+        watchIfForgotten();
     }
 
     @Override

@@ -26,7 +26,12 @@ final class ReceivedBulks implements BulkSource {
     /** Memory for the next argument. */
     MemorySegment add(long bytes) {
         ArgumentMemory.Block block = memory.take(bytes);
-        blocks.add(block);
+        try {
+            blocks.add(block);
+        } catch (Throwable e) { // no memory for that
+            memory.giveBack(block);
+            throw e;
+        }
         return block.memory();
     }
 

@@ -6,10 +6,10 @@ import static io.madeleine.api.ReceiveMode.EXPRESS;
 import io.madeleine.api.Completion;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
-import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: by whoever runs handlers ({@link Inbound}); while {@code busy} by who receives beside.
  */
-final class Receiver {
+final class Receiver implements Runnable {
     /** Memory for small arguments that is not kept for the next request. */
     private static final long KEPT_BYTES = 1 << 20;
 
@@ -33,7 +33,7 @@ final class Receiver {
     private final BulkLengths lengths = new BulkLengths();
     private final MessageBulks open;
     private final ReceivedBulks received;
-    private final Runnable whole = this::carryOut;
+    private final Runnable beside = this::receiveBesideNow;
     private final Runnable arrived = this::arrived;
     private Bytes memory = Bytes.allocate(Wire.FIRST_BYTES);
 
@@ -47,7 +47,12 @@ final class Receiver {
     private @Nullable Throwable failure;
 
     /** The sender's next message, begun but not touched. */
-    private @Nullable IncomingMessage next;
+    private @Nullable IncomingMessage following;
+
+    /** Among those that go on, see {@link Inbound#post(Receiver)}. */
+    private @Nullable Receiver next;
+
+    private final AtomicBoolean posted = new AtomicBoolean();
 
     Receiver(Node node, Inbound inbound) {
         this.node = node;
@@ -57,10 +62,29 @@ final class Receiver {
         this.received = new ReceivedBulks(node.argumentMemory());
     }
 
+    /** It is about to be posted; false if it is already. */
+    boolean startPosting() {
+        return posted.compareAndSet(false, true);
+    }
+
+    /** It is posted, in front of another one if there is one. */
+    void standsBefore(@Nullable Receiver other) {
+        next = other;
+    }
+
+    /** It is posted no more; the one behind it. */
+    @Nullable
+    Receiver leave() {
+        Receiver behind = next;
+        next = null;
+        posted.set(false);
+        return behind;
+    }
+
     /** A message has begun. From a thread that runs handlers. */
     void receive(IncomingMessage begun) {
         if (busy) {
-            next = begun;
+            following = begun;
             return;
         }
         taken = 0;
@@ -78,12 +102,16 @@ final class Receiver {
         dispatch(begun);
     }
 
+    /** What waits for it, if it was a part of an answer or a stream, is told if it may be this process that is to blame. */
     private void dropped(IncomingMessage dropped, Throwable why) {
+        if (why instanceof Error) {
+            inbound.dropped(dropped.remote());
+        }
         dropped.close();
         node.failures().notReceived(dropped.remote(), why);
     }
 
-    /** From now on until {@link #carryOut} the request is received beside. */
+    /** From now on until {@link #run} the request is received beside. */
     private void becomeBusy(IncomingMessage begun) {
         busy = true;
         message = begun;
@@ -206,7 +234,7 @@ final class Receiver {
             end.onDone(arrived);
         } catch (Throwable e) { // no memory, for instance
             failure = e;
-            inbound.post(whole);
+            inbound.post(this);
         }
     }
 
@@ -218,30 +246,40 @@ final class Receiver {
             if (end != null) {
                 end.await(); // it is over: this says how
             }
-        } catch (MadeleineException e) {
+        } catch (Throwable e) {
             failure = e;
         }
-        if (ended != null) {
-            ended.close();
+        try {
+            if (ended != null) {
+                ended.close();
+            }
+        } finally {
+            inbound.post(this);
         }
-        inbound.post(whole);
     }
 
     // ---- beside
 
     private void receiveBeside() {
-        Thread.ofVirtual().name("nexus-receive").start(() -> {
-            IncomingMessage from = message;
-            try {
-                if (from != null) {
-                    from.within(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-                    receiveAll(from);
-                }
-            } catch (Throwable e) {
-                failure = e;
+        try {
+            Thread.ofVirtual().name("nexus-receive").start(beside);
+        } catch (Throwable e) { // no memory for a thread
+            failure = e;
+            inbound.post(this);
+        }
+    }
+
+    private void receiveBesideNow() {
+        IncomingMessage from = message;
+        try {
+            if (from != null) {
+                from.within(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+                receiveAll(from);
             }
-            inbound.post(whole);
-        });
+        } catch (Throwable e) {
+            failure = e;
+        }
+        inbound.post(this);
     }
 
     private void receiveAll(IncomingMessage from) {
@@ -259,7 +297,8 @@ final class Receiver {
     }
 
     /** What was received beside is there, or will never be. From a thread that runs handlers. */
-    private void carryOut() {
+    @Override
+    public void run() {
         IncomingMessage from = message;
         Throwable why = failure;
         boolean isWhole = isReceived;
@@ -272,20 +311,35 @@ final class Receiver {
                 return;
             }
             if (why != null) {
-                dropped(from, why); // before its memory serves others
-                received.close();
+                drop(from, why);
             } else if (isWhole) {
-                beginRequest(from, received);
-                inbound.dispatch(request, endpoint(), handler());
+                dispatchWhole(from);
             } else {
                 dispatch(from);
             }
         } finally {
-            IncomingMessage following = next;
-            if (following != null && !busy) {
-                next = null;
-                receive(following);
+            IncomingMessage begun = following;
+            if (begun != null && !busy) {
+                following = null;
+                receive(begun);
             }
+        }
+    }
+
+    private void dispatchWhole(IncomingMessage from) {
+        try {
+            beginRequest(from, received);
+            inbound.dispatch(request, endpoint(), handler());
+        } catch (Throwable e) {
+            drop(from, e);
+        }
+    }
+
+    private void drop(IncomingMessage from, Throwable why) {
+        try {
+            dropped(from, why); // before its memory serves others
+        } finally {
+            received.close();
         }
     }
 }

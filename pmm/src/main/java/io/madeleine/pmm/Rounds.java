@@ -4,10 +4,8 @@ import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
-import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -35,8 +33,7 @@ final class Rounds {
     private volatile Dispatcher[] dispatchers = {};
     private final MpscGrowableVarHandleArrayQueue<Step> newSteps =
             new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
-    private final List<Step> steps = new ArrayList<>();
-    private final MessagePassingQueue.Consumer<Step> addStep = steps::add;
+    private final ArrayList<Step> steps = new ArrayList<>();
     private ProgressSource[] armed = {};
     private int reactorCountdown = REACTOR_ROUNDS;
     private boolean polling;
@@ -139,7 +136,7 @@ final class Rounds {
     }
 
     private int runSteps() {
-        newSteps.drain(addStep);
+        takeNewSteps();
         int finished = 0;
         for (int i = 0; i < steps.size(); ) {
             if (isFinished(steps.get(i))) {
@@ -154,10 +151,24 @@ final class Rounds {
         return finished;
     }
 
-    /** Does a step; one that fails is given up, so that the others go on. */
+    /** Memory may be short: none is lost for that. */
+    private void takeNewSteps() {
+        while (!newSteps.isEmpty()) {
+            steps.ensureCapacity(steps.size() + 1);
+            Step next = newSteps.poll();
+            if (next == null) {
+                return;
+            }
+            steps.add(next);
+        }
+    }
+
+    /** Does a step; one that fails is given up, so that the others go on. What lacks memory is tried again in the next round. */
     private boolean isFinished(Step step) {
         try {
             return step.step();
+        } catch (OutOfMemoryError _) {
+            return false;
         } catch (InternalError e) {
             if (recover(e)) {
                 return false;

@@ -73,11 +73,22 @@ final class Arrivals {
 
     // ---- threads that receive
 
+    /** Begins the message of a connection that was taken out of the queue, if there still is one. */
+    @Nullable
+    IncomingHandle begin(SwitchedConnection first) {
+        try {
+            return first.receiving().tryBegin();
+        } catch (Throwable e) { // no memory, for instance: the message is still there
+            first.messageArrived();
+            throw e;
+        }
+    }
+
     /** Begins a message that has arrived, if there is one. */
     @Nullable
     IncomingHandle tryTake() {
         for (SwitchedConnection first = pollQueue(); first != null; first = pollQueue()) {
-            IncomingHandle begun = first.receiving().tryBegin();
+            IncomingHandle begun = begin(first);
             if (begun != null) {
                 if (expected != first) {
                     expected = first;

@@ -30,7 +30,12 @@ final class Attention {
             if (closed) {
                 return; // what the connection would tell of it may be freed
             }
-            protocol.receiveInterest(wanted);
+            try {
+                protocol.receiveInterest(wanted);
+            } catch (Throwable e) { // no memory, for instance: it does not know, and is told next time
+                interested = !wanted;
+                throw e;
+            }
             if (wanted) {
                 engine.lookAgain();
             }

@@ -72,7 +72,7 @@ final class Handling {
             if (first == null) {
                 break;
             }
-            IncomingHandle begun = first.hasClaims() ? null : first.receiving().tryBegin();
+            IncomingHandle begun = first.hasClaims() ? null : arrivals.begin(first);
             if (begun != null) {
                 expectFrom(first);
                 handle(current, within, first, begun);

@@ -61,7 +61,7 @@ final class SendHalf implements Step {
     /** This process leaves: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
-    /** The open message is nobody's any more: the stack of its user has come to its end, even for giving it up. */
+    /** The open message is nobody's any more: the stack of its user, or memory, has come to its end, even for giving it up. */
     private volatile boolean abandoned;
 
     private @Nullable MadeleineException outcome;
@@ -125,7 +125,13 @@ final class SendHalf implements Step {
             state.set(IDLE);
             throw connection.failure();
         }
-        handle = handles.take();
+        try {
+            handle = handles.take();
+        } catch (Throwable e) { // no memory, for instance
+            state.set(IDLE);
+            tellFirst();
+            throw e;
+        }
         handle.begin(messageNumber);
         return handle;
     }
@@ -243,7 +249,15 @@ final class SendHalf implements Step {
 
     /** Ends the message, which is open, without waiting. */
     void endAsync() {
-        seal(true);
+        long number = messageNumber;
+        try {
+            seal(true);
+        } catch (Throwable e) {
+            if (state.get() == OPEN && messageNumber == number) {
+                abandoned = true; // its user's close does not give up what it has ended
+            }
+            throw e;
+        }
     }
 
     /** Finishes the open message or leaves it to the leader. True if it has ended. */
@@ -264,12 +278,17 @@ final class SendHalf implements Step {
     }
 
     private void handToLeader(boolean unattended) {
-        if (unattended) {
+        if (unattended && !raisedDemand) {
             raisedDemand = true;
             engine.raiseDemand();
         }
         state.set(SEALED);
-        engine.enqueue(this);
+        try {
+            engine.enqueue(this);
+        } catch (Throwable e) { // no memory, for instance
+            state.set(OPEN);
+            throw e;
+        }
     }
 
     /** Gives up the message of that number, if it has not ended; its user calls. */
@@ -302,13 +321,13 @@ final class SendHalf implements Step {
             if (!advance()) {
                 handToLeader(true);
             }
-        } catch (StackOverflowError e) {
+        } catch (Throwable e) { // the stack has come to its end, or memory
             abandoned = true; // without a call, for which there may be no room either
             throw e;
         }
     }
 
-    /** A thread whose stack had come to its end could not give up its message: the next one that wants to begin does. */
+    /** A thread whose stack or memory had come to its end could not give up its message: the next one that wants to begin does. */
     private void abortAbandoned() {
         if ((boolean) ABANDONED.compareAndSet(this, true, false) && state.get() == OPEN) {
             abortOpen();
