@@ -4,6 +4,7 @@ import static io.madeleine.api.ReceiveMode.CHEAPER;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -40,42 +41,42 @@ public non-sealed interface IncomingMessage extends Message {
 
     /** Fills the array. */
     default IncomingMessage unpack(byte[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills what remains of the buffer; its position does not move. */
     default IncomingMessage unpack(ByteBuffer block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofBuffer(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofBuffer(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(short[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(char[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(int[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(long[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(float[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Fills the array, native byte order. */
     default IncomingMessage unpack(double[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return unpack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Extracts a block CHEAPER/CHEAPER, the default modes. */

@@ -3,6 +3,7 @@ package io.madeleine.api;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Processes that a session is to start beside its own: see {@link Session#launch}.
@@ -28,6 +29,9 @@ public record LaunchRequest(int processes, Program program, List<String> command
 
     /** Copies the collections and checks all that can be. */
     public LaunchRequest {
+        Objects.requireNonNull(program, "program");
+        Objects.requireNonNull(command, "command");
+        Objects.requireNonNull(environment, "environment");
         if (processes < 1 || processes > MAX_PROCESSES || command.isEmpty()) {
             throw new IllegalArgumentException(processes + " processes of the command " + command + ": expected 1 to "
                     + MAX_PROCESSES + " of a command that is not empty");
@@ -49,16 +53,19 @@ public record LaunchRequest(int processes, Program program, List<String> command
      * @param command more options if there are any, the main class (or {@code -m}, or a source file), arguments
      */
     public static LaunchRequest java(int processes, String... command) {
+        Objects.requireNonNull(command, "command");
         return new LaunchRequest(processes, Program.JAVA, List.of(command), Map.of());
     }
 
     /** A program of the system. */
     public static LaunchRequest system(int processes, String... command) {
+        Objects.requireNonNull(command, "command");
         return new LaunchRequest(processes, Program.SYSTEM, List.of(command), Map.of());
     }
 
     /** The same with these environment variables, in addition to those there are. */
     public LaunchRequest withEnvironment(Map<String, String> variables) {
+        Objects.requireNonNull(variables, "variables");
         return new LaunchRequest(processes, program, command, variables);
     }
 

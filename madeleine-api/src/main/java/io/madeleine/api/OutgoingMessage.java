@@ -5,6 +5,7 @@ import static io.madeleine.api.ReceiveMode.EXPRESS;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -36,42 +37,42 @@ public non-sealed interface OutgoingMessage extends Message {
 
     /** Appends the whole array. */
     default OutgoingMessage pack(byte[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends what remains of the buffer; its position does not move. */
     default OutgoingMessage pack(ByteBuffer block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofBuffer(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofBuffer(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(short[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(char[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(int[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(long[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(float[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends the whole array in native byte order. */
     default OutgoingMessage pack(double[] block, SendMode sendMode, ReceiveMode receiveMode) {
-        return pack(MemorySegment.ofArray(block), sendMode, receiveMode);
+        return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
     /** Appends a block CHEAPER/CHEAPER, the default modes. */

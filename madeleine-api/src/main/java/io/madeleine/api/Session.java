@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 
@@ -26,16 +27,19 @@ public interface Session extends AutoCloseable {
      * @throws SessionException if the processes could not all be reached in time
      */
     static Session open(String... arguments) {
+        Objects.requireNonNull(arguments, "arguments");
         return Providers.session().open(List.of(arguments));
     }
 
     /** Opens a session from a HOCON file. Errors as for {@link #open(String...)}. */
     static Session open(Path file) {
+        Objects.requireNonNull(file, "file");
         return Providers.session().open(file);
     }
 
     /** Opens a session from settings by key, for instance {@code Map.of("madeleine.wait.mode", "spin")}. */
     static Session open(Map<String, ?> settings) {
+        Objects.requireNonNull(settings, "settings");
         return Providers.session().open(settings);
     }
 
@@ -47,6 +51,7 @@ public interface Session extends AutoCloseable {
      * @throws SessionException if the processes could not all be reached in time
      */
     static Session open(SessionRequest request) {
+        Objects.requireNonNull(request, "request");
         return Providers.session().open(request);
     }
 

@@ -1,5 +1,7 @@
 package io.madeleine.api;
 
+import java.util.Objects;
+
 /**
  * A place of this process where others find it, to open sessions with it at run time, one after the other or several at once:
  * this process is rank 0 of all of them. Unlike rank 0 of a plain {@link SessionRequest}, a port knows its address before
@@ -18,6 +20,7 @@ public interface SessionPort extends AutoCloseable {
      * @throws SessionException if nobody can listen there
      */
     static SessionPort open(String address) {
+        Objects.requireNonNull(address, "address");
         return Providers.session().openPort(address);
     }
 

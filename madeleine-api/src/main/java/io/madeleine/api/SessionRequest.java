@@ -1,6 +1,7 @@
 package io.madeleine.api;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -23,6 +24,11 @@ public record SessionRequest(
         String name, int size, int rank, String address, String secret, Set<String> channels, Map<String, ?> settings) {
     /** Copies the collections and checks all that can be. */
     public SessionRequest {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(address, "address");
+        Objects.requireNonNull(secret, "secret");
+        Objects.requireNonNull(channels, "channels");
+        Objects.requireNonNull(settings, "settings");
         if (name.isBlank() || secret.isEmpty()) {
             throw new ConfigurationException(
                     "a session that is opened on request needs a name and a secret: expected \""
@@ -43,11 +49,13 @@ public record SessionRequest(
 
     /** The same with these channels. */
     public SessionRequest withChannels(Set<String> names) {
+        Objects.requireNonNull(names, "names");
         return new SessionRequest(name, size, rank, address, secret, names, settings);
     }
 
     /** The same with these settings, for instance {@code Map.of("channels.default.network", "sci")}. */
     public SessionRequest withSettings(Map<String, ?> values) {
+        Objects.requireNonNull(values, "values");
         return new SessionRequest(name, size, rank, address, secret, channels, values);
     }
 

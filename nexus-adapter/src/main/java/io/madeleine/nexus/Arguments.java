@@ -8,6 +8,7 @@ import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -151,37 +152,37 @@ public final class Arguments {
 
     /** Puts an array; see the class for when it is referenced. */
     public Arguments putBytes(byte[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putShorts(short[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putChars(char[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putInts(int[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putLongs(long[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putFloats(float[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /** Puts an array in native byte order; see the class for when it is referenced. */
     public Arguments putDoubles(double[] array) {
-        return putSegment(MemorySegment.ofArray(array));
+        return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /**

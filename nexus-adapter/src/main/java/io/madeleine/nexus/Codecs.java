@@ -103,6 +103,8 @@ public final class Codecs {
 
     /** Adds the codec of a type, or replaces it, for services that are not in use yet; both ends register the same. */
     public synchronized <T> Codecs register(Class<T> type, Codec<T> codec) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(codec, "codec");
         own.add(type);
         known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each)); // they may contain it
         known.put(type, new Nullables(untyped(codec)));
@@ -122,6 +124,7 @@ public final class Codecs {
      */
     @SuppressWarnings("unchecked") // found by this type
     public <T> Codec<T> of(Class<T> type) {
+        Objects.requireNonNull(type, "type");
         return (Codec<T>) find(type);
     }
 

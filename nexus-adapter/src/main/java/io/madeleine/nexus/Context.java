@@ -5,6 +5,7 @@ import io.madeleine.api.Session;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -37,11 +38,13 @@ public final class Context implements AutoCloseable {
 
     /** As {@link #open(Session)}; {@code setup} adds endpoints before the first request is received. */
     public static Context open(Session session, Consumer<Context> setup) {
+        Objects.requireNonNull(session, "session");
         return open(session.channel(), ContextOptions.DEFAULT, setup);
     }
 
     /** As {@link #open(List, ContextOptions, Consumer)}, on one channel. */
     public static Context open(Channel channel, ContextOptions options, Consumer<Context> setup) {
+        Objects.requireNonNull(channel, "channel");
         return open(List.of(channel), options, setup);
     }
 
@@ -53,6 +56,9 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException if there is no channel, or they are of different sessions
      */
     public static Context open(List<Channel> channels, ContextOptions options, Consumer<Context> setup) {
+        Objects.requireNonNull(channels, "channels");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(setup, "setup");
         if (channels.stream().map(Channel::session).distinct().count() != 1) {
             throw new IllegalArgumentException(
                     channels.size() + " channels of different sessions: expected one or several of the same one");
@@ -101,6 +107,7 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
      */
     public Endpoint endpoint(String name) {
+        Objects.requireNonNull(name, "name");
         return node.endpoints().create(name);
     }
 
@@ -112,6 +119,7 @@ public final class Context implements AutoCloseable {
      *     startpoints that they give ({@link #attach}, {@link Request#getStartpoint}), and none by its name
      */
     public Startpoint startpoint(int node, String name) {
+        Objects.requireNonNull(name, "name");
         if (!this.node.nodes().isMember(this.node.nodes().get(node).number())) {
             throw new IllegalArgumentException("endpoint \"" + name + "\" of node " + node
                     + ", a context of another session: expected a rank of this one, 0 to " + (size() - 1)
@@ -132,6 +140,8 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException if there is one already, or as {@link Endpoint#serve} does
      */
     public <S> Endpoint export(Class<S> type, S implementation) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(implementation, "implementation");
         return endpoint(ServiceMethod.nameOf(type)).serve(type, implementation);
     }
 
@@ -142,6 +152,7 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException as {@link #startpoint(int, String)} and {@link Startpoint#service} do
      */
     public <S> S service(int node, Class<S> type) {
+        Objects.requireNonNull(type, "type");
         return startpoint(node, ServiceMethod.nameOf(type)).service(type);
     }
 
@@ -156,6 +167,7 @@ public final class Context implements AutoCloseable {
      * @throws AttachException if the port is taken
      */
     public AttachPoint allowAttach(int port, Approver approver) {
+        Objects.requireNonNull(approver, "approver");
         if (port < 0 || port > 65_535) {
             throw new IllegalArgumentException("port " + port + ": expected 1 to 65535, or 0 for any");
         }
@@ -170,6 +182,9 @@ public final class Context implements AutoCloseable {
      * @throws IllegalArgumentException if there is no host
      */
     public AttachPoint allowAttach(InetSocketAddress bind, List<String> hosts, Approver approver) {
+        Objects.requireNonNull(bind, "bind");
+        Objects.requireNonNull(hosts, "hosts");
+        Objects.requireNonNull(approver, "approver");
         if (hosts.isEmpty()) {
             throw new IllegalArgumentException("no host: expected a name or address by which others reach " + bind);
         }
@@ -187,6 +202,7 @@ public final class Context implements AutoCloseable {
      * @throws IllegalStateException if called by a non-threaded handler, which must not wait
      */
     public Startpoint attach(String url) {
+        Objects.requireNonNull(url, "url");
         node.checkMayWait();
         return node.attaching().attach(url);
     }
@@ -234,6 +250,7 @@ public final class Context implements AutoCloseable {
      * @throws io.madeleine.api.PeerFailedException if one of them is gone
      */
     public void barrier(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         node.checkMayWait();
         node.barrier().pass(timeout);
     }
@@ -242,16 +259,19 @@ public final class Context implements AutoCloseable {
 
     /** Adds a listener for what handlers here throw. */
     public void onHandlerFailure(HandlerFailureListener listener) {
+        Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
     /** Adds a listener for requests of this process that others have refused. */
     public void onRefusal(Refusal.Listener listener) {
+        Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
     /** Adds a listener for requests of this process that were queued, so that nobody waited, and could not be sent. */
     public void onSendFailure(SendFailureListener listener) {
+        Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
@@ -283,6 +303,7 @@ public final class Context implements AutoCloseable {
      * @throws IllegalStateException if called by a non-threaded handler, which must not wait
      */
     public boolean drain(Duration timeout) {
+        Objects.requireNonNull(timeout, "timeout");
         return node.drain(timeout);
     }
 

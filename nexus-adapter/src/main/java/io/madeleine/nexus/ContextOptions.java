@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -79,6 +80,7 @@ public final class ContextOptions {
     }
 
     private static Duration positive(String name, Duration value) {
+        Objects.requireNonNull(value, name);
         if (!value.isPositive() || value.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("ContextOptions." + name + " is " + value
                     + ": expected more than 0, and at most " + LONGEST.toDays() + " days");
@@ -266,6 +268,7 @@ public final class ContextOptions {
      * @throws IllegalArgumentException if the context is not initialised
      */
     public ContextOptions withTls(SSLContext context) {
+        Objects.requireNonNull(context, "context");
         try {
             Object _ = context.getSocketFactory();
         } catch (IllegalStateException e) {
@@ -277,6 +280,7 @@ public final class ContextOptions {
 
     /** With threaded handlers run by an executor, which stays the caller's. */
     public ContextOptions withExecutor(Executor runner) {
+        Objects.requireNonNull(runner, "runner");
         return with(changed -> changed.executor = runner);
     }
 
@@ -287,6 +291,7 @@ public final class ContextOptions {
 
     /** With one more of the {@link #clientInterceptors}, the innermost. */
     public ContextOptions withClientInterceptor(ClientInterceptor interceptor) {
+        Objects.requireNonNull(interceptor, "interceptor");
         return with(changed -> {
             changed.clientInterceptors = Arrays.copyOf(clientInterceptors, clientInterceptors.length + 1);
             changed.clientInterceptors[clientInterceptors.length] = interceptor;
@@ -300,6 +305,7 @@ public final class ContextOptions {
 
     /** With one more of the {@link #serverInterceptors}, the innermost. */
     public ContextOptions withServerInterceptor(ServerInterceptor interceptor) {
+        Objects.requireNonNull(interceptor, "interceptor");
         return with(changed -> {
             changed.serverInterceptors = Arrays.copyOf(serverInterceptors, serverInterceptors.length + 1);
             changed.serverInterceptors[serverInterceptors.length] = interceptor;

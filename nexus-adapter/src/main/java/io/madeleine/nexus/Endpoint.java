@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,9 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
      */
     public Endpoint handler(String handlerName, Threading threading, Handler handler) {
+        Objects.requireNonNull(handlerName, "handlerName");
+        Objects.requireNonNull(threading, "threading");
+        Objects.requireNonNull(handler, "handler");
         return add(new Entry(handlerName, threading, handler, false));
     }
 
@@ -106,6 +110,8 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
      */
     public <S> Endpoint serve(Class<S> type, S implementation) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(implementation, "implementation");
         service = new Service(
                 type, implementation, context.codecs(), context.options().callTimeoutNs());
         return this;
@@ -133,6 +139,7 @@ public final class Endpoint implements AutoCloseable {
 
     /** Attaches the data that the handlers work on. */
     public Endpoint attach(Object data) {
+        Objects.requireNonNull(data, "data");
         local = data;
         return this;
     }
@@ -144,6 +151,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws ClassCastException if it is of another type
      */
     public <T> T local(Class<T> type) {
+        Objects.requireNonNull(type, "type");
         Object data = local;
         if (data == null) {
             throw new IllegalStateException(this + " has no local data: attach it first");

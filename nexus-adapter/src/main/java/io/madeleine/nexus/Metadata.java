@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -44,6 +45,8 @@ public final class Metadata {
      * @throws IllegalArgumentException if they are too long together
      */
     public Metadata with(String name, String value) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(value, "value");
         Map<String, String> more = new LinkedHashMap<>(values);
         more.put(name, value);
         encode(more);
@@ -52,6 +55,7 @@ public final class Metadata {
 
     /** The value of that name, if there is one. */
     public Optional<String> get(String name) {
+        Objects.requireNonNull(name, "name");
         return Optional.ofNullable(values.get(name));
     }
 

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,6 +21,7 @@ public final class Publishers {
 
     /** Publishes the elements of an iterable, to each subscriber anew, no faster than it asks. */
     public static <T> Flow.Publisher<T> of(Iterable<T> items) {
+        Objects.requireNonNull(items, "items");
         return subscriber -> subscriber.onSubscribe(new Iteration<>(items.iterator(), subscriber));
     }
 
@@ -29,6 +31,8 @@ public final class Publishers {
      */
     public static <T> CompletableFuture<Void> forEach(
             Flow.Publisher<T> publisher, int window, Consumer<? super T> consumer) {
+        Objects.requireNonNull(publisher, "publisher");
+        Objects.requireNonNull(consumer, "consumer");
         Taking<T> taking = new Taking<>(window, consumer);
         publisher.subscribe(taking);
         return taking;

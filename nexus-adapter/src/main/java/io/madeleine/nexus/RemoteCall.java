@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
@@ -80,18 +81,21 @@ public final class RemoteCall {
 
     /** The task, as part of the call that this thread carries out now, whichever thread runs it; itself if there is no call. */
     public static Runnable wrap(Runnable task) {
+        Objects.requireNonNull(task, "task");
         RemoteCall call = currentOrNull();
         return call == null ? task : () -> call.run(task);
     }
 
     /** As {@link #wrap(Runnable)}. */
     public static <T> Callable<T> wrap(Callable<T> task) {
+        Objects.requireNonNull(task, "task");
         RemoteCall call = currentOrNull();
         return call == null ? task : () -> call.call(task::call);
     }
 
     /** As {@link #wrap(Runnable)}. */
     public static <T> Supplier<T> wrapSupplier(Supplier<T> task) {
+        Objects.requireNonNull(task, "task");
         RemoteCall call = currentOrNull();
         return call == null ? task : () -> call.<T, RuntimeException>call(task::get);
     }
@@ -101,6 +105,7 @@ public final class RemoteCall {
      * {@code CompletableFuture.supplyAsync} for instance.
      */
     public static Executor wrap(Executor executor) {
+        Objects.requireNonNull(executor, "executor");
         return task -> executor.execute(wrap(task));
     }
 
@@ -160,6 +165,7 @@ public final class RemoteCall {
      * For implementations that no thread works for, which an interrupt would tell.
      */
     public void onCancel(Runnable action) {
+        Objects.requireNonNull(action, "action");
         synchronized (this) {
             if (!cancelled) {
                 if (cancelActions == null) {

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -295,6 +296,7 @@ public final class Request {
 
     /** Takes an array or segment into new memory, of an {@link java.lang.foreign.Arena} for instance. */
     public MemorySegment getSegment(SegmentAllocator allocator) {
+        Objects.requireNonNull(allocator, "allocator");
         MemorySegment segment = allocator.allocate(expected(nextBytes()), Long.BYTES);
         get(segment);
         return segment;
@@ -351,6 +353,7 @@ public final class Request {
 
     /** Takes an array or segment into a part of {@code target}, without making a slice. */
     public void get(MemorySegment target, long offset, long bytes) {
+        Objects.requireNonNull(target, "target");
         long found = nextBytes();
         if (found != bytes) {
             throw new IllegalArgumentException("the request from rank " + remote + " has a block of " + found

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -51,6 +52,8 @@ public final class Startpoint {
      * @throws IllegalArgumentException if they are bound to different contexts of this process
      */
     public static Startpoint toAll(Startpoint first, Startpoint... others) {
+        Objects.requireNonNull(first, "first");
+        Objects.requireNonNull(others, "others");
         int[] ranks = first.ranks;
         Link[] links = first.links;
         boolean light = first.lightweight;
@@ -91,11 +94,13 @@ public final class Startpoint {
      * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted while it waits
      */
     public void rsr(String handler, Arguments arguments) {
+        Objects.requireNonNull(handler, "handler");
         rsr(Wire.id(handler), arguments);
     }
 
     /** As {@link #rsr(String, Arguments)}, by the number of the handler's name, {@link String#hashCode}. */
     public void rsr(int handler, Arguments arguments) {
+        Objects.requireNonNull(arguments, "arguments");
         if (ranks.length == 1) {
             context.node().send(ranks[0], links[0], handler, arguments, methods);
             return;
@@ -149,6 +154,8 @@ public final class Startpoint {
 
     /** As {@link #service(Class)}, with interceptors around the calls of this proxy, inside those of the context. */
     public <S> S service(Class<S> type, List<ClientInterceptor> interceptors) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(interceptors, "interceptors");
         return Proxies.proxy(context.node(), this, type, interceptors);
     }
 
@@ -195,6 +202,10 @@ public final class Startpoint {
      *     request fails, and lists those that there are
      */
     public Startpoint via(String... wanted) {
+        Objects.requireNonNull(wanted, "wanted");
+        for (String method : wanted) {
+            Objects.requireNonNull(method, "wanted");
+        }
         return new Startpoint(context, ranks, links, lightweight, wanted.clone());
     }
 

@@ -1,5 +1,6 @@
 package io.madeleine.pmm;
 
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,6 +21,7 @@ public final class Deadlines {
 
     /** The deadline so long from now; a negative time is none at all, and a very long one is {@link ProgressEngine#NO_DEADLINE}. */
     public static long after(long timeout, TimeUnit unit) {
+        Objects.requireNonNull(unit, "unit");
         if (timeout <= 0) {
             return PAST;
         }

@@ -1,6 +1,7 @@
 package io.madeleine.pmm;
 
 import io.madeleine.api.Signal;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,7 @@ public final class EngineSignal implements Signal {
     }
 
     private Adapted adapt(BooleanSupplier condition) {
+        Objects.requireNonNull(condition, "condition");
         Adapted adapted = last;
         if (adapted == null || adapted.condition() != condition) {
             adapted = new Adapted(condition);

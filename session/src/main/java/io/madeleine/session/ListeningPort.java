@@ -8,6 +8,7 @@ import io.madeleine.api.SessionRequest;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -60,6 +61,7 @@ final class ListeningPort implements SessionPort {
 
     @Override
     public Session open(SessionRequest request) {
+        Objects.requireNonNull(request, "request");
         if (request.rank() != 0
                 || !request.address().equals(address())
                 || !request.secret().equals(secret)) {

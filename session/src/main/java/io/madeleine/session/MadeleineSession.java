@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -110,6 +111,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public byte[] deriveKey(String purpose) {
+        Objects.requireNonNull(purpose, "purpose");
         if (membership.secret().isEmpty()) {
             throw new ConfigurationException(membership + " has no secret, and no key can be made of it: expected"
                     + " madeleine.session.secret to be set, to the same text in all processes that are to know it");
@@ -119,6 +121,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public byte[] deriveSessionKey(String purpose) {
+        Objects.requireNonNull(purpose, "purpose");
         return keys.deriveSessionKey(purpose);
     }
 
@@ -129,6 +132,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public byte[] sign(String purpose, byte[] message) {
+        Objects.requireNonNull(purpose, "purpose");
+        Objects.requireNonNull(message, "message");
         return keys.sign(purpose, message);
     }
 
@@ -139,6 +144,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public Channel channel(String name) {
+        Objects.requireNonNull(name, "name");
         Channel channel = channels.get(name);
         if (channel == null) {
             throw new ConfigurationException("session " + membership.name() + " has no channel \"" + name
@@ -155,6 +161,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public Executor virtualThreads(String name) {
+        Objects.requireNonNull(name, "name");
         return engine.virtualThreads(name);
     }
 
@@ -181,6 +188,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public void onPeerFailure(PeerFailureListener listener) {
+        Objects.requireNonNull(listener, "listener");
         failures.listen(listener);
     }
 
@@ -220,6 +228,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public List<LaunchedProcess> launch(LaunchRequest request) {
+        Objects.requireNonNull(request, "request");
         if (closing.get()) {
             throw new SessionException(membership + " is closed: nothing can be launched");
         }
@@ -235,6 +244,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public void abort(int code, String reason) {
+        Objects.requireNonNull(reason, "reason");
         ending.end.abort(ending.bootstrap, code, reason);
     }
 

@@ -11,6 +11,7 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -228,9 +229,10 @@ final class MessageCompletion implements Completion, Condition {
     }
 
     @Override
-    public void onDone(Runnable wanted) {
+    public void onDone(Runnable action) {
+        Objects.requireNonNull(action, "action");
         boolean tooLate = isMet();
-        Runnable replaced = (Runnable) ACTION.getAndSet(this, wanted);
+        Runnable replaced = (Runnable) ACTION.getAndSet(this, action);
         if (tooLate && replaced != null) {
             run(replaced); // whoever brought the end about has not come to it yet
         }

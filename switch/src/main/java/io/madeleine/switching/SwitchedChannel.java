@@ -9,6 +9,7 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -234,8 +235,9 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
-    public void onMessage(MessageHandler wanted) {
-        arrivals.onMessage(wanted);
+    public void onMessage(MessageHandler handler) {
+        Objects.requireNonNull(handler, "handler");
+        arrivals.onMessage(handler);
     }
 
     // ---- peers that leave, and the end
