@@ -390,8 +390,8 @@ final class Calls {
         for (PendingCall call : pending.values()) {
             try {
                 sweep(call, nowNs);
-            } catch (Throwable _) { // it is looked at again in the next sweep
-                continue;
+            } catch (Throwable _) {
+                // it is looked at again in the next sweep
             }
         }
     }

@@ -26,6 +26,7 @@ final class Lead {
     private volatile boolean over;
 
     /** How often it has been taken; written by the holder. */
+    @SuppressWarnings("UnusedVariable") // read by TAKES
     private int takes;
 
     private static VarHandle handle(String field, Class<?> type) {
