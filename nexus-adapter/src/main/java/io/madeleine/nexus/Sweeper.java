@@ -49,7 +49,7 @@ final class Sweeper {
         do {
             for (int idle = 0; idle < IDLE_SWEEPS; idle++) {
                 try {
-                    LockSupport.parkNanos(this, SWEEP_NS);
+                    pause();
                     if (!isIdle.getAsBoolean()) {
                         idle = 0;
                         sweep.accept(System.nanoTime());
@@ -60,5 +60,14 @@ final class Sweeper {
             }
             sweeping.set(false);
         } while (!isIdle.getAsBoolean() && sweeping.compareAndSet(false, true));
+    }
+
+    /** Also if what was run for a deadline has left the thread interrupted: that gives parks a permit besides. */
+    private void pause() {
+        long startNs = System.nanoTime();
+        for (long leftNs = SWEEP_NS; leftNs > 0; leftNs = SWEEP_NS - (System.nanoTime() - startNs)) {
+            boolean _ = Thread.interrupted();
+            LockSupport.parkNanos(this, leftNs);
+        }
     }
 }

@@ -220,8 +220,10 @@ final class PeerFailures implements AutoCloseable {
     private static void tell(PeerFailureListener hearer, int rank, String reason) {
         try {
             hearer.peerFailed(rank, new PeerFailedException(rank, Exit.sentence(rank, "is gone", reason)));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the others are to hear of it all the same
             LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
+        } finally {
+            boolean _ = Thread.interrupted(); // what it leaves is not meant for the next one
         }
     }
 

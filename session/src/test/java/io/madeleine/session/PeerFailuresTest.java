@@ -188,6 +188,18 @@ class PeerFailuresTest {
     }
 
     @Test
+    void shouldGoOnAfterAListenerThatFailsWithAnErrorOrLeavesItsThreadInterrupted() throws Exception {
+        failures.listen((_, _) -> {
+            throw new AssertionError("on purpose");
+        });
+        failures.listen((_, _) -> Thread.currentThread().interrupt());
+        failures.listen((rank, _) ->
+                heard.add(rank + (Thread.currentThread().isInterrupted() ? " interrupted" : " undisturbed")));
+        failures.report(3, "it fell");
+        assertEquals("3 undisturbed", next());
+    }
+
+    @Test
     void shouldForwardAtOnceAndWhatWasBefore() {
         failures.report(1, "first");
         failures.forwardTo((rank, reason) -> heard.add(rank + " " + reason));
