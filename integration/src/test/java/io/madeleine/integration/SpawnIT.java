@@ -114,7 +114,10 @@ class SpawnIT {
             }
             System.out.println("sum " + sum(family));
             System.out.println("joined sum " + sum(joined));
-            if (!children.isEmpty()) {
+            if (world.rank() == 1) {
+                tell(world, 0, "rank 3 is not needed any more"); // all that it had to say has come
+            } else {
+                hear(world, 1);
                 ProcessHandle.of(children.get(1).pid()).orElseThrow().destroyForcibly();
                 System.out.println("exit code " + children.get(1).exit().get());
             }
