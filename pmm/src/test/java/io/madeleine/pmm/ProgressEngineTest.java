@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -996,8 +997,10 @@ class ProgressEngineTest {
     @Test
     void shouldGoOnWhenAPollFails() throws Exception {
         AtomicBoolean failed = new AtomicBoolean();
+        CountDownLatch hasFailed = new CountDownLatch(1);
         network.listener = () -> {
             if (failed.compareAndSet(false, true)) {
+                hasFailed.countDown();
                 throw new AssertionError("as a test");
             }
             received.incrementAndGet();
@@ -1005,7 +1008,7 @@ class ProgressEngineTest {
         };
         var wait = async(true, () -> awaitReceived(1));
         network.send();
-        pause(20);
+        assertTrue(hasFailed.await(20, TimeUnit.SECONDS)); // else both come by one poll
         network.send();
         assertTrue(wait.get());
     }
