@@ -7,6 +7,7 @@ import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.MeasuringException;
 import io.madeleine.bench.measure.Wire;
 import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.Blocks;
@@ -25,10 +26,12 @@ import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.switching.SelectionTable;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -47,6 +50,7 @@ final class LinkWire implements Wire {
 
     private final WaitMode wait;
     private final Reactor reactor;
+    private final SessionArenas arenas = new SessionArenas(Optional.empty());
     private final Adapter adapter;
     private final SelectionTable table;
     private final BufferGroup sending = new BufferGroup();
@@ -83,8 +87,11 @@ final class LinkWire implements Wire {
                         "perf-" + Integer.toHexString(line.token().hashCode()),
                         identity(rank),
                         secret,
+                        true,
                         reactor,
-                        System.getLogger(LinkWire.class.getName())));
+                        System.getLogger(LinkWire.class.getName()),
+                        arenas.memory()));
+        arenas.takeFrom(adapter.memorySource().stream().toList());
         String own = Base64.getEncoder().encodeToString(adapter.address().getBytes(StandardCharsets.UTF_8));
         String peer = new String(Base64.getDecoder().decode(line.exchangeContacts(own)), StandardCharsets.UTF_8);
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
@@ -109,6 +116,11 @@ final class LinkWire implements Wire {
 
     private static ProcessIdentity identity(int rank) {
         return new ProcessIdentity(rank + 1L, 0);
+    }
+
+    @Override
+    public MemorySegment allocate(long bytes) {
+        return arenas.lasting().allocate(bytes);
     }
 
     private TransmissionLink linkFor(long bytes) {
@@ -208,5 +220,6 @@ final class LinkWire implements Wire {
         connection.close();
         adapter.close();
         reactor.close();
+        arenas.close();
     }
 }

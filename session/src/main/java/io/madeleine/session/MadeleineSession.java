@@ -9,7 +9,7 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.Signal;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
-import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.SwitchedChannel;
 import java.lang.System.Logger;
@@ -43,7 +43,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final PeerFailures failures;
     private final Ending ending;
     private final Spawner spawner;
-    private final SessionArena arena = new SessionArena();
+    private final SessionArenas arenas;
     private final Map<String, SwitchedChannel> channels = new TreeMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile String newsLost = "";
@@ -59,6 +59,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
             ProgressEngine engine,
             Resources resources,
             PeerFailures failures,
+            SessionArenas arenas,
             Ending ending) {
         this.id = id;
         this.membership = config.membership();
@@ -67,14 +68,10 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.engine = engine;
         this.resources = resources;
         this.failures = failures;
+        this.arenas = arenas;
         this.ending = ending;
         this.spawner = Spawner.ofThisProcess(config);
         ending.end.afterwards(this::failAll);
-    }
-
-    /** Where large blocks are taken, if there; only before the session is handed out. */
-    void takeMemoryFrom(List<Adapter> adapters) {
-        arena.takeFrom(adapters);
     }
 
     /** Adds a channel; only before the session is handed out. */
@@ -178,12 +175,12 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (closing.get()) {
             throw new SessionException("the session is closed");
         }
-        return arena.allocate(bytes);
+        return arenas.lasting().allocate(bytes);
     }
 
     @Override
     public Arena arena() {
-        return arena;
+        return arenas.lasting();
     }
 
     @Override
@@ -276,7 +273,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
         problems.addAll(resources.closeAll());
         try {
-            arena.closeForGood();
+            arenas.close();
         } catch (IllegalStateException e) {
             problems.add(e);
         }

@@ -6,8 +6,11 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.LargePages;
+import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolModule;
@@ -23,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
@@ -47,6 +51,7 @@ final class SessionOpening {
     private final FutureTask<MemberKeys.Own> ownKeys = new FutureTask<>(MemberKeys::generate);
 
     private final Resources resources = new Resources();
+    private final SessionArenas arenas = new SessionArenas(largePages());
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
 
@@ -89,7 +94,8 @@ final class SessionOpening {
                 Secrets.memberKey(membership.secret(), bootstrap.sessionId()),
                 !membership.secret().isEmpty(),
                 reactor,
-                System.getLogger("io.madeleine." + membership.name()));
+                System.getLogger("io.madeleine." + membership.name()),
+                arenas.memory());
         if (membership.size() > 1) {
             openAdapters(families, context);
         }
@@ -107,13 +113,14 @@ final class SessionOpening {
                 engine,
                 resources,
                 failures,
+                arenas,
                 new MadeleineSession.Ending(bootstrap, end));
         bootstrap.listen(session);
         Connecting connecting = new Connecting(membership, cards, adapters, engine, resources);
         List<Connecting.Made> connections =
                 connecting.connect(routes(families, cards, bootstrap, connecting), failures, deadlineNs);
         openChannels(session, engine, connections);
-        session.takeMemoryFrom(adaptersOf(connections));
+        arenas.takeFrom(memoryOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);
         failures.opened();
         failures.forwardTo((rank, reason) -> {
@@ -148,15 +155,22 @@ final class SessionOpening {
         }
     }
 
-    /** The adapters that reach somebody. */
-    private List<Adapter> adaptersOf(List<Connecting.Made> connections) {
+    /** What the adapters have that reach somebody. */
+    private List<MemorySource> memoryOf(List<Connecting.Made> connections) {
         Set<String> used = connections.stream()
                 .map(made -> made.route().network() + "/" + made.route().adapter())
                 .collect(Collectors.toSet());
         return adapters.entrySet().stream()
                 .filter(adapter -> used.contains(adapter.getKey()))
-                .map(Map.Entry::getValue)
+                .flatMap(adapter -> adapter.getValue().memorySource().stream())
                 .toList();
+    }
+
+    private static Optional<LargePages> largePages() {
+        return ServiceLoader.load(LargePages.class, SessionOpening.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(pages -> pages.availability().on())
+                .findFirst();
     }
 
     private static Reactor reactor(Families families) {

@@ -1,7 +1,5 @@
 package io.madeleine.pmm.spi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
@@ -29,16 +27,8 @@ public interface Adapter extends AutoCloseable {
     /** What the engine polls for all channels and connections of this adapter. */
     ProgressSource progress();
 
-    /**
-     * Memory of this process that peers of this adapter can read where it lies, so that blocks in it need not be copied
-     * for them; zero at first.
-     *
-     * <p>Ownership: the arena's, which is closed after the adapter. Threading: thread-safe.
-     *
-     * @param bytes how many, above 0
-     * @return nothing if the adapter has none of this size
-     */
-    default Optional<MemorySegment> allocate(long bytes, Arena arena) {
+    /** Memory of this process that peers of this adapter can reach, if there is such. */
+    default Optional<MemorySource> memorySource() {
         return Optional.empty();
     }
 

@@ -14,12 +14,25 @@ import java.lang.System.Logger;
  *     and nothing may listen where other hosts come
  * @param reactor where events that end the engine's sleep are registered
  * @param logger control path only
+ * @param memory the session's memory, for modules that register it
  */
 @SuppressWarnings("ArrayRecordComponent") // contexts are never compared
 public record ProcessContext(
-        String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
-    /** Of a session with a secret. */
+        String sessionId,
+        ProcessIdentity self,
+        byte[] secret,
+        boolean guarded,
+        Reactor reactor,
+        Logger logger,
+        SessionMemory memory) {
+    /** Of a session with a secret, and without memory of its own. */
     public ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {
-        this(sessionId, self, secret, true, reactor, logger);
+        this(sessionId, self, secret, true, reactor, logger, SessionMemory.none());
+    }
+
+    /** Without memory of its own. */
+    public ProcessContext(
+            String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
+        this(sessionId, self, secret, guarded, reactor, logger, SessionMemory.none());
     }
 }

@@ -10,6 +10,7 @@ import io.madeleine.api.Signal;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
@@ -42,7 +43,6 @@ import java.util.function.IntFunction;
  * <p>Threading: thread-safe once opened.
  */
 final class LocalSession implements Session {
-    private static final long ALIGNMENT_BYTES = 64;
     private static final long DRAIN_NS = 10_000_000_000L;
     private static final byte[] SECRET = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
@@ -59,7 +59,7 @@ final class LocalSession implements Session {
     private final Map<String, ProtocolChannel> protocolChannels = new LinkedHashMap<>();
     private final Map<String, SwitchedChannel> channels = new LinkedHashMap<>();
     private final List<PeerFailureListener> failureListeners = new CopyOnWriteArrayList<>();
-    private final Arena arena = Arena.ofShared();
+    private final SessionArenas arenas = new SessionArenas(Optional.empty());
     private final AtomicBoolean closed = new AtomicBoolean();
 
     LocalSession(
@@ -82,13 +82,18 @@ final class LocalSession implements Session {
                 place.sessionId(),
                 new ProcessIdentity(place.rank(), 0),
                 SECRET,
+                true,
                 reactor,
-                System.getLogger("io.madeleine.testkit"));
+                System.getLogger("io.madeleine.testkit"),
+                arenas.memory());
         drivers.forEach((network, driver) -> {
             Adapter adapter = driver.openAdapter(driver.adapterNames().getFirst(), context);
             adapters.put(network, adapter);
             engine.addSource(adapter.progress());
         });
+        arenas.takeFrom(adapters.values().stream()
+                .flatMap(adapter -> adapter.memorySource().stream())
+                .toList());
     }
 
     ProtocolModule driver(String network) {
@@ -194,12 +199,12 @@ final class LocalSession implements Session {
 
     @Override
     public MemorySegment allocate(long bytes) {
-        return arena.allocate(bytes, ALIGNMENT_BYTES);
+        return arenas.lasting().allocate(bytes);
     }
 
     @Override
     public Arena arena() {
-        return arena;
+        return arenas.lasting();
     }
 
     @Override
@@ -238,6 +243,6 @@ final class LocalSession implements Session {
         protocolChannels.values().forEach(ProtocolChannel::close);
         adapters.values().forEach(Adapter::close);
         reactor.close();
-        arena.close();
+        arenas.close();
     }
 }

@@ -32,7 +32,7 @@ final class PeerMemory {
         this.memory = segment.memory();
         this.ownReads = PairLayout.reads(segment.side());
         this.peer = peer.identity();
-        this.blocks = singleCopy.blocksOf(peer, segment.arena());
+        this.blocks = singleCopy.blocksOf(peer);
         this.singleCopy = singleCopy;
         long lender = PairLayout.lender(segment.otherSide());
         long pid = PairHeaderFlyweight.lenderPid(memory, lender);
@@ -58,6 +58,11 @@ final class PeerMemory {
             return false;
         }
         return true;
+    }
+
+    /** The blocks of the process at the other end that this one has mapped. */
+    PeerBlocks blocks() {
+        return blocks;
     }
 
     /** How much of a block is to be read by one call, during which whoever polls does nothing else. */

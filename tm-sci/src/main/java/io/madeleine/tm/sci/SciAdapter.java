@@ -4,6 +4,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProgressSource;
@@ -12,8 +13,6 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -40,6 +39,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final Inbox inbox;
     private final SciProgress progress;
     private final SciPeers peers;
+    private final SharedBlocks blocks;
     private final SingleCopy singleCopy;
     private final long proof;
 
@@ -61,7 +61,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.directory = directory;
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
-        this.singleCopy = SingleCopy.of(config, directory, context.logger());
+        this.blocks = new SharedBlocks(directory, context.memory(), SingleCopy.sharesFromBytes(config));
+        this.singleCopy = SingleCopy.of(config, directory, blocks, context.logger());
         this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
         this.peers = openPeers();
         slots.set(InboxLayout.CONTROL_SLOT);
@@ -99,6 +100,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         try {
             return new SciPeers(directory, context, proof, progress, this::peerGone);
         } catch (MadeleineException e) {
+            blocks.close();
             singleCopy.close();
             inbox.close();
             throw e;
@@ -128,8 +130,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     }
 
     @Override
-    public Optional<MemorySegment> allocate(long bytes, Arena arena) {
-        return singleCopy.blocks().allocate(bytes, arena);
+    public Optional<MemorySource> memorySource() {
+        return Optional.of(blocks);
     }
 
     @Override
@@ -374,6 +376,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         int _ = step(System.nanoTime(), true);
         peers.close();
         inbox.close();
+        blocks.close();
         singleCopy.close();
         directory.close();
     }

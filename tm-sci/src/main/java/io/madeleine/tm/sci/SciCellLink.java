@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code sci/regular} or {@code sci/dma} on one connection: packets of any length through a line of cells; of {@code
@@ -23,6 +24,7 @@ final class SciCellLink implements DynamicLink, SciLink {
     private final TransmissionCapabilities capabilities;
     private final CellProducer producer;
     private final CellConsumer consumer;
+    private final @Nullable PeerBlocks peerBlocks;
     private boolean stalled;
 
     private SciCellLink(
@@ -30,12 +32,14 @@ final class SciCellLink implements DynamicLink, SciLink {
             int index,
             TransmissionCapabilities capabilities,
             CellProducer producer,
-            CellConsumer consumer) {
+            CellConsumer consumer,
+            @Nullable PeerBlocks peerBlocks) {
         this.connection = connection;
         this.index = index;
         this.capabilities = capabilities;
         this.producer = producer;
         this.consumer = consumer;
+        this.peerBlocks = peerBlocks;
     }
 
     static SciCellLink regular(
@@ -47,7 +51,8 @@ final class SciCellLink implements DynamicLink, SciLink {
                 index,
                 capabilities,
                 new CellProducer(memory, lines.get(segment.side())),
-                new CellConsumer(memory, lines.get(segment.otherSide())));
+                new CellConsumer(memory, lines.get(segment.otherSide())),
+                null);
     }
 
     static SciCellLink dma(
@@ -67,7 +72,8 @@ final class SciCellLink implements DynamicLink, SciLink {
                 capabilities,
                 new CellProducer(
                         memory, out, new Lender(memory, out, PairLayout.reads(segment.otherSide()), singleCopy)),
-                new CellConsumer(memory, in, new Borrower(memory, in, source)));
+                new CellConsumer(memory, in, new Borrower(memory, in, source)),
+                source.blocks());
     }
 
     @Override
@@ -192,6 +198,20 @@ final class SciCellLink implements DynamicLink, SciLink {
     @Override
     public boolean hasRoom() {
         return producer.hasRoom();
+    }
+
+    @Override
+    public void tidy() {
+        if (peerBlocks != null) {
+            peerBlocks.unmapFreedIfIdle();
+        }
+    }
+
+    @Override
+    public void free() {
+        if (peerBlocks != null) {
+            peerBlocks.close();
+        }
     }
 
     @Override

@@ -282,7 +282,17 @@ final class SciConnection implements ProtocolConnection {
     void free() {
         peer.connections().remove(this);
         channel.remove(this);
+        for (SciLink link : links) {
+            link.free();
+        }
         segment.arena().close();
+    }
+
+    /** Lets go of memory that is of no use any more; ten times a second. */
+    void tidy() {
+        for (SciLink link : links) {
+            link.tidy();
+        }
     }
 
     boolean isListed() {

@@ -19,6 +19,12 @@ interface SciLink {
     /** Whether a send that was refused would get on now. */
     boolean hasRoom();
 
+    /** Lets go of memory that is of no use any more; ten times a second. */
+    default void tidy() {}
+
+    /** Lets go of what it has of the peer's beyond the segment; after the last call. */
+    default void free() {}
+
     /** The link itself. */
     TransmissionLink link();
 }

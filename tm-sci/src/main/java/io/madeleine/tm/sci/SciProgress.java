@@ -127,12 +127,11 @@ final class SciProgress implements ProgressSource {
         }
         for (int slot = 0; slot <= highestSlot; slot++) {
             SciConnection connection = bySlot.get(slot);
-            if (connection != null
-                    && !connection.isClosed()
-                    && !connection.isCutOff()
-                    && !connection.isListed()
-                    && connection.isInterested()
-                    && connection.hasNews()) {
+            if (connection == null || connection.isClosed()) {
+                continue;
+            }
+            connection.tidy();
+            if (!connection.isCutOff() && !connection.isListed() && connection.isInterested() && connection.hasNews()) {
                 watchList.add(connection);
             }
         }

@@ -234,7 +234,7 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /** How much room the file system has; the largest number if it has no bounds or does not say. */
-    private long freeBytes() {
+    long freeBytes() {
         try {
             FileStore store = Files.getFileStore(path);
             return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();

@@ -1,9 +1,17 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.pmm.spi.MemorySource;
+import io.madeleine.pmm.spi.Region;
+import io.madeleine.pmm.spi.RegionListener;
+import io.madeleine.pmm.spi.SessionMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -11,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * Memory of this process in files that its peers can map: blocks in it are lent by number and offset in place of an address
  * (Open-MX lends by region and offset likewise), and no permission is needed to read them.
  *
- * <p>Threading: thread-safe.
+ * <p>Threading: thread-safe; a block is found without a lock.
  */
-final class SharedBlocks {
-    /** How many there can be. */
+final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable {
+    /** How many there can be at a time. */
     static final int MAX_BLOCKS = 1 << 16;
 
     /** All of a block's memory is taken at once, since a file that only seems long kills who touches it: 64 MiB in some 30 ms. */
@@ -23,81 +31,143 @@ final class SharedBlocks {
     private static final int OFFSET_BITS = 40;
     private static final long OFFSET_MASK = (1L << OFFSET_BITS) - 1;
 
-    private final @Nullable SessionDirectory directory;
+    private final SessionDirectory directory;
+    private final SessionMemory memory;
     private final long minBytes;
-    private int count;
 
-    /** Those that there are, in the order of their addresses. */
-    private volatile Table table = new Table(new long[0], new long[0], new long[0]);
+    private final BitSet numbers = new BitSet();
 
-    /** Never changed once it is seen. */
-    private static final class Table {
-        final long[] begins;
-        final long[] ends;
-        final long[] numbers;
+    /** Those of which the session has not told yet, by address. */
+    private final Map<Long, Block> entering = new HashMap<>();
 
-        Table(long[] begins, long[] ends, long[] numbers) {
-            this.begins = begins;
-            this.ends = ends;
-            this.numbers = numbers;
-        }
-    }
+    /** By the number of their region; never changed once it is seen. */
+    private volatile @Nullable Block[] byRegion = {};
 
-    private SharedBlocks(@Nullable SessionDirectory directory, long minBytes) {
+    /** One of them: its number, and all of its file as this process has it mapped. */
+    private record Block(int number, MemorySegment file) {}
+
+    /**
+     * Files in that directory.
+     *
+     * @param minBytes from which size on blocks of messages are there; {@link Long#MAX_VALUE} for none
+     */
+    SharedBlocks(SessionDirectory directory, SessionMemory memory, long minBytes) {
         this.directory = directory;
+        this.memory = memory;
         this.minBytes = minBytes;
+        memory.listen(this);
     }
 
-    /** Files in that directory, for blocks of so many bytes or more. */
-    static SharedBlocks in(SessionDirectory directory, long minBytes) {
-        return new SharedBlocks(directory, minBytes);
-    }
-
-    static SharedBlocks none() {
-        return new SharedBlocks(null, Long.MAX_VALUE);
-    }
-
-    /** As {@link io.madeleine.pmm.spi.Adapter#allocate} says; large ones only, and where there is room for much more. */
-    synchronized Optional<MemorySegment> allocate(long bytes, Arena arena) {
-        if (directory == null
-                || bytes < minBytes
-                || bytes > Math.min(MAX_BLOCK_BYTES, directory.bytesToSpare())
-                || count == MAX_BLOCKS) {
+    /** Large ones only, and where there is room for much more. */
+    @Override
+    public Optional<MemorySegment> allocate(long bytes, Arena arena) {
+        if (bytes < minBytes || bytes > Math.min(MAX_BLOCK_BYTES, directory.bytesToSpare())) {
             return Optional.empty();
         }
         try {
-            MemorySegment memory = SegmentFile.create(
-                    directory.blockFile(directory.stem(), count), Words.align(bytes, CellLayout.PAGE_BYTES), arena);
-            enter(memory.address(), memory.byteSize(), count++);
-            return Optional.of(memory.asSlice(0, bytes));
+            return Optional.of(create(bytes, arena));
         } catch (IOException _) {
             return Optional.empty(); // the room has gone to somebody else
         }
     }
 
-    private void enter(long address, long bytes, int number) {
-        Table old = table;
-        int place = -Arrays.binarySearch(old.begins, address) - 1;
-        table = new Table(
-                inserted(old.begins, place, address),
-                inserted(old.ends, place, address + bytes),
-                inserted(old.numbers, place, number));
+    @Override
+    public MemorySegment allocateShared(long bytes, Arena arena) throws IOException {
+        if (bytes > OFFSET_MASK || BlockLayout.fileBytes(bytes) > directory.freeBytes()) {
+            throw new IOException(bytes + " bytes of shared memory were asked for in " + directory.path() + ", and "
+                    + directory.room() + "; make room, or give another place with " + SciConfig.ROOT + ".directory");
+        }
+        return create(bytes, arena);
     }
 
-    private static long[] inserted(long[] values, int place, long value) {
-        long[] longer = Arrays.copyOf(values, values.length + 1);
-        System.arraycopy(values, place, longer, place + 1, values.length - place);
-        longer[place] = value;
-        return longer;
+    private MemorySegment create(long bytes, Arena arena) throws IOException {
+        int number = takeNumber();
+        MemorySegment file;
+        try {
+            file = SegmentFile.create(
+                    directory.blockFile(directory.stem(), number), BlockLayout.fileBytes(bytes), arena);
+        } catch (IOException | RuntimeException | Error e) {
+            giveBack(number);
+            throw e;
+        }
+        BlockLayout.begin(file, bytes);
+        synchronized (this) {
+            entering.put(file.address(), new Block(number, file));
+        }
+        return file.asSlice(0, bytes);
+    }
+
+    private synchronized int takeNumber() throws IOException {
+        int number = numbers.nextClearBit(0);
+        if (number == MAX_BLOCKS) {
+            throw new IOException("there are " + MAX_BLOCKS + " shared blocks already, as many as there can be");
+        }
+        numbers.set(number);
+        return number;
+    }
+
+    private synchronized void giveBack(int number) {
+        numbers.clear(number);
+    }
+
+    @Override
+    public synchronized void added(Region region) {
+        Block block = entering.remove(region.base());
+        if (block != null) {
+            int index = region.number();
+            Block[] wider = Arrays.copyOf(byRegion, Math.max(index + 1, byRegion.length));
+            wider[index] = block;
+            byRegion = wider;
+        }
+    }
+
+    @Override
+    public void removed(Region region, long deadlineNs) {
+        Block block = takeOut(region.number());
+        if (block != null) {
+            remove(block);
+            giveBack(block.number);
+        }
+    }
+
+    private synchronized @Nullable Block takeOut(int index) {
+        Block block = find(index);
+        if (block != null) {
+            Block[] changed = byRegion.clone();
+            changed[index] = null;
+            byRegion = changed;
+        }
+        return block;
+    }
+
+    private void remove(Block block) {
+        try {
+            BlockLayout.free(block.file);
+            CutMemory.settle();
+        } catch (InternalError _) {
+            // cut short: whoever has it mapped finds out
+        }
+        try {
+            Files.deleteIfExists(directory.blockFile(directory.stem(), block.number));
+        } catch (IOException _) {
+            // it goes with the directory
+        }
+    }
+
+    private @Nullable Block find(int index) {
+        Block[] known = byRegion;
+        return index < known.length ? known[index] : null;
     }
 
     /** Where peers find that memory, a negative number, or 0 if they cannot. */
     long place(long address, long bytes) {
-        Table known = table;
-        int found = Arrays.binarySearch(known.begins, address);
-        int index = found >= 0 ? found : -found - 2;
-        return index >= 0 && address + bytes <= known.ends[index]
-                ? Long.MIN_VALUE | known.numbers[index] << OFFSET_BITS | address - known.begins[index]
+        Region region = memory.find(address);
+        if (region == null || region.kind() != Region.Kind.SHARED || !region.contains(address, bytes)) {
+            return 0;
+        }
+        Block block = find(region.number());
+        return block != null && block.file.address() == region.base()
+                ? Long.MIN_VALUE | (long) block.number << OFFSET_BITS | address - region.base()
                 : 0;
     }
 
@@ -109,5 +179,17 @@ final class SharedBlocks {
     /** The offset in that block. */
     static long offset(long place) {
         return place & OFFSET_MASK;
+    }
+
+    /** Tells those who have them mapped that they are no more; the files go with the directory. */
+    @Override
+    public void close() {
+        memory.forget(this);
+        for (int index = 0; index < byRegion.length; index++) {
+            Block block = takeOut(index);
+            if (block != null) {
+                remove(block);
+            }
+        }
     }
 }

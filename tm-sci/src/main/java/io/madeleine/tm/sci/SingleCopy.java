@@ -50,15 +50,15 @@ final class SingleCopy implements AutoCloseable {
         mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
     }
 
-    static SingleCopy of(SciConfig config, SessionDirectory directory, Logger logger) {
+    static SingleCopy of(SciConfig config, SessionDirectory directory, SharedBlocks blocks, Logger logger) {
         if (!isWanted(config)) {
-            return new SingleCopy(logger, null, SharedBlocks.none(), directory, 0, Long.MAX_VALUE);
+            return new SingleCopy(logger, null, blocks, directory, 0, Long.MAX_VALUE);
         }
         Availability availability = availability();
         SingleCopy found = new SingleCopy(
                 logger,
                 availability.on() ? engine().orElse(null) : null,
-                config.sharedBlocks() ? SharedBlocks.in(directory, config.dmaFromBytes()) : SharedBlocks.none(),
+                blocks,
                 directory,
                 config.dmaToBytes(),
                 config.dmaOffloadFromBytes());
@@ -75,6 +75,11 @@ final class SingleCopy implements AutoCloseable {
             case OFF -> false;
             case AUTO -> config.sharedBlocks() || availability().on();
         };
+    }
+
+    /** From which size on blocks of messages are in memory that peers can map; {@link Long#MAX_VALUE} if none are. */
+    static long sharesFromBytes(SciConfig config) {
+        return isWanted(config) && config.sharedBlocks() ? config.dmaFromBytes() : Long.MAX_VALUE;
     }
 
     /** The engine of this system, whether or not it can be used here. */
@@ -102,8 +107,8 @@ final class SingleCopy implements AutoCloseable {
     }
 
     /** The same of a peer. */
-    PeerBlocks blocksOf(FileStem peer, Arena mappings) {
-        return new PeerBlocks(directory, peer, mappings);
+    PeerBlocks blocksOf(FileStem peer) {
+        return new PeerBlocks(directory, peer);
     }
 
     /** The largest block that is lent to a peer who reads this process's own memory. */

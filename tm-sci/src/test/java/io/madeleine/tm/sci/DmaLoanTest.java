@@ -12,6 +12,7 @@ import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.SessionMemory;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -309,7 +310,10 @@ class DmaLoanTest {
             Words.setVolatile(memory, lender, pid);
             SessionDirectory files = SessionDirectory.join(directory, "other", new ProcessIdentity(3, 0));
             SingleCopy copies = SingleCopy.of(
-                    SciConfig.from(Side.config(directory, Side.SINGLE_COPY)), files, System.getLogger("test"));
+                    SciConfig.from(Side.config(directory, Side.SINGLE_COPY)),
+                    files,
+                    new SharedBlocks(files, SessionMemory.none(), Long.MAX_VALUE),
+                    System.getLogger("test"));
             PeerMemory peer = new PeerMemory(segment, new FileStem(new ProcessIdentity(1, 0), 0), copies);
             assertEquals(0, Words.acquire(memory, reads), "pid " + pid);
             copies.close();

@@ -9,6 +9,7 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -16,7 +17,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,7 +32,7 @@ class DmaSharedBlocksTest {
     @TempDir
     Path directory;
 
-    private final Arena arena = Arena.ofShared();
+    private Arena arena;
     private Side left;
     private Side right;
     private DynamicLink sender;
@@ -44,6 +44,7 @@ class DmaSharedBlocksTest {
     void open() {
         left = Side.open(directory, 1);
         right = Side.open(directory, 2);
+        arena = left.arenas.newArena();
         Side.Pair pair = Side.Pair.of(left, right, "shared");
         sender = pair.leftRegular();
         receiver = pair.rightRegular();
@@ -57,16 +58,13 @@ class DmaSharedBlocksTest {
     void close() throws IOException {
         left.close();
         right.close();
-        if (arena.scope().isAlive()) {
-            arena.close();
-        }
         try (Stream<Path> files = Files.walk(directory)) {
             assertEquals(0, files.filter(Files::isRegularFile).count(), "nothing is left");
         }
     }
 
     private MemorySegment pattern() {
-        MemorySegment block = left.adapter.allocate(BYTES, arena).orElseThrow();
+        MemorySegment block = arena.allocate(BYTES);
         assertEquals(BYTES, block.byteSize());
         for (int i = 0; i < BYTES; i++) {
             block.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 13 + (i >> 11)));
@@ -155,11 +153,16 @@ class DmaSharedBlocksTest {
 
     @Test
     void shouldLeaveSmallBlocksAndThoseThatTakeTooMuchRoomToOthers() {
-        assertEquals(Optional.empty(), left.adapter.allocate(64 * 1024 - 1, arena));
-        assertTrue(left.adapter.allocate(64 * 1024, arena).isPresent());
-        assertEquals(Optional.empty(), left.adapter.allocate((64 << 20) + 1, arena));
+        assertEquals(Region.Kind.ORDINARY, kindOf(left, 64 * 1024 - 1));
+        assertEquals(Region.Kind.SHARED, kindOf(left, 64 * 1024));
+        assertEquals(Region.Kind.ORDINARY, kindOf(left, (64 << 20) + 1));
         try (Side without = Side.open(directory, 3, "madeleine.tm.sci.dma.shared-blocks = false")) {
-            assertEquals(Optional.empty(), without.adapter.allocate(1 << 20, arena));
+            assertEquals(Region.Kind.ORDINARY, kindOf(without, 1 << 20));
         }
+    }
+
+    private static Region.Kind kindOf(Side side, long bytes) {
+        MemorySegment block = side.arenas.lasting().allocate(bytes);
+        return side.arenas.memory().find(block.address()).kind();
     }
 }

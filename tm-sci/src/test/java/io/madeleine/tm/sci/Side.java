@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
@@ -22,6 +23,7 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -40,6 +42,7 @@ final class Side implements AutoCloseable {
     final SelectorReactor reactor = new SelectorReactor();
     final ProcessIdentity identity;
     final SciPmm pmm;
+    final SessionArenas arenas = new SessionArenas(Optional.empty());
     final Adapter adapter;
     int sleeps;
     final List<ProtocolChannel> channels = new ArrayList<>();
@@ -51,8 +54,9 @@ final class Side implements AutoCloseable {
         adapter = SciAdapter.open(
                 pmm.adapterNames().getFirst(),
                 config,
-                new ProcessContext(SESSION, identity, secret, reactor, System.getLogger("test")),
+                new ProcessContext(SESSION, identity, secret, true, reactor, System.getLogger("test"), arenas.memory()),
                 idleLooks);
+        arenas.takeFrom(adapter.memorySource().stream().toList());
     }
 
     static Side open(Path directory, long id) {
@@ -129,6 +133,7 @@ final class Side implements AutoCloseable {
     public void close() {
         adapter.close();
         reactor.close();
+        arenas.close();
     }
 
     /** Polls both until the two futures are done. */
