@@ -1,6 +1,7 @@
 /** Opens sessions: reads the configuration, wires the modules, finds the other processes, and launches local ones. */
 module io.madeleine.session {
     requires static org.jspecify;
+    requires io.madeleine.admission;
     requires transitive io.madeleine.switching;
     requires com.google.guice;
     // what Guice, an automatic module, needs and cannot ask for

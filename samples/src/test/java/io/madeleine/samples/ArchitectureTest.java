@@ -45,15 +45,16 @@ class ArchitectureTest {
     static {
         ALLOWED.put("madeleine-api", Set.of());
         ALLOWED.put("base", Set.of());
-        ALLOWED.put("pmm", Set.of("madeleine-api", "base"));
+        ALLOWED.put("admission", Set.of());
+        ALLOWED.put("pmm", Set.of("madeleine-api", "base", "admission"));
         ALLOWED.put("bmm", Set.of("pmm"));
         ALLOWED.put("switch", Set.of("bmm"));
         ALLOWED.put("tm-*", Set.of("pmm", "base", "madeleine-api"));
         ALLOWED.put("tm-tcp-boringssl", Set.of("tm-*"));
         ALLOWED.put("native-linux", Set.of("pmm", "base", "madeleine-api"));
         ALLOWED.put("rma", Set.of("madeleine-api", "base", "pmm"));
-        ALLOWED.put("session", Set.of("switch", "bmm", "pmm", "base", "madeleine-api", "rma"));
-        ALLOWED.put("nexus-adapter", Set.of("madeleine-api"));
+        ALLOWED.put("session", Set.of("switch", "bmm", "pmm", "base", "madeleine-api", "rma", "admission"));
+        ALLOWED.put("nexus-adapter", Set.of("madeleine-api", "admission"));
         ALLOWED.put("nexus-fory", Set.of("nexus-adapter"));
         ALLOWED.put("netty-adapter", Set.of("madeleine-api"));
         ALLOWED.put("mpich-adapter", Set.of("madeleine-api", "rma"));

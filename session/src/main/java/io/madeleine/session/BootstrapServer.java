@@ -1,5 +1,9 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Acceptor;
+import io.madeleine.admission.NoticeLimit;
+import io.madeleine.admission.Proofs;
+import io.madeleine.admission.UnauthenticatedConnection;
 import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.SessionException;
 import java.io.IOException;
@@ -32,20 +36,26 @@ import java.util.function.LongFunction;
  * <p>One server serves sessions of any names, and a name again after its session ended: each meeting is a
  * {@link Room}.
  *
- * <p>Threading: thread-safe; one daemon thread {@linkplain BootstrapAcceptor accepts} and one reads per member.
+ * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts} and one reads per member.
  */
-final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAcceptor.Host {
+final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<ControlHandshake> {
     /** Of a session's identity: nobody can tell it from that of the session before, and make its files first. */
     private static final int ID_BYTES = 12;
 
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
     static final int ANY_SIZE = 0;
     static final int HANDSHAKE_TIMEOUT_MS = 5_000;
+    private static final Acceptor.Settings ADMISSION = new Acceptor.Settings(
+            "madeleine-bootstrap",
+            HANDSHAKE_TIMEOUT_MS,
+            "it has not proved to know the secret within " + HANDSHAKE_TIMEOUT_MS + " ms",
+            Acceptor.MAX_UNAUTHENTICATED);
     private static final long LAST_WORDS_MS = 2_000;
 
     private final Settings settings;
     private final ThreadFactory memberThreads;
-    private final BootstrapAcceptor acceptor;
+    private final byte[] key;
+    private final Acceptor<ControlHandshake> acceptor;
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
@@ -98,7 +108,8 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     BootstrapServer(InetSocketAddress address, Settings settings, ThreadFactory memberThreads) throws IOException {
         this.settings = settings;
         this.memberThreads = memberThreads;
-        this.acceptor = new BootstrapAcceptor(address, Secrets.controlKey(settings.secret()), this);
+        this.key = Secrets.controlKey(settings.secret());
+        this.acceptor = new Acceptor<>(address, ADMISSION, new NoticeLimit(LOGGER, "bootstrap server: "), this);
     }
 
     /** Where it listens. */
@@ -117,8 +128,15 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
     }
 
     @Override
-    public void proven(SocketChannel channel, ControlHandshake handshake) {
-        memberThreads.newThread(() -> serve(channel, handshake)).start();
+    public ControlHandshake newHandshake() {
+        return new ControlHandshake(key);
+    }
+
+    @Override
+    public void proven(UnauthenticatedConnection<ControlHandshake> member) {
+        memberThreads
+                .newThread(() -> serve(member.channel(), member.handshake()))
+                .start();
     }
 
     @Override
@@ -234,7 +252,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, BootstrapAccep
                 return room;
             }
         }
-        Room room = new Room(HexFormat.of().formatHex(Secrets.nonce(), 0, ID_BYTES), hello.size(), settings, this);
+        Room room = new Room(HexFormat.of().formatHex(Proofs.nonce(), 0, ID_BYTES), hello.size(), settings, this);
         meetings.add(room);
         endedRanks.forEach((rank, reason) -> miss(room, rank, reason));
         return room;

@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -57,7 +58,7 @@ final class ControlConnection implements AutoCloseable {
     /** Sends a message. */
     void send(ControlMessage message) throws IOException {
         byte[] content = message.encode();
-        ByteBuffer frame = ByteBuffer.allocate(4 + content.length + Secrets.BYTES)
+        ByteBuffer frame = ByteBuffer.allocate(4 + content.length + Proofs.BYTES)
                 .putInt(content.length)
                 .put(content);
         sendLock.lock();
@@ -99,10 +100,10 @@ final class ControlConnection implements AutoCloseable {
                 throw new IOException(
                         "a control message of " + length + " bytes, expected 1 to " + ControlMessage.MAX_FRAME_BYTES);
             }
-            fill(4 + length + Secrets.BYTES);
+            fill(4 + length + Proofs.BYTES);
             filled = 0;
             byte[] content = Arrays.copyOfRange(buffer, 4, 4 + length);
-            byte[] proof = Arrays.copyOfRange(buffer, 4 + length, 4 + length + Secrets.BYTES);
+            byte[] proof = Arrays.copyOfRange(buffer, 4 + length, 4 + length + Proofs.BYTES);
             if (!MessageDigest.isEqual(proof, frameProof(receiveKey, receivedFrames++, content))) {
                 throw new IOException("a control message is not as the other end sent it: somebody stands between");
             }
@@ -114,7 +115,7 @@ final class ControlConnection implements AutoCloseable {
 
     private static byte[] frameProof(byte[] key, long number, byte[] content) {
         byte[] counter = ByteBuffer.allocate(Long.BYTES).putLong(number).array();
-        return Secrets.proof(key, "frame", counter, content);
+        return Proofs.proof(key, "frame", counter, content);
     }
 
     private void fill(int wanted) throws IOException {

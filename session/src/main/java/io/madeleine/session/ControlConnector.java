@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.HandshakeException;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import java.io.EOFException;
@@ -32,7 +33,7 @@ final class ControlConnector {
         for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
             try {
                 return attempt(server, key, membership, deadlineNs);
-            } catch (ControlHandshake.HandshakeException e) {
+            } catch (HandshakeException e) {
                 throw new SessionException(membership + ": " + server + " cannot be joined: " + e.getMessage(), e);
             } catch (IOException e) {
                 if (deadlineNs - System.nanoTime() <= pauseMs * 1_000_000) {

@@ -1,5 +1,8 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.HandshakeException;
+import io.madeleine.admission.Proofs;
+import io.madeleine.admission.ServerHandshake;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -24,13 +27,13 @@ import java.util.Arrays;
  *
  * <p>Threading: confined to who serves it; {@link #connect} is stateless.
  */
-final class ControlHandshake {
+final class ControlHandshake implements ServerHandshake {
     private static final int MAGIC = 0x4D414443;
     private static final int VERSION = 2;
     private static final int HEAD_BYTES = 2 * Integer.BYTES;
-    private static final int SERVER_BYTES = HEAD_BYTES + Secrets.BYTES;
-    private static final int CLIENT_BYTES = SERVER_BYTES + Secrets.BYTES;
-    private static final int VERDICT_BYTES = 1 + Secrets.BYTES;
+    private static final int SERVER_BYTES = HEAD_BYTES + Proofs.BYTES;
+    private static final int CLIENT_BYTES = SERVER_BYTES + Proofs.BYTES;
+    private static final int VERDICT_BYTES = 1 + Proofs.BYTES;
     private static final byte ACCEPTED = 1;
     private static final byte WRONG_SECRET = 2;
     private static final byte WRONG_VERSION = 3;
@@ -39,66 +42,45 @@ final class ControlHandshake {
     private static final byte[] WITHOUT_SECRET = Secrets.controlKey("");
 
     private final byte[] key;
-    private final byte[] nonce = Secrets.nonce();
-    private final ByteBuffer heard = ByteBuffer.allocate(CLIENT_BYTES);
+    private final byte[] nonce = Proofs.nonce();
+    private final ByteBuffer received = ByteBuffer.allocate(CLIENT_BYTES);
 
     /** The server's half, for one client. */
     ControlHandshake(byte[] key) {
         this.key = key;
     }
 
-    /** The other end is not what was expected; trying again will not help. */
-    static final class HandshakeException extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        private final byte verdict;
-
-        private HandshakeException(byte verdict, String message) {
-            super(message);
-            this.verdict = verdict;
-        }
-
-        /** What the other end is to be told; empty if it would not understand. */
-        byte[] farewell() {
-            return verdict == 0 ? new byte[0] : verdict(verdict, new byte[Secrets.BYTES]);
-        }
-    }
-
     // ---- the server's half
 
-    /** What the server says first. */
-    byte[] opening() {
+    @Override
+    public byte[] opening() {
         return greeting(nonce, new byte[0]);
     }
 
-    /** Where to put what the client says; it takes no byte of what comes after the handshake. */
-    ByteBuffer heard() {
-        return heard;
+    @Override
+    public ByteBuffer received() {
+        return received;
     }
 
-    /**
-     * Whether the client has said all it has to, and proved that it knows the secret.
-     *
-     * @throws HandshakeException as soon as it is clear that it never will
-     */
-    boolean isProven() throws HandshakeException {
-        if (heard.position() >= Integer.BYTES) {
-            checkMagic(heard.getInt(0));
+    @Override
+    public boolean isProven() throws HandshakeException {
+        if (received.position() >= Integer.BYTES) {
+            checkMagic(received.getInt(0));
         }
-        if (heard.position() < SERVER_BYTES) {
+        if (received.position() < SERVER_BYTES) {
             return false;
         }
-        if (heard.getInt(Integer.BYTES) != VERSION) {
-            throw new HandshakeException(
+        if (received.getInt(Integer.BYTES) != VERSION) {
+            throw refusal(
                     WRONG_VERSION,
-                    "a process speaks version " + heard.getInt(Integer.BYTES) + " of the control protocol, expected "
+                    "a process speaks version " + received.getInt(Integer.BYTES) + " of the control protocol, expected "
                             + VERSION);
         }
-        if (heard.hasRemaining()) {
+        if (received.hasRemaining()) {
             return false;
         }
-        byte[] proof = Arrays.copyOfRange(heard.array(), SERVER_BYTES, CLIENT_BYTES);
-        if (!MessageDigest.isEqual(proof, Secrets.proof(key, "client", nonce, clientNonce()))) {
+        byte[] proof = Arrays.copyOfRange(received.array(), SERVER_BYTES, CLIENT_BYTES);
+        if (!MessageDigest.isEqual(proof, Proofs.proof(key, "client", nonce, clientNonce()))) {
             throw notProven(proof);
         }
         return true;
@@ -107,10 +89,14 @@ final class ControlHandshake {
     private HandshakeException notProven(byte[] proof) {
         String what = "a process does not know the session's secret";
         if (isOpen(key)) {
-            return new HandshakeException(NO_SECRET, what + ": it has one, and the session has none");
+            return refusal(NO_SECRET, what + ": it has one, and the session has none");
         }
-        boolean without = MessageDigest.isEqual(proof, Secrets.proof(WITHOUT_SECRET, "client", nonce, clientNonce()));
-        return new HandshakeException(WRONG_SECRET, what + (without ? ": it has none" : ""));
+        boolean without = MessageDigest.isEqual(proof, Proofs.proof(WITHOUT_SECRET, "client", nonce, clientNonce()));
+        return refusal(WRONG_SECRET, what + (without ? ": it has none" : ""));
+    }
+
+    private static HandshakeException refusal(byte verdict, String message) {
+        return new HandshakeException(message, verdict(verdict, new byte[Proofs.BYTES]));
     }
 
     /** Whether it is the key of those that have no secret. */
@@ -119,17 +105,17 @@ final class ControlHandshake {
     }
 
     private byte[] clientNonce() {
-        return Arrays.copyOfRange(heard.array(), HEAD_BYTES, SERVER_BYTES);
+        return Arrays.copyOfRange(received.array(), HEAD_BYTES, SERVER_BYTES);
     }
 
     /** Tells the client, which has proved itself, that it is let in. Ownership: the socket is the connection's from now on. */
     ControlConnection admit(Socket socket) throws IOException {
         byte[] theirs = clientNonce();
-        socket.getOutputStream().write(verdict(ACCEPTED, Secrets.proof(key, "server", nonce, theirs)));
+        socket.getOutputStream().write(verdict(ACCEPTED, Proofs.proof(key, "server", nonce, theirs)));
         return new ControlConnection(
                 socket,
-                Secrets.proof(key, "frames of the server", nonce, theirs),
-                Secrets.proof(key, "frames of the client", nonce, theirs));
+                Proofs.proof(key, "frames of the server", nonce, theirs),
+                Proofs.proof(key, "frames of the client", nonce, theirs));
     }
 
     // ---- the client's half
@@ -144,35 +130,31 @@ final class ControlHandshake {
         checkMagic(in.readInt());
         int version = in.readInt();
         byte[] theirs = read(in);
-        byte[] own = Secrets.nonce();
-        out.write(greeting(own, Secrets.proof(key, "client", theirs, own)));
+        byte[] own = Proofs.nonce();
+        out.write(greeting(own, Proofs.proof(key, "client", theirs, own)));
         byte verdict = in.readByte();
         if (verdict == WRONG_VERSION || version != VERSION) {
-            throw new HandshakeException(
-                    (byte) 0,
-                    "it speaks version " + version + " of the control protocol, this process " + VERSION
-                            + ": the same release of Madeleine is needed everywhere");
+            throw new HandshakeException("it speaks version " + version + " of the control protocol, this process "
+                    + VERSION + ": the same release of Madeleine is needed everywhere");
         }
-        if (!MessageDigest.isEqual(read(in), Secrets.proof(key, "server", theirs, own)) || verdict != ACCEPTED) {
+        if (!MessageDigest.isEqual(read(in), Proofs.proof(key, "server", theirs, own)) || verdict != ACCEPTED) {
             String what = isOpen(key)
                     ? "this process has no secret, and the session there has one"
                     : verdict == NO_SECRET
                             ? "the session there has no secret, and this process has one"
                             : "its secret is another one";
-            throw new HandshakeException(
-                    (byte) 0,
-                    what
-                            + ": expected the same madeleine.session.secret, or madeleine.session.secret-file, at both ends");
+            throw new HandshakeException(what
+                    + ": expected the same madeleine.session.secret, or madeleine.session.secret-file, at both ends");
         }
         return new ControlConnection(
                 socket,
-                Secrets.proof(key, "frames of the client", theirs, own),
-                Secrets.proof(key, "frames of the server", theirs, own));
+                Proofs.proof(key, "frames of the client", theirs, own),
+                Proofs.proof(key, "frames of the server", theirs, own));
     }
 
     private static byte[] read(DataInputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(Secrets.BYTES);
-        if (bytes.length != Secrets.BYTES) {
+        byte[] bytes = in.readNBytes(Proofs.BYTES);
+        if (bytes.length != Proofs.BYTES) {
             throw new EOFException("the connection ended in the handshake");
         }
         return bytes;
@@ -182,10 +164,8 @@ final class ControlHandshake {
 
     private static void checkMagic(int magic) throws HandshakeException {
         if (magic != MAGIC) {
-            throw new HandshakeException(
-                    (byte) 0,
-                    "what is there is not a Madeleine control connection: it begins with 0x"
-                            + Integer.toHexString(magic));
+            throw new HandshakeException("what is there is not a Madeleine control connection: it begins with 0x"
+                    + Integer.toHexString(magic));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -40,9 +41,8 @@ public final class MemberKeys {
                 throw new IllegalArgumentException("keys of " + publicKey.length() + " and " + number.length()
                         + " characters: expected at most " + MAX_LENGTH);
             }
-            if (decode(publicKey).length == 0 || decode(number).length < Secrets.BYTES) {
-                throw new IllegalArgumentException(
-                        "a key of 0 bytes, or a random number of less than " + Secrets.BYTES);
+            if (decode(publicKey).length == 0 || decode(number).length < Proofs.BYTES) {
+                throw new IllegalArgumentException("a key of 0 bytes, or a random number of less than " + Proofs.BYTES);
             }
         }
 
@@ -60,7 +60,7 @@ public final class MemberKeys {
             this.privateKey = pair.getPrivate();
             this.part = new Part(
                     Base64.getEncoder().encodeToString(pair.getPublic().getEncoded()),
-                    Base64.getEncoder().encodeToString(Secrets.nonce()));
+                    Base64.getEncoder().encodeToString(Proofs.nonce()));
         }
 
         /** What the others get. */
@@ -124,7 +124,7 @@ public final class MemberKeys {
 
     /** See {@link io.madeleine.api.Session#deriveSessionKey}. */
     public byte[] deriveSessionKey(String purpose) {
-        return Secrets.proof(sessionKey, "madeleine session 1 " + purpose);
+        return Proofs.proof(sessionKey, "madeleine session 1 " + purpose);
     }
 
     private static IllegalStateException lacks(String algorithm, GeneralSecurityException e) {

@@ -1,18 +1,16 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import javax.crypto.Mac;
 import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * What is made of a session's secret. The secret itself is never sent. One that can be guessed is stretched first: each
@@ -21,11 +19,6 @@ import javax.crypto.spec.SecretKeySpec;
  * <p>Threading: thread-safe.
  */
 final class Secrets {
-    /** The length of nonces, proofs and keys. */
-    static final int BYTES = 32;
-
-    private static final String ALGORITHM = "HmacSHA256";
-
     /** As OWASP recommends for passwords (2023): a quarter of a second. */
     private static final int ROUNDS = 600_000;
 
@@ -49,14 +42,7 @@ final class Secrets {
 
     /** A fresh secret for a launcher's processes. */
     static String generate() {
-        return HexFormat.of().formatHex(nonce());
-    }
-
-    /** Random bytes that nobody has seen. */
-    static byte[] nonce() {
-        byte[] bytes = new byte[BYTES];
-        new SecureRandom().nextBytes(bytes);
-        return bytes;
+        return HexFormat.of().formatHex(Proofs.nonce());
     }
 
     /** The key of the control connections' proofs. */
@@ -75,7 +61,7 @@ final class Secrets {
     }
 
     private static byte[] derive(String secret, String purpose) {
-        return proof(root(secret), purpose);
+        return Proofs.proof(root(secret), purpose);
     }
 
     /** The key that all others are made of: hashed, since an HMAC key may not be empty and a secret may. */
@@ -103,24 +89,9 @@ final class Secrets {
     }
 
     private static byte[] stretch(String secret) throws GeneralSecurityException {
-        PBEKeySpec slow = new PBEKeySpec(secret.toCharArray(), SALT, ROUNDS, 8 * BYTES);
+        PBEKeySpec slow = new PBEKeySpec(secret.toCharArray(), SALT, ROUNDS, 8 * Proofs.BYTES);
         return SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256")
                 .generateSecret(slow)
                 .getEncoded();
-    }
-
-    /** What only an owner of the key can say about a purpose and two nonces. */
-    static byte[] proof(byte[] key, String purpose, byte[]... nonces) {
-        try {
-            Mac mac = Mac.getInstance(ALGORITHM);
-            mac.init(new SecretKeySpec(key, ALGORITHM));
-            mac.update(purpose.getBytes(StandardCharsets.UTF_8));
-            for (byte[] nonce : nonces) {
-                mac.update(nonce);
-            }
-            return mac.doFinal();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("the JDK lacks " + ALGORITHM + ", which every JDK has", e);
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
@@ -87,7 +88,7 @@ final class SessionOpening {
         Reactor reactor = resources.add(reactor(families));
         // identity: the rank would do inside one session, but names in SPI and on the wire must outlive ranks
         ProcessIdentity self =
-                new ProcessIdentity(ByteBuffer.wrap(Secrets.nonce()).getLong(), 0);
+                new ProcessIdentity(ByteBuffer.wrap(Proofs.nonce()).getLong(), 0);
         ProcessContext context = new ProcessContext(
                 bootstrap.sessionId(),
                 self,

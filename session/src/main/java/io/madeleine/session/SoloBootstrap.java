@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -9,7 +10,7 @@ import java.util.List;
  * <p>Threading: thread-safe.
  */
 final class SoloBootstrap implements Bootstrap {
-    private final String sessionId = HexFormat.of().formatHex(Secrets.nonce(), 0, 8) + "-solo";
+    private final String sessionId = HexFormat.of().formatHex(Proofs.nonce(), 0, 8) + "-solo";
 
     private volatile EndListener endListener = _ -> {};
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.Proofs;
 import io.madeleine.api.SessionException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -516,7 +517,7 @@ class BootstrapTest {
         join(server, 0, 2).listen(heard);
         RawMember raw = new RawMember(server);
         raw.socket.getOutputStream().write(new byte[] {0, 0, 0, 2, 99, 99});
-        raw.socket.getOutputStream().write(new byte[Secrets.BYTES]);
+        raw.socket.getOutputStream().write(new byte[Proofs.BYTES]);
         assertTrue(heard.next().contains("a control message is not as the other end sent it"));
         raw.socket.close();
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.Proofs;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -55,7 +56,7 @@ class ControlConnectionTest {
     private static ControlConnection accept(Socket socket) throws IOException {
         ControlHandshake handshake = new ControlHandshake(KEY);
         socket.getOutputStream().write(handshake.opening());
-        handshake.heard().put(socket.getInputStream().readNBytes(CLIENT_GREETING));
+        handshake.received().put(socket.getInputStream().readNBytes(CLIENT_GREETING));
         assertTrue(handshake.isProven());
         return handshake.admit(socket);
     }
@@ -86,9 +87,9 @@ class ControlConnectionTest {
     private byte[] taken() throws IOException {
         DataInputStream in = new DataInputStream(near.getInputStream());
         int length = in.readInt();
-        byte[] frame = new byte[4 + length + Secrets.BYTES];
+        byte[] frame = new byte[4 + length + Proofs.BYTES];
         java.nio.ByteBuffer.wrap(frame).putInt(length);
-        in.readFully(frame, 4, length + Secrets.BYTES);
+        in.readFully(frame, 4, length + Proofs.BYTES);
         return frame;
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.Proofs;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -63,9 +64,9 @@ class SecretsTest {
     @Test
     void shouldStretchWeakSecretsAndNoOthers() throws Exception {
         byte[] weak = hash("s1");
-        assertFalse(Arrays.equals(Secrets.proof(weak, "madeleine user 1 x"), Secrets.userKey("s1", "x")));
+        assertFalse(Arrays.equals(Proofs.proof(weak, "madeleine user 1 x"), Secrets.userKey("s1", "x")));
         String strong = Secrets.generate();
-        assertArrayEquals(Secrets.proof(hash(strong), "madeleine user 1 x"), Secrets.userKey(strong, "x"));
+        assertArrayEquals(Proofs.proof(hash(strong), "madeleine user 1 x"), Secrets.userKey(strong, "x"));
         assertArrayEquals(Secrets.userKey("s1", "x"), Secrets.userKey("s1", "x"));
         assertFalse(Arrays.equals(Secrets.userKey("s1", "x"), Secrets.userKey("s2", "x")));
         long beganNs = System.nanoTime();

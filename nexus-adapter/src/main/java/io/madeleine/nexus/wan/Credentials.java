@@ -1,5 +1,6 @@
 package io.madeleine.nexus.wan;
 
+import io.madeleine.admission.Proofs;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,7 @@
 package io.madeleine.nexus.wan;
 
+import io.madeleine.admission.NoticeLimit;
+import io.madeleine.admission.UnauthenticatedConnection;
 import java.io.IOException;
 import java.net.Socket;
 import java.util.ArrayDeque;
@@ -18,18 +20,23 @@ final class Entrance {
     /** Each takes less than 256 KiB: TLS records, certificates, and a virtual thread's stack; about 64 KiB were measured. */
     private static final int MAX_AT_ONCE = 64;
 
-    /** As cheap as {@linkplain Listener strangers} are. */
+    /** As cheap as those are that have not knocked are. */
     private static final int MAX_WAITING = 1_024;
 
     private final Credentials credentials;
     private final int timeoutMs;
     private final Listener.Guests guests;
     private final ThreadFactory threads;
-    private final Notices notices;
-    private final Queue<Stranger> waiting = new ArrayDeque<>();
+    private final NoticeLimit notices;
+    private final Queue<UnauthenticatedConnection<Knock>> waiting = new ArrayDeque<>();
     private int busyCount;
 
-    Entrance(Credentials credentials, int timeoutMs, Listener.Guests guests, ThreadFactory threads, Notices notices) {
+    Entrance(
+            Credentials credentials,
+            int timeoutMs,
+            Listener.Guests guests,
+            ThreadFactory threads,
+            NoticeLimit notices) {
         this.credentials = credentials;
         this.timeoutMs = timeoutMs;
         this.guests = guests;
@@ -37,36 +44,36 @@ final class Entrance {
         this.notices = notices;
     }
 
-    /** One more has knocked; does not wait. Ownership: the stranger is the entrance's, also if this fails. */
-    void enter(Stranger stranger) {
+    /** One more has knocked; does not wait. Ownership: the connection is the entrance's, also if this fails. */
+    void enter(UnauthenticatedConnection<Knock> connection) {
         synchronized (this) {
             if (busyCount == MAX_AT_ONCE) {
                 if (waiting.size() < MAX_WAITING) {
-                    waiting.add(stranger);
+                    waiting.add(connection);
                 } else {
-                    stranger.close(); // and comes again
+                    connection.close(); // and comes again
                 }
                 return;
             }
             busyCount++;
         }
         try {
-            threads.newThread(() -> serve(stranger)).start();
+            threads.newThread(() -> serve(connection)).start();
         } catch (Throwable e) {
-            stranger.close();
+            connection.close();
             leave();
             throw e;
         }
     }
 
-    private void serve(Stranger first) {
-        for (Stranger next = first; next != null; next = nextOrLeave()) {
+    private void serve(UnauthenticatedConnection<Knock> first) {
+        for (UnauthenticatedConnection<Knock> next = first; next != null; next = nextOrLeave()) {
             meet(next);
         }
     }
 
-    private synchronized @Nullable Stranger nextOrLeave() {
-        Stranger next = waiting.poll();
+    private synchronized @Nullable UnauthenticatedConnection<Knock> nextOrLeave() {
+        UnauthenticatedConnection<Knock> next = waiting.poll();
         if (next == null) {
             busyCount--;
         }
@@ -77,19 +84,19 @@ final class Entrance {
         busyCount--;
     }
 
-    private void meet(Stranger stranger) {
-        long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - stranger.sinceNs);
+    private void meet(UnauthenticatedConnection<Knock> connection) {
+        long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - connection.sinceNs());
         int leftMs = (int) Math.max(1, timeoutMs - goneMs);
-        Socket socket = stranger.channel.socket();
+        Socket socket = connection.channel().socket();
         try (Deadline deadline = new Deadline(socket, leftMs)) {
             try {
                 guests.welcome(Handshake.accept(socket, credentials, leftMs));
             } catch (IOException | RuntimeException | Error e) {
-                notices.note("who connected from " + stranger.name() + " is not let in: "
+                notices.warn("who connected from " + connection.remote() + " is not let in: "
                         + (deadline.explains(e)
                                 ? Deadline.text(timeoutMs)
                                 : e.getMessage() == null ? e : e.getMessage()));
-                stranger.close();
+                connection.close();
             }
         }
     }

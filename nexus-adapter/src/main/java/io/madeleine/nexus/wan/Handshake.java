@@ -1,5 +1,7 @@
 package io.madeleine.nexus.wan;
 
+import io.madeleine.admission.HandshakeException;
+import io.madeleine.admission.Proofs;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;

@@ -1,5 +1,8 @@
 package io.madeleine.nexus.wan;
 
+import io.madeleine.admission.HandshakeException;
+import io.madeleine.admission.Proofs;
+import io.madeleine.admission.ServerHandshake;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
@@ -7,7 +10,6 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.Arrays;
 
 /**
@@ -27,7 +29,7 @@ import java.util.Arrays;
  *
  * <p>Threading: confined to who serves it; {@link #knock} is stateless.
  */
-final class Knock {
+final class Knock implements ServerHandshake {
     static final int MAGIC = 0x4E585731;
 
     /** Of these bytes and of all that follow, the layout of requests included: raised whenever one of them changes. */
@@ -39,44 +41,38 @@ final class Knock {
     static final byte WRONG_SECRET = 2;
 
     private static final String PURPOSE = "knock";
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Credentials credentials;
-    private final byte[] nonce = new byte[Proofs.BYTES];
-    private final ByteBuffer heard = ByteBuffer.allocate(BYTES);
+    private final byte[] nonce = Proofs.nonce();
+    private final ByteBuffer received = ByteBuffer.allocate(BYTES);
 
     /** The server's half, for one client. */
     Knock(Credentials credentials) {
         this.credentials = credentials;
-        RANDOM.nextBytes(nonce);
     }
 
-    /** What the server says first. */
-    byte[] opening() {
+    @Override
+    public byte[] opening() {
         return greeting(nonce);
     }
 
-    /** Where to put what the client says; it takes no byte of what comes after. */
-    ByteBuffer heard() {
-        return heard;
+    @Override
+    public ByteBuffer received() {
+        return received;
     }
 
-    /**
-     * Whether the client has said all it has to, and knows the secret.
-     *
-     * @throws HandshakeException as soon as it is clear that it never will
-     */
-    boolean isRight() throws HandshakeException {
-        if (heard.position() >= Integer.BYTES) {
-            checkMagic(heard.getInt(0));
+    @Override
+    public boolean isProven() throws HandshakeException {
+        if (received.position() >= Integer.BYTES) {
+            checkMagic(received.getInt(0));
         }
-        if (heard.position() >= GREETING_BYTES) {
-            checkVersion(heard.getInt(Integer.BYTES)); // the client has read ours
+        if (received.position() >= GREETING_BYTES) {
+            checkVersion(received.getInt(Integer.BYTES)); // the client has read ours
         }
-        if (heard.hasRemaining()) {
+        if (received.hasRemaining()) {
             return false;
         }
-        byte[] said = Arrays.copyOfRange(heard.array(), GREETING_BYTES, BYTES);
+        byte[] said = Arrays.copyOfRange(received.array(), GREETING_BYTES, BYTES);
         if (!MessageDigest.isEqual(said, credentials.proof(PURPOSE, nonce))) {
             throw new HandshakeException("it does not know the secret", new byte[] {WRONG_SECRET});
         }

@@ -3,6 +3,7 @@ package io.madeleine.nexus.wan;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.HandshakeException;
 import io.madeleine.nexus.ContextOptions;
 import java.math.BigInteger;
 import java.net.InetAddress;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.Acceptor;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -106,7 +107,7 @@ class ListenerTest {
             return Thread.ofVirtual().unstarted(task);
         };
         try (Listener listener =
-                new Listener(loopback(), KEY, TIMEOUT_MS, guests::add, scarce, Listener.MAX_STRANGERS)) {
+                new Listener(loopback(), KEY, TIMEOUT_MS, guests::add, scarce, Acceptor.MAX_UNAUTHENTICATED)) {
             assertLetsGuestsIn(listener);
         }
         assertEquals(4, made.get());
@@ -153,7 +154,8 @@ class ListenerTest {
             threads.incrementAndGet();
             return Thread.ofVirtual().unstarted(task);
         };
-        try (Listener listener = new Listener(loopback(), KEY, 20_000, guests::add, counting, Listener.MAX_STRANGERS);
+        try (Listener listener =
+                        new Listener(loopback(), KEY, 20_000, guests::add, counting, Acceptor.MAX_UNAUTHENTICATED);
                 ExecutorService strangers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 500; i++) {
                 int kind = i % 4;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.admission.HandshakeException;
+import io.madeleine.admission.Proofs;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -138,8 +140,8 @@ class SealedConnectionTest {
             assertEquals(Knock.VERSION, own.getInt());
         }
         Knock knock = new Knock(KEY);
-        knock.heard().putInt(MAGIC).putInt(other);
-        assertSaysVersions(other, assertThrows(HandshakeException.class, knock::isRight));
+        knock.received().putInt(MAGIC).putInt(other);
+        assertSaysVersions(other, assertThrows(HandshakeException.class, knock::isProven));
         assertEquals(0, guests.size());
     }
 
@@ -226,8 +228,8 @@ class SealedConnectionTest {
             assertTrue(told.contains("nexus protocol, over TLS 1.3"), told);
         }
         Knock knock = new Knock(KEY);
-        knock.heard().put("GET / HTTP/1.1\r\n".getBytes());
-        HandshakeException e = assertThrows(HandshakeException.class, knock::isRight);
+        knock.received().put("GET / HTTP/1.1\r\n".getBytes());
+        HandshakeException e = assertThrows(HandshakeException.class, knock::isProven);
         assertTrue(String.valueOf(e.getMessage()).contains("begins with 0x47455420, expected 0x"), e::toString);
     }
 

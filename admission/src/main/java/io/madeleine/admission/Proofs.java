@@ -1,24 +1,34 @@
-package io.madeleine.nexus.wan;
+package io.madeleine.admission;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What only an owner of the key can say: HMAC-SHA256 (RFC 2104) over a purpose and what it is about.
+ * What only an owner of the key can say: HMAC-SHA256 (RFC 2104) over a purpose and what it is about, nonces for instance.
  *
  * <p>Threading: stateless.
  */
-final class Proofs {
-    /** The length of proofs and keys. */
-    static final int BYTES = 32;
+public final class Proofs {
+    /** The length of nonces, proofs and keys. */
+    public static final int BYTES = 32;
 
     private static final String ALGORITHM = "HmacSHA256";
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private Proofs() {}
 
-    static byte[] proof(byte[] key, String purpose, byte[]... parts) {
+    /** Random bytes that nobody has seen. */
+    public static byte[] nonce() {
+        byte[] bytes = new byte[BYTES];
+        RANDOM.nextBytes(bytes);
+        return bytes;
+    }
+
+    /** What the key's owners alone can say about the parts. */
+    public static byte[] proof(byte[] key, String purpose, byte[]... parts) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));

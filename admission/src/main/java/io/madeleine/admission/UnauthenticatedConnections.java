@@ -1,4 +1,4 @@
-package io.madeleine.session;
+package io.madeleine.admission;
 
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -7,11 +7,13 @@ import java.util.Set;
 
 /**
  * Who has connected and not proved yet to know the secret: a bounded number, each for a bounded time. When there are too many,
- * the one that has been silent for longest loses its place; a member needs milliseconds, and tries again.
+ * the one that has been silent for longest loses its place; who knows the secret needs milliseconds, and tries again.
  *
  * <p>Threading: confined to one thread.
+ *
+ * @param <T> what stands for a connection, equal to itself alone
  */
-final class Strangers<T> {
+public final class UnauthenticatedConnections<T> {
     /** However little there is, some have to be able to prove themselves. */
     private static final int MIN_COUNT = 16;
 
@@ -20,54 +22,56 @@ final class Strangers<T> {
     private final Set<T> bySilence = new LinkedHashSet<>();
 
     /** Room for so many. */
-    Strangers(int maxCount) {
+    public UnauthenticatedConnections(int maxCount) {
         this.maxCount = maxCount;
     }
 
     /** One more has come. */
-    void enter(T stranger) {
-        byAge.add(stranger);
-        bySilence.add(stranger);
+    public void add(T connection) {
+        byAge.add(connection);
+        bySilence.add(connection);
     }
 
-    /** It has said something. */
-    void spoke(T stranger) {
-        if (bySilence.remove(stranger)) {
-            bySilence.add(stranger);
+    /** It has said something: it is the last to lose its place. */
+    public void heard(T connection) {
+        if (bySilence.remove(connection)) {
+            bySilence.add(connection);
         }
     }
 
-    /** It is no stranger any more, or gone. */
-    void leave(T stranger) {
-        byAge.remove(stranger);
-        bySilence.remove(stranger);
+    /** It has proved itself, or is gone; returns whether it was here. */
+    public boolean remove(T connection) {
+        bySilence.remove(connection);
+        return byAge.remove(connection);
     }
 
     /** Whether one has to go before another can come. */
-    boolean isFull() {
+    public boolean isFull() {
         return byAge.size() >= maxCount;
     }
 
-    int count() {
+    /** How many are here. */
+    public int count() {
         return byAge.size();
     }
 
-    int maxCount() {
+    /** How many can be. */
+    public int maxCount() {
         return maxCount;
     }
 
     /** There was not enough of something for so many as are here. */
-    void halve() {
+    public void halve() {
         maxCount = Math.min(maxCount, Math.max(MIN_COUNT, byAge.size() / 2));
     }
 
     /** Who has been there for longest. */
-    Optional<T> oldest() {
+    public Optional<T> oldest() {
         return first(byAge);
     }
 
     /** Who has been silent for longest. */
-    Optional<T> mostSilent() {
+    public Optional<T> mostSilent() {
         return first(bySilence);
     }
 
