@@ -1,9 +1,11 @@
 /** Protocol management: the driver SPI and the progress engine that drives what implements it. */
 module io.madeleine.pmm {
+    requires io.madeleine.admission;
     requires transitive io.madeleine.api;
     requires org.jctools.core.jdk11;
     requires static transitive org.jspecify;
 
     exports io.madeleine.pmm;
+    exports io.madeleine.pmm.handshake;
     exports io.madeleine.pmm.spi;
 }

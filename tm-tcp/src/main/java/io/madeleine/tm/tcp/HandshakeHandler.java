@@ -1,5 +1,10 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.HandshakeFrames;
+import io.madeleine.pmm.handshake.HandshakeLine;
+import io.madeleine.pmm.handshake.PendingConnection;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -16,36 +21,57 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both sides' handshakes have in common: frames and their checks, the time limit, and what is read behind the last
- * frame, which belongs to the packet stream and must not be lost.
+ * Carries a handshake's frames over a Netty channel, each after its length in two bytes, and TLS below them; keeps what is read
+ * behind the last frame, which belongs to the packet stream and must not be lost.
  *
  * <p>Threading: confined to the event loop.
  */
-abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
+final class HandshakeHandler extends ChannelInboundHandlerAdapter implements HandshakeLine {
+    static final int LENGTH_BYTES = 2;
+
     private static final String TLS = "tls";
     private static final String DECODER = "frame-decoder";
     private static final String PREPENDER = "frame-prepender";
 
     /** What is read behind the last frame is at most one buffer. */
-    private static final int READ_BYTES = Handshake.MAX_FRAME_BYTES + Handshake.LENGTH_BYTES;
+    private static final int READ_BYTES = HandshakeFrames.MAX_FRAME_BYTES + LENGTH_BYTES;
 
     /** Room for certificates: what has not been read when one is refused would make the kernel reset the connection. */
     private static final int TLS_READ_BYTES = 16 * 1024;
 
-    private final long timeoutNs;
+    private final Host host;
     private final @Nullable TlsSide tls;
-    private @Nullable TlsBinding binding;
+    private final @Nullable Caller call;
+    private @Nullable Handshake handshake;
     private @Nullable ChannelHandlerContext context;
-    private boolean over;
+    private String remote = "somebody";
     private byte[] leftover = {};
     private byte[] undecrypted = {};
     private boolean unwrapped;
+
+    /** Whom handshakes are made for. */
+    interface Host {
+        ConnectionManager connections();
+
+        /** The next deadline may have come nearer. */
+        void deadlinesChanged();
+
+        /** Makes a connection of a channel that is through with the handshake. */
+        void establish(HandshakeHandler through, PendingConnection wanted);
+    }
+
+    /** Who called. */
+    interface Caller {
+        PendingConnection wanted();
+
+        /** An attempt has come to nothing; if {@code decided}, trying again is useless. */
+        void failed(String reason, boolean decided);
+    }
 
     /** A frame's length that begins a record of TLS instead. */
     private static final class TlsRecordException extends DecoderException {
@@ -57,7 +83,7 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         private static final int TLS_HANDSHAKE = 0x1603;
 
         FrameDecoder() {
-            super(Handshake.MAX_FRAME_BYTES, 0, Handshake.LENGTH_BYTES, 0, Handshake.LENGTH_BYTES);
+            super(HandshakeFrames.MAX_FRAME_BYTES, 0, LENGTH_BYTES, 0, LENGTH_BYTES);
         }
 
         @Override
@@ -71,152 +97,69 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    HandshakeHandler(long timeoutNs, @Nullable TlsSide tls) {
-        this.timeoutNs = timeoutNs;
+    /** Of a channel that was accepted, or of a call. */
+    HandshakeHandler(Host host, @Nullable TlsSide tls, @Nullable Caller call) {
+        this.host = host;
         this.tls = tls;
+        this.call = call;
     }
-
-    /** Handles a frame, whose head has been read and checked. */
-    abstract void onFrame(byte type, ByteBuf frame) throws Handshake.MalformedFrameException;
-
-    /**
-     * The handshake has failed; the connection is being closed. Called once, unless it was {@link #end() ended}.
-     *
-     * @param decided whether one side refused the other, so that trying again is useless
-     */
-    abstract void onFailure(String reason, boolean decided);
-
-    abstract void onConnected();
-
-    /** TLS has been agreed on, and the peer's certificate is good. */
-    abstract void onSecured();
 
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
         added.channel()
                 .config()
-                .setRecvByteBufAllocator(new FixedRecvByteBufAllocator(isSecured() ? TLS_READ_BYTES : READ_BYTES));
+                .setRecvByteBufAllocator(new FixedRecvByteBufAllocator(tls == null ? READ_BYTES : TLS_READ_BYTES));
         added.pipeline()
                 .addFirst(DECODER, new FrameDecoder())
-                .addFirst(PREPENDER, new LengthFieldPrepender(Handshake.LENGTH_BYTES));
+                .addFirst(PREPENDER, new LengthFieldPrepender(LENGTH_BYTES));
         if (tls != null) {
             added.pipeline().addFirst(TLS, tls.handler());
         }
-        added.executor().schedule(this::timedOut, timeoutNs, TimeUnit.NANOSECONDS);
     }
 
-    /** Whether the limit of time for this part of the handshake still counts. */
-    abstract boolean isTimed();
-
-    private void timedOut() {
-        if (!over && isTimed()) {
-            reject(
-                    Handshake.TOO_SLOW,
-                    "the handshake took longer than " + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
-                            + " ms (madeleine.tm.tcp.handshake.timeout)");
-        }
-    }
-
-    final ChannelHandlerContext context() {
+    private ChannelHandlerContext context() {
         if (context == null) {
             throw new IllegalStateException("not in a pipeline yet");
         }
         return context;
     }
 
-    final void send(ByteBuf frame) {
-        context().writeAndFlush(frame);
-    }
-
-    /** Tells the peer and gives up. */
-    final void reject(byte code, String reason) {
-        if (!over) {
-            over = true;
-            context().writeAndFlush(Handshake.reject(code)).addListener(ChannelFutureListener.CLOSE);
-            onFailure(reason, isDecided(code));
-        }
-    }
-
-    /** Who was too slow may be faster the next time. */
-    private static boolean isDecided(byte code) {
-        return code != Handshake.TOO_SLOW;
-    }
-
-    /** Gives up without a word. */
-    final void fail(String reason, boolean decided) {
-        if (!over) {
-            over = true;
-            context().close();
-            onFailure(reason, decided);
-        }
-    }
-
-    /** Ends the handshake. What is read through the pipeline from now on is left over. */
-    final void end() {
-        over = true;
-        context().channel().config().setAutoRead(false);
-        context().pipeline().remove(DECODER); // passes what it has on to channelRead
-    }
-
-    /** Whether bytes go through TLS. */
-    final boolean isSecured() {
-        return tls != null;
-    }
-
-    /** What names the TLS session; null without TLS, and until it is agreed on. */
-    final @Nullable TlsBinding binding() {
-        return binding;
-    }
-
-    /** Takes TLS out of the pipeline; what it has not decrypted is {@link #undecrypted}. After {@link #end}. */
-    final @Nullable SSLEngine takeEngine() {
-        TlsSide side = tls;
-        if (side == null) {
-            return null;
-        }
-        unwrapped = true;
-        SSLEngine engine = side.handler().engine();
-        ReferenceCountUtil.retain(engine); // the handler lets go of it
-        context().pipeline().remove(side.handler());
-        return engine;
-    }
-
-    /** What has been read of the socket and not been decrypted. */
-    final byte[] undecrypted() {
-        return undecrypted;
-    }
-
-    /** What has been read behind the handshake. */
-    final ByteBuffer leftover() {
-        return ByteBuffer.wrap(leftover);
-    }
-
-    /** Leaves the pipeline to another, to which all that comes belongs. */
-    final void replaceBy(ChannelHandler successor) {
-        context().pipeline().remove(PREPENDER);
-        context().pipeline().replace(this, null, successor);
-    }
-
-    final Channel channel() {
+    Channel channel() {
         return context().channel();
     }
 
+    private boolean isOver() {
+        return handshake != null && handshake.isOver();
+    }
+
+    // ---- what Netty tells
+
     @Override
     public void channelActive(ChannelHandlerContext active) {
-        onConnected();
+        remote = String.valueOf(active.channel().remoteAddress());
+        long nowNs = System.nanoTime();
+        Handshake begun = call == null
+                ? host.connections().accept(this, nowNs)
+                : host.connections().call(call.wanted(), this, nowNs);
+        handshake = begun;
+        host.deadlinesChanged();
+        if (tls == null) {
+            begun.start();
+        }
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext unused, Object message) throws Handshake.MalformedFrameException {
+    public void channelRead(ChannelHandlerContext unused, Object message) {
         ByteBuf frame = (ByteBuf) message;
         try {
             if (unwrapped) {
                 undecrypted = concat(undecrypted, ByteBufUtil.getBytes(frame));
-            } else if (over) {
+            } else if (isOver()) {
                 leftover = concat(leftover, ByteBufUtil.getBytes(frame));
-            } else {
-                read(frame);
+            } else if (handshake != null) {
+                handshake.receive(ByteBuffer.wrap(ByteBufUtil.getBytes(frame)), System.nanoTime());
+                host.deadlinesChanged();
             }
         } finally {
             frame.release();
@@ -230,45 +173,15 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
                 .array();
     }
 
-    private void read(ByteBuf frame) throws Handshake.MalformedFrameException {
-        if (!frame.isReadable()) {
-            throw new Handshake.MalformedFrameException("an empty frame");
-        }
-        byte type = frame.readByte();
-        if (type == Handshake.JOIN || type == Handshake.VERDICT) {
-            onFrame(type, frame);
-            return;
-        }
-        if (frame.readableBytes() < Integer.BYTES + Short.BYTES || frame.readInt() != Handshake.MAGIC) {
-            throw new Handshake.MalformedFrameException("no Madeleine frame");
-        }
-        int version = frame.readUnsignedShort();
-        if (type == Handshake.REJECT) {
-            Handshake.need(frame, 1, "REJECT");
-            String versions = version == Handshake.VERSION
-                    ? ""
-                    : " (it has " + version + ", this process " + Handshake.VERSION + ")";
-            byte code = frame.readByte();
-            fail("the peer refused: " + Handshake.describe(code) + versions, isDecided(code));
-        } else if (version != Handshake.VERSION) {
-            reject(
-                    Handshake.OTHER_VERSION,
-                    "the peer speaks version " + version + " of the wire protocol, this process " + Handshake.VERSION
-                            + "; run the same release in all processes");
-        } else {
-            onFrame(type, frame);
-        }
-    }
-
     @Override
     public void userEventTriggered(ChannelHandlerContext at, Object event) {
-        if (event instanceof SslHandshakeCompletionEvent completion && tls != null && !over) {
+        if (event instanceof SslHandshakeCompletionEvent completion && tls != null && handshake != null && !isOver()) {
             try {
                 if (!completion.isSuccess()) {
                     throw completion.cause();
                 }
-                binding = TlsBinding.checked(tls.implementation(), tls.handler().engine());
-                onSecured();
+                handshake.start(
+                        TlsBinding.checked(tls.implementation(), tls.handler().engine()));
             } catch (Throwable cause) {
                 tlsFailed(tls.handler(), cause);
             }
@@ -280,9 +193,8 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
         if (TlsFailures.isNoTls(cause)) {
             ChannelHandlerContext below = context().pipeline().context(handler);
             if (below != null) {
-                ByteBuf reject = Handshake.reject(Handshake.TLS_NEEDED);
-                below.write(Unpooled.buffer().writeShort(reject.readableBytes()));
-                below.writeAndFlush(reject);
+                byte[] reject = HandshakeFrames.reject(HandshakeFrames.TLS_NEEDED);
+                below.writeAndFlush(Unpooled.buffer().writeShort(reject.length).writeBytes(reject));
             }
         }
         fail(TlsFailures.describe(cause), TlsFailures.isDecided(cause));
@@ -296,17 +208,105 @@ abstract class HandshakeHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext at, Throwable cause) {
         switch (cause) {
-            case Handshake.MalformedFrameException e ->
-                reject(Handshake.MALFORMED, "the peer sent something else than the handshake: " + e.getMessage());
             case DecoderException e
             when tls != null && e.getCause() instanceof SSLException refusal -> tlsFailed(tls.handler(), refusal);
-            case TlsRecordException _ ->
-                reject(
-                        Handshake.TLS_NOT_SPOKEN,
+            case TlsRecordException _
+            when handshake != null && !isOver() ->
+                handshake.reject(
+                        HandshakeFrames.TLS_NOT_SPOKEN,
                         "the peer speaks TLS, this process does not; set " + TcpConfig.PATH
                                 + ".tls.enabled alike in all processes");
             case DecoderException _ -> fail("the peer sent something else than the handshake", true);
             default -> fail("the connection broke during the handshake: " + cause.getMessage(), false);
         }
+    }
+
+    private void fail(String reason, boolean decided) {
+        if (handshake != null && !isOver()) {
+            handshake.fail(reason, decided);
+        }
+    }
+
+    // ---- what the handshake says
+
+    @Override
+    public String remote() {
+        return remote;
+    }
+
+    @Override
+    public void send(byte[] frame) {
+        context().writeAndFlush(Unpooled.wrappedBuffer(frame));
+    }
+
+    @Override
+    public void failed(byte[] lastFrame, String reason, boolean decided) {
+        if (lastFrame.length == 0) {
+            context().close();
+        } else {
+            context().writeAndFlush(Unpooled.wrappedBuffer(lastFrame)).addListener(ChannelFutureListener.CLOSE);
+        }
+        if (call != null) {
+            call.failed(reason, decided);
+        }
+    }
+
+    /** What is read through the pipeline from now on is left over. */
+    @Override
+    public void established(PendingConnection wanted, byte[] lastFrame) {
+        channel().config().setAutoRead(false);
+        context().pipeline().remove(DECODER); // passes what it has on to channelRead
+        if (lastFrame.length == 0) {
+            host.establish(this, wanted);
+        } else if (leftover.length > 0) {
+            broken("the peer sent packets before it was accepted"); // not one of ours
+        } else {
+            context().writeAndFlush(Unpooled.wrappedBuffer(lastFrame)).addListener(written -> {
+                if (written.isSuccess()) {
+                    host.establish(this, wanted);
+                } else {
+                    broken("the connection broke during the handshake");
+                }
+            });
+        }
+    }
+
+    private void broken(String reason) {
+        context().close();
+        if (handshake != null) {
+            handshake.fail(reason, false);
+        }
+    }
+
+    // ---- handing the channel over
+
+    /** Takes TLS out of the pipeline; what it has not decrypted is {@link #undecrypted}. */
+    @Nullable
+    SSLEngine takeEngine() {
+        TlsSide side = tls;
+        if (side == null) {
+            return null;
+        }
+        unwrapped = true;
+        SSLEngine engine = side.handler().engine();
+        ReferenceCountUtil.retain(engine); // the handler lets go of it
+        context().pipeline().remove(side.handler());
+        return engine;
+    }
+
+    /** What has been read of the socket and not been decrypted. */
+    byte[] undecrypted() {
+        return undecrypted;
+    }
+
+    /** What has been read behind the handshake. */
+    ByteBuffer leftover() {
+        return ByteBuffer.wrap(leftover);
+    }
+
+    /** Leaves the pipeline to another, to which all that comes belongs. */
+    void replaceBy(ChannelHandler successor) {
+        context().pipeline().remove(PREPENDER);
+        context().pipeline().replace(this, null, successor);
     }
 }

@@ -1,7 +1,8 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.api.ConfigurationException;
-import io.madeleine.api.SessionException;
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: as {@link Adapter} says; set-up happens in the event loop, which the leader runs.
  */
-final class TcpAdapter implements Adapter {
+final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private static final long BIND_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -46,7 +47,8 @@ final class TcpAdapter implements Adapter {
     private final Lingering lingering;
     private final Coalescing coalescing;
     private final PathWatch paths;
-    private final Lobby lobby;
+    private final ConnectionManager connections;
+    private final HandshakeTimer handshakeTimer;
     private final SocketOptions options;
     private final Channel server;
     private final TcpAddress address;
@@ -67,7 +69,8 @@ final class TcpAdapter implements Adapter {
         this.coalescing = new Coalescing(name, config.coalesceNs());
         this.paths = new PathWatch(name, config.peerTimeoutNs(), new SocketTable(), context.logger());
         this.progress = new TcpProgress(reactor, lingering, coalescing);
-        this.lobby = new Lobby(context, config.handshake(), loop(), this::establish);
+        this.connections = new ConnectionManager(TcpPmm.NAME, context, config.handshake(), Runnable::run);
+        this.handshakeTimer = new HandshakeTimer(connections, loop());
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         this.options = new SocketOptions(config, reactor.io());
         this.server = bind(own);
@@ -82,11 +85,8 @@ final class TcpAdapter implements Adapter {
                     @Override
                     protected void initChannel(Channel accepted) {
                         accepted.pipeline()
-                                .addLast(new AnsweringHandshake(
-                                        context.secret(),
-                                        config.handshake().timeoutNs(),
-                                        tls == null ? null : tls.forAccepted(accepted.alloc()),
-                                        lobby));
+                                .addLast(new HandshakeHandler(
+                                        TcpAdapter.this, tls == null ? null : tls.forAccepted(accepted.alloc()), null));
                     }
                 });
         options.applyTo(bootstrap);
@@ -123,7 +123,7 @@ final class TcpAdapter implements Adapter {
     }
 
     /** Begins to connect; in the loop. */
-    ChannelFuture connect(InetSocketAddress place, CallingHandshake handshake) {
+    ChannelFuture connect(InetSocketAddress place, HandshakeHandler handshake) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop())
                 .channel(reactor.io().socketChannel())
@@ -133,7 +133,8 @@ final class TcpAdapter implements Adapter {
     }
 
     /** Takes an accepted channel out of Netty's hands and makes a connection of it; in the loop. */
-    void establish(HandshakeHandler handshake, Lobby.Wish wish) {
+    @Override
+    public void establish(HandshakeHandler handshake, PendingConnection wanted) {
         Optional<Ends> ends = Ends.of(handshake.channel());
         options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
         Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
@@ -141,25 +142,27 @@ final class TcpAdapter implements Adapter {
                 if (!taken.isSuccess()) {
                     throw new IOException(taken.cause());
                 }
-                TcpConnection connection = connect((Wire) taken.getNow(), wish, handshake);
+                TcpConnection connection = connect((Wire) taken.getNow(), wanted, handshake);
                 ends.flatMap(known -> paths.watch(connection, known)).ifPresent(connection::watched);
-                hand(connection, wish);
+                wanted.complete(connection);
+                if (!reactor.isLedHere()) {
+                    reactor.wakeUp(); // somebody may sleep until there is a connection
+                }
             } catch (IOException e) {
                 handshake.channel().close();
-                wish.future()
-                        .completeExceptionally(new SessionException(
-                                "tcp: connection of channel \""
-                                        + wish.owner().name() + "\" with process "
-                                        + wish.request().peer()
-                                        + " broke while it was made: " + e.getMessage(),
-                                e));
+                boolean _ = wanted.fail("it broke while it was made: " + e.getMessage(), e);
             }
         });
     }
 
-    private TcpConnection connect(Wire wire, Lobby.Wish wish, HandshakeHandler handshake) throws IOException {
+    private TcpConnection connect(Wire wire, PendingConnection wanted, HandshakeHandler handshake) throws IOException {
         TcpConnection connection = new TcpConnection(
-                wish.request().peer(), wire, progress, wish.request().modules().getFirst(), config.stream(), buffers);
+                wanted.request().peer(),
+                wire,
+                progress,
+                wanted.request().modules().getFirst(),
+                config.stream(),
+                buffers);
         ByteBuffer leftover = handshake.leftover();
         if (leftover.hasRemaining()) {
             connection.prepend(leftover);
@@ -169,13 +172,20 @@ final class TcpAdapter implements Adapter {
         return connection;
     }
 
-    private void hand(TcpConnection connection, Lobby.Wish wish) {
-        if (!wish.owner().made(connection) || !wish.future().complete(connection)) {
-            connection.close();
-        }
-        if (!reactor.isLedHere()) {
-            reactor.wakeUp(); // somebody may sleep until there is a connection
-        }
+    /** This process wants a connection; in the loop. */
+    void want(PendingConnection wanted) {
+        connections.want(wanted);
+        deadlinesChanged();
+    }
+
+    @Override
+    public void deadlinesChanged() {
+        handshakeTimer.update();
+    }
+
+    @Override
+    public ConnectionManager connections() {
+        return connections;
     }
 
     /** The socket that listens. */
@@ -185,18 +195,6 @@ final class TcpAdapter implements Adapter {
 
     EventLoop loop() {
         return reactor.channels();
-    }
-
-    TcpConfig config() {
-        return config;
-    }
-
-    ProcessContext context() {
-        return context;
-    }
-
-    Lobby lobby() {
-        return lobby;
     }
 
     /** Runs something in the loop, now if it is in this thread's hands, or not at all if it has been closed. */
@@ -266,7 +264,7 @@ final class TcpAdapter implements Adapter {
         }
         Promise<Void> done = loop().newPromise();
         loop().execute(() -> {
-            lobby.close();
+            connections.close();
             server.close();
             done.setSuccess(null);
         });

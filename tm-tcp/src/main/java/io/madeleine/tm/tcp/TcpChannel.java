@@ -1,6 +1,7 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.api.SessionException;
+import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
@@ -18,8 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TcpChannel implements ProtocolChannel {
     private final TcpAdapter adapter;
     private final String name;
-    private final Set<Call> calls = ConcurrentHashMap.newKeySet();
-    private final Set<TcpConnection> connections = ConcurrentHashMap.newKeySet();
+    private final Set<ProtocolConnection> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     TcpChannel(TcpAdapter adapter, String name) {
@@ -27,60 +27,58 @@ final class TcpChannel implements ProtocolChannel {
         this.name = name;
     }
 
-    String name() {
-        return name;
-    }
-
     @Override
     public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
-        CompletableFuture<ProtocolConnection> future = new CompletableFuture<>();
         if (closed) {
-            future.completeExceptionally(new SessionException("tcp: channel \"" + name + "\" is closed"));
-        } else if (request.initiator()) {
-            call(request, future);
-        } else {
-            Lobby.Wish wish = new Lobby.Wish(this, request, future);
-            adapter.loop().execute(() -> adapter.lobby().want(wish));
+            return CompletableFuture.failedFuture(new SessionException("tcp: channel \"" + name + "\" is closed"));
         }
-        return future;
+        PendingConnection wanted = adapter.connections().prepare(name, request);
+        wanted.future().thenAccept(this::made);
+        if (request.initiator()) {
+            call(wanted);
+        } else {
+            adapter.loop().execute(() -> adapter.want(wanted));
+        }
+        return wanted.future();
     }
 
-    private void call(ConnectionRequest request, CompletableFuture<ProtocolConnection> future) {
-        TcpAddress address;
-        try {
-            address = TcpAddress.parse(request.peerAddress());
-        } catch (IllegalArgumentException e) {
-            future.completeExceptionally(
-                    new SessionException("tcp: process " + request.peer() + " cannot be called: " + e.getMessage(), e));
-            return;
-        }
-        Call call = new Call(adapter, this, request, future);
-        calls.add(call);
-        // the name service may take its time, and neither caller nor leader can
+    private void call(PendingConnection wanted) {
+        Call call = new Call(adapter, wanted);
+        wanted.future().whenComplete((_, failure) -> {
+            if (failure != null) {
+                adapter.inLoop(call::giveUp);
+            }
+        });
+        adapter.loop().execute(() -> {
+            adapter.want(wanted);
+            try {
+                resolve(TcpAddress.parse(wanted.request().peerAddress()), call);
+            } catch (IllegalArgumentException e) {
+                boolean _ = wanted.fail("it cannot be called: " + e.getMessage(), e);
+            }
+        });
+    }
+
+    /** The name service may take its time, and neither caller nor leader can. */
+    private void resolve(TcpAddress address, Call call) {
         Thread.ofVirtual().name("madeleine-tcp-resolve").start(() -> {
             List<InetSocketAddress> places = address.resolve();
             adapter.inLoop(() -> call.begin(places));
         });
     }
 
-    void callEnded(Call call) {
-        calls.remove(call);
-    }
-
-    /** Takes a connection that has been made; returns whether it is welcome. */
-    boolean made(TcpConnection connection) {
+    private void made(ProtocolConnection connection) {
         connections.add(connection);
-        return !closed;
+        if (closed) {
+            connection.close();
+        }
     }
 
     @Override
     public void close() {
         closed = true;
-        for (Call call : calls) {
-            adapter.inLoop(() -> call.giveUp("the channel was closed"));
-        }
-        adapter.inLoop(() -> adapter.lobby().giveUp(this));
-        connections.forEach(TcpConnection::close);
+        adapter.inLoop(() -> adapter.connections().closeChannel(name));
+        connections.forEach(ProtocolConnection::close);
         connections.clear();
         adapter.channelClosed(this);
     }

@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.handshake.HandshakeLimits;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,7 +37,7 @@ public record TcpConfig(
         StreamConfig stream,
         SocketConfig socket,
         TlsConfig tls,
-        HandshakeConfig handshake,
+        HandshakeLimits handshake,
         long coalesceNs,
         long closeLingerNs,
         long peerTimeoutNs) {
@@ -97,15 +98,6 @@ public record TcpConfig(
     public record TlsConfig(boolean enabled, String engine, String certificate, String privateKey, String trusted) {}
 
     /**
-     * Limits of the handshake.
-     *
-     * @param timeoutNs how long it may take
-     * @param maxUnauthenticatedCount how many may be under way
-     * @param maxWaitNs how long an authenticated connection waits to be wanted
-     */
-    public record HandshakeConfig(long timeoutNs, int maxUnauthenticatedCount, long maxWaitNs) {}
-
-    /**
      * Reads {@code madeleine.tm.tcp} of a root configuration that includes the reference configuration.
      *
      * @throws ConfigurationException if a key is unknown or a value wrong
@@ -149,10 +141,11 @@ public record TcpConfig(
                         tls.file("certificate"),
                         tls.file("private-key"),
                         tls.file("trusted")),
-                new HandshakeConfig(
+                new HandshakeLimits(
                         handshake.duration("timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),
-                        handshake.duration("max-wait")),
+                        handshake.duration("max-wait"),
+                        PATH + ".handshake"),
                 tcp.duration("coalesce-time", 0, "a duration up to 10ms, as in \"20us\", or 0s", COALESCE_MOST_NS),
                 tcp.duration("close-linger"),
                 peerTimeoutNs(root));

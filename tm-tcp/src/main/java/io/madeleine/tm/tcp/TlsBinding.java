@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.handshake.ChannelBinding;
 import io.madeleine.tm.tcp.spi.TlsEngine;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
@@ -17,7 +18,7 @@ import javax.net.ssl.SSLSession;
  *
  * <p>Threading: immutable.
  */
-final class TlsBinding {
+final class TlsBinding implements ChannelBinding {
     private final byte kind;
     private final byte[] keyingMaterial;
     private final byte[] ownCertificate;
@@ -50,13 +51,13 @@ final class TlsBinding {
         return MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded());
     }
 
-    /** What tells this end's implementation from others. */
-    byte kind() {
+    @Override
+    public byte kind() {
         return kind;
     }
 
-    /** The bytes that go into the proofs, the same at both ends, when the peer says that it has that implementation. */
-    byte[] with(byte peerKind, boolean isInitiator) {
+    @Override
+    public byte[] with(byte peerKind, boolean isInitiator) {
         byte[] secret = peerKind == kind ? keyingMaterial : new byte[0];
         byte[] initiator = isInitiator ? ownCertificate : peerCertificate;
         byte[] acceptor = isInitiator ? peerCertificate : ownCertificate;

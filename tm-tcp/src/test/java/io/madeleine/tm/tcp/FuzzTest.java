@@ -3,10 +3,8 @@ package io.madeleine.tm.tcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -85,12 +83,12 @@ class FuzzTest {
     /** Both look at the same time. */
     @BeforeAll
     static void start() throws IOException {
-        Handshake some = Handshake.initiator(Pair.SECRET);
+        HandshakeFrames some = HandshakeFrames.initiator(Pair.SECRET);
         handshakes = Fuzzing.start(
                 HandshakeFuzz.class,
                 seed(0, framed(some.hello())),
                 seed(1, framed(some.challenge())),
-                seed(1, framed(Handshake.reject((byte) 2))),
+                seed(1, framed(HandshakeFrames.reject((byte) 2))),
                 seed(2, HandshakeFuzz.bodyOfJoin()),
                 new byte[] {3, 1},
                 new byte[] {3, 0, 'n', 'o'});
@@ -120,16 +118,15 @@ class FuzzTest {
         }
     }
 
-    private static byte[] seed(int first, ByteBuf rest) {
-        byte[] bytes = ByteBufUtil.getBytes(rest);
-        byte[] seed = new byte[1 + bytes.length];
-        seed[0] = (byte) first;
-        System.arraycopy(bytes, 0, seed, 1, bytes.length);
-        return seed;
+    private static byte[] seed(int first, byte[] rest) {
+        return ByteBuffer.allocate(1 + rest.length).put((byte) first).put(rest).array();
     }
 
-    private static ByteBuf framed(ByteBuf frame) {
-        return Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame);
+    private static byte[] framed(byte[] frame) {
+        return ByteBuffer.allocate(2 + frame.length)
+                .putShort((short) frame.length)
+                .put(frame)
+                .array();
     }
 
     @Test

@@ -1,12 +1,19 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.HandshakeFrames;
+import io.madeleine.pmm.handshake.HandshakeLimits;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,9 +24,10 @@ public final class HandshakeFuzz {
     private static final byte[] SECRET = "secret".getBytes(StandardCharsets.UTF_8);
     private static final NettyReactor REACTOR = new NettyReactor(TcpIo.NIO); // which nobody runs
     private static final int MAX_ANSWER_BYTES = 4096;
+    private static final int HEAD_BYTES = 1 + Integer.BYTES + Short.BYTES;
     private static final ProcessIdentity SELF = new ProcessIdentity(1, 0);
     private static final ProcessIdentity PEER = new ProcessIdentity(2, 0);
-    private static final Handshake.Join JOIN = new Handshake.Join("session", "main", PEER, SELF, 42);
+    private static final HandshakeFrames.Join JOIN = new HandshakeFrames.Join("session", "main", PEER, SELF, 42);
 
     private HandshakeFuzz() {}
 
@@ -31,35 +39,46 @@ public final class HandshakeFuzz {
         byte[] bytes = Arrays.copyOfRange(input, 1, input.length);
         switch (input[0] & 3) {
             case 0 -> strange(answering(), bytes);
-            case 1 -> strange(calling(), bytes);
+            case 1 -> strange(calling(new Host()), bytes);
             case 2 -> provenJoin(bytes);
             default -> provenVerdict(bytes);
         }
     }
 
+    private static final class Host implements HandshakeHandler.Host {
+        private final ConnectionManager connections = new ConnectionManager(
+                "tcp",
+                new ProcessContext("session", SELF, SECRET, REACTOR, new Pair.RecordingLogger()),
+                new HandshakeLimits(TimeUnit.SECONDS.toNanos(10), 16, 1_000_000, ""),
+                Runnable::run);
+        boolean established;
+
+        @Override
+        public ConnectionManager connections() {
+            return connections;
+        }
+
+        @Override
+        public void deadlinesChanged() {}
+
+        @Override
+        public void establish(HandshakeHandler through, PendingConnection wanted) {
+            established = true;
+        }
+    }
+
     private static EmbeddedChannel answering() {
-        EmbeddedChannel channel = new EmbeddedChannel();
-        ProcessContext context = new ProcessContext("session", SELF, SECRET, REACTOR, new Pair.RecordingLogger());
-        TcpConfig.HandshakeConfig limits = new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 16, 1_000_000);
-        Lobby lobby = new Lobby(context, limits, channel.eventLoop(), (_, _) -> {});
-        channel.pipeline().addLast(new AnsweringHandshake(SECRET, limits.timeoutNs(), null, lobby));
-        channel.pipeline().fireChannelActive();
-        return channel;
+        return begun(new HandshakeHandler(new Host(), null, null));
     }
 
-    private static EmbeddedChannel calling() {
-        return calling(new boolean[1]);
-    }
-
-    private static EmbeddedChannel calling(boolean[] accepted) {
-        EmbeddedChannel channel = new EmbeddedChannel();
-        CallingHandshake.Caller caller = new CallingHandshake.Caller() {
+    private static EmbeddedChannel calling(Host host) {
+        PendingConnection wanted = host.connections.prepare(
+                "main", new ConnectionRequest(PEER, "", true, List.of(), 42, System.nanoTime() + 1_000_000_000L));
+        host.connections.want(wanted);
+        return begun(new HandshakeHandler(host, null, new HandshakeHandler.Caller() {
             @Override
-            public void challenged() {}
-
-            @Override
-            public void accepted(CallingHandshake handshake) {
-                accepted[0] = true;
+            public PendingConnection wanted() {
+                return wanted;
             }
 
             @Override
@@ -68,8 +87,12 @@ public final class HandshakeFuzz {
                     throw new AssertionError("a failure without a reason");
                 }
             }
-        };
-        channel.pipeline().addLast(new CallingHandshake(SECRET, JOIN, TimeUnit.SECONDS.toNanos(10), null, caller));
+        }));
+    }
+
+    private static EmbeddedChannel begun(HandshakeHandler handler) {
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.pipeline().addLast(handler);
         channel.pipeline().fireChannelActive();
         return channel;
     }
@@ -84,52 +107,52 @@ public final class HandshakeFuzz {
 
     private static void provenJoin(byte[] body) throws Exception {
         EmbeddedChannel channel = answering();
-        Handshake peer = Handshake.initiator(SECRET);
+        HandshakeFrames peer = HandshakeFrames.initiator(SECRET);
         feed(channel, framed(peer.hello()));
-        ByteBuf challenge = nextFrame(channel);
-        challenge.skipBytes(1 + Integer.BYTES + Short.BYTES);
+        ByteBuffer challenge = nextFrame(channel);
+        challenge.position(challenge.position() + HEAD_BYTES);
         if (!peer.readChallenge(challenge)) {
             throw new AssertionError("the acceptor's proof");
         }
-        feed(channel, framed(peer.proven(Handshake.JOIN, Unpooled.wrappedBuffer(limited(body)))));
+        feed(channel, framed(peer.proven(HandshakeFrames.JOIN, limited(body))));
         end(channel);
     }
 
     private static void provenVerdict(byte[] body) throws Exception {
-        boolean[] accepted = new boolean[1];
-        EmbeddedChannel channel = calling(accepted);
-        ByteBuf hello = nextFrame(channel);
-        hello.skipBytes(1 + Integer.BYTES + Short.BYTES);
-        byte[] nonce = new byte[Handshake.NONCE_BYTES];
-        hello.readBytes(nonce);
-        Handshake peer = Handshake.acceptor(SECRET, nonce);
+        Host host = new Host();
+        EmbeddedChannel channel = calling(host);
+        ByteBuffer hello = nextFrame(channel);
+        byte[] nonce = new byte[HandshakeFrames.NONCE_BYTES];
+        hello.get(hello.position() + HEAD_BYTES, nonce);
+        HandshakeFrames peer = HandshakeFrames.acceptor(SECRET, nonce);
         feed(channel, framed(peer.challenge()));
-        feed(channel, framed(peer.proven(Handshake.VERDICT, Unpooled.wrappedBuffer(limited(body)))));
-        if (accepted[0] != (body[0] == 1)) {
-            throw new AssertionError("accepted " + accepted[0] + " on " + body[0]);
+        feed(channel, framed(peer.proven(HandshakeFrames.VERDICT, limited(body))));
+        if (host.established != (body[0] == 1)) {
+            throw new AssertionError("accepted " + host.established + " on " + body[0]);
         }
         end(channel);
     }
 
     /** A JOIN as it should be, behind its proof. */
-    static ByteBuf bodyOfJoin() {
-        return Handshake.initiator(SECRET).join(JOIN).skipBytes(1 + Handshake.PROOF_BYTES);
+    static byte[] bodyOfJoin() {
+        byte[] frame = HandshakeFrames.initiator(SECRET).join(JOIN);
+        return Arrays.copyOfRange(frame, 1 + HandshakeFrames.PROOF_BYTES, frame.length);
     }
 
     private static byte[] limited(byte[] body) {
         return body.length <= 1900 ? body : Arrays.copyOf(body, 1900);
     }
 
-    private static ByteBuf framed(ByteBuf frame) {
-        return Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame);
+    private static ByteBuf framed(byte[] frame) {
+        return Unpooled.buffer().writeShort(frame.length).writeBytes(frame);
     }
 
-    private static ByteBuf nextFrame(EmbeddedChannel channel) {
+    private static ByteBuffer nextFrame(EmbeddedChannel channel) {
         ByteBuf whole = Unpooled.buffer();
         for (ByteBuf part; (part = channel.readOutbound()) != null; ) {
             whole.writeBytes(part);
         }
-        return whole.skipBytes(Handshake.LENGTH_BYTES);
+        return whole.skipBytes(HandshakeHandler.LENGTH_BYTES).nioBuffer();
     }
 
     private static void feed(EmbeddedChannel channel, ByteBuf bytes) {

@@ -6,15 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,6 +20,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,27 +93,29 @@ class HandshakeTest {
         return socket;
     }
 
-    private static void sendFrame(Socket socket, ByteBuf frame) throws IOException {
+    private static void sendFrame(Socket socket, byte[] frame) throws IOException {
         OutputStream out = socket.getOutputStream();
-        ByteBuf whole = Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame);
-        out.write(ByteBufUtil.getBytes(whole));
+        out.write(ByteBuffer.allocate(2 + frame.length)
+                .putShort((short) frame.length)
+                .put(frame)
+                .array());
     }
 
     /** The next frame, or an empty one at the end of the stream. */
-    private static ByteBuf readFrame(Socket socket) throws IOException {
+    private static ByteBuffer readFrame(Socket socket) throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         try {
-            return Unpooled.wrappedBuffer(in.readNBytes(in.readUnsignedShort()));
+            return ByteBuffer.wrap(in.readNBytes(in.readUnsignedShort()));
         } catch (java.io.EOFException | SocketException _) {
-            return Unpooled.EMPTY_BUFFER;
+            return ByteBuffer.allocate(0);
         }
     }
 
-    private static byte rejectCode(ByteBuf frame) {
-        assertEquals(Handshake.REJECT, frame.readByte());
-        assertEquals(Handshake.MAGIC, frame.readInt());
-        frame.readShort();
-        return frame.readByte();
+    private static byte rejectCode(ByteBuffer frame) {
+        assertEquals(HandshakeFrames.REJECT, frame.get());
+        assertEquals(HandshakeFrames.MAGIC, frame.getInt());
+        frame.getShort();
+        return frame.get();
     }
 
     private void assertStillWorks() throws Exception {
@@ -296,17 +297,17 @@ class HandshakeTest {
             try (Socket socket = stranger()) {
                 sendFrame(
                         socket,
-                        Unpooled.buffer()
-                                .writeByte(Handshake.HELLO)
-                                .writeInt(Handshake.MAGIC)
-                                .writeShort(77)
-                                .writeZero(32));
+                        ByteBuffer.allocate(39)
+                                .put(HandshakeFrames.HELLO)
+                                .putInt(HandshakeFrames.MAGIC)
+                                .putShort((short) 77)
+                                .array());
                 byte rejected = rejectCode(readFrame(socket));
-                assertFalse(readFrame(socket).isReadable(), "the connection has to be closed");
+                assertFalse(readFrame(socket).hasRemaining(), "the connection has to be closed");
                 return rejected;
             }
         });
-        assertEquals(Handshake.OTHER_VERSION, code);
+        assertEquals(HandshakeFrames.OTHER_VERSION, code);
         assertStillWorks();
     }
 
@@ -328,16 +329,17 @@ class HandshakeTest {
                     readFrame(socket);
                     sendFrame(
                             socket,
-                            Unpooled.buffer()
-                                    .writeByte(Handshake.REJECT)
-                                    .writeInt(Handshake.MAGIC)
-                                    .writeShort(77)
-                                    .writeByte(Handshake.OTHER_VERSION));
+                            ByteBuffer.allocate(8)
+                                    .put(HandshakeFrames.REJECT)
+                                    .putInt(HandshakeFrames.MAGIC)
+                                    .putShort((short) 77)
+                                    .put(HandshakeFrames.OTHER_VERSION)
+                                    .array());
                     return readFrame(socket);
                 }
             });
             driveUntilDone(calling);
-            assertContains("it has 77, this process 1", Pair.failureOf(calling));
+            assertContains("it has 77, this process 2", Pair.failureOf(calling));
         }
     }
 
@@ -356,15 +358,16 @@ class HandshakeTest {
                             System.nanoTime() + Pair.PATIENCE.toNanos()));
             byte code = whileDriving(() -> {
                 try (Socket socket = server.accept()) {
-                    ByteBuf hello = readFrame(socket);
-                    byte[] nonce = new byte[Handshake.NONCE_BYTES];
-                    hello.skipBytes(7).readBytes(nonce);
+                    ByteBuffer hello = readFrame(socket);
+                    byte[] nonce = new byte[HandshakeFrames.NONCE_BYTES];
+                    hello.position(7).get(nonce);
                     sendFrame(
-                            socket, Handshake.acceptor(bytes("guessed"), nonce).challenge());
+                            socket,
+                            HandshakeFrames.acceptor(bytes("guessed"), nonce).challenge());
                     return rejectCode(readFrame(socket));
                 }
             });
-            assertEquals(Handshake.OTHER_SECRET, code);
+            assertEquals(HandshakeFrames.OTHER_SECRET, code);
             driveUntilDone(calling);
             assertContains("do not have the same session secret", Pair.failureOf(calling));
         }
@@ -374,35 +377,35 @@ class HandshakeTest {
     void shouldNotReadTheBodyOfAJoinWhoseProofDoesNotHold() throws Exception {
         byte code = whileDriving(() -> {
             try (Socket socket = stranger()) {
-                Handshake theirs = Handshake.initiator(bytes("guessed"));
+                HandshakeFrames theirs = HandshakeFrames.initiator(bytes("guessed"));
                 sendFrame(socket, theirs.hello());
-                ByteBuf challenge = readFrame(socket);
-                assertEquals(Handshake.CHALLENGE, challenge.readByte());
-                challenge.skipBytes(6);
+                ByteBuffer challenge = readFrame(socket);
+                assertEquals(HandshakeFrames.CHALLENGE, challenge.get());
+                challenge.position(7);
                 assertFalse(theirs.readChallenge(challenge), "the acceptor's proof is of another secret");
                 sendFrame(
                         socket,
-                        theirs.join(
-                                new Handshake.Join(Pair.SESSION, "main", pair.left.identity, pair.right.identity, 42)));
+                        theirs.join(new HandshakeFrames.Join(
+                                Pair.SESSION, "main", pair.left.identity, pair.right.identity, 42)));
                 return rejectCode(readFrame(socket));
             }
         });
-        assertEquals(Handshake.OTHER_SECRET, code);
+        assertEquals(HandshakeFrames.OTHER_SECRET, code);
         assertStillWorks();
     }
 
     @Test
     void shouldNotAcceptAProofThatWasHeardInAnotherHandshake() throws Exception {
         byte code = whileDriving(() -> {
-            ByteBuf heard;
-            Handshake first = Handshake.initiator(Pair.SECRET);
+            byte[] heard;
+            HandshakeFrames first = HandshakeFrames.initiator(Pair.SECRET);
             try (Socket socket = stranger()) {
                 sendFrame(socket, first.hello());
-                ByteBuf challenge = readFrame(socket).skipBytes(7);
+                ByteBuffer challenge = readFrame(socket).position(7);
                 assertTrue(first.readChallenge(challenge));
                 heard = first.join(
-                        new Handshake.Join(Pair.SESSION, "replay", pair.left.identity, pair.right.identity, 42));
-                sendFrame(socket, heard.duplicate());
+                        new HandshakeFrames.Join(Pair.SESSION, "replay", pair.left.identity, pair.right.identity, 42));
+                sendFrame(socket, heard);
             }
             try (Socket socket = stranger()) {
                 sendFrame(socket, first.hello());
@@ -411,7 +414,7 @@ class HandshakeTest {
                 return rejectCode(readFrame(socket));
             }
         });
-        assertEquals(Handshake.OTHER_SECRET, code);
+        assertEquals(HandshakeFrames.OTHER_SECRET, code);
     }
 
     @Test
@@ -448,13 +451,13 @@ class HandshakeTest {
         byte code = whileDriving(() -> {
             try (Socket silent = stranger();
                     Socket slow = stranger()) {
-                slow.getOutputStream().write(new byte[] {0, 38, Handshake.HELLO});
-                assertEquals(Handshake.TOO_SLOW, rejectCode(readFrame(slow)));
-                assertFalse(readFrame(slow).isReadable());
+                slow.getOutputStream().write(new byte[] {0, 38, HandshakeFrames.HELLO});
+                assertEquals(HandshakeFrames.TOO_SLOW, rejectCode(readFrame(slow)));
+                assertFalse(readFrame(slow).hasRemaining());
                 return rejectCode(readFrame(silent));
             }
         });
-        assertEquals(Handshake.TOO_SLOW, code);
+        assertEquals(HandshakeFrames.TOO_SLOW, code);
         assertStillWorks();
     }
 
@@ -465,11 +468,15 @@ class HandshakeTest {
             List<Socket> strangers = new ArrayList<>();
             for (int i = 0; i < 7; i++) {
                 strangers.add(stranger());
-                sendFrame(strangers.getLast(), Handshake.initiator(Pair.SECRET).hello());
-                assertEquals(Handshake.CHALLENGE, readFrame(strangers.getLast()).readByte());
+                sendFrame(
+                        strangers.getLast(),
+                        HandshakeFrames.initiator(Pair.SECRET).hello());
+                assertEquals(
+                        HandshakeFrames.CHALLENGE,
+                        readFrame(strangers.getLast()).get());
             }
             for (int i = 0; i < 3; i++) {
-                assertFalse(readFrame(strangers.get(i)).isReadable(), "the oldest have to go");
+                assertFalse(readFrame(strangers.get(i)).hasRemaining(), "the oldest have to go");
             }
             for (Socket socket : strangers.subList(3, 7)) {
                 socket.setSoTimeout(50);
@@ -493,13 +500,13 @@ class HandshakeTest {
             }
             Thread.sleep(300); // until all are in
             Socket speaker = strangers.getFirst();
-            sendFrame(speaker, Handshake.initiator(Pair.SECRET).hello());
-            assertEquals(Handshake.CHALLENGE, readFrame(speaker).readByte());
+            sendFrame(speaker, HandshakeFrames.initiator(Pair.SECRET).hello());
+            assertEquals(HandshakeFrames.CHALLENGE, readFrame(speaker).get());
             for (int i = 0; i < 3; i++) {
                 strangers.add(stranger());
             }
             for (Socket silent : strangers.subList(1, 4)) {
-                assertFalse(readFrame(silent).isReadable(), "who has said nothing has to go");
+                assertFalse(readFrame(silent).hasRemaining(), "who has said nothing has to go");
             }
             speaker.setSoTimeout(50);
             assertThrows(
@@ -530,10 +537,10 @@ class HandshakeTest {
             whileDriving(() -> {
                 try (Socket socket = server.accept()) {
                     readFrame(socket);
-                    sendFrame(socket, Handshake.reject(Handshake.TOO_SLOW));
+                    sendFrame(socket, HandshakeFrames.reject(HandshakeFrames.TOO_SLOW));
                 }
                 try (Socket again = server.accept()) {
-                    return readFrame(again).readableBytes();
+                    return readFrame(again).remaining();
                 }
             });
             assertFalse(calling.isDone());

@@ -4,12 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -172,24 +170,26 @@ class LossTest {
         Rogue(String channel) throws Exception {
             int port = TcpAddress.parse(pair.right.adapter.address()).port();
             socket = new Socket(InetAddress.getLoopbackAddress(), port);
-            Handshake handshake = Handshake.initiator(Pair.SECRET);
+            HandshakeFrames handshake = HandshakeFrames.initiator(Pair.SECRET);
             write(handshake.hello());
             DataInputStream in = new DataInputStream(socket.getInputStream());
             driveUntilReadable(in);
-            handshake.readChallenge(Unpooled.wrappedBuffer(in.readNBytes(in.readUnsignedShort()))
-                    .skipBytes(7));
+            handshake.readChallenge(
+                    ByteBuffer.wrap(in.readNBytes(in.readUnsignedShort())).position(7));
             write(handshake.join(
-                    new Handshake.Join(Pair.SESSION, channel, pair.left.identity, pair.right.identity, 42)));
+                    new HandshakeFrames.Join(Pair.SESSION, channel, pair.left.identity, pair.right.identity, 42)));
             var answering = pair.right.connect(channel, pair.left, false, 42);
             pair.driveUntil(answering::isDone);
             end = new Pair.End(answering.get());
             in.readNBytes(in.readUnsignedShort());
         }
 
-        private void write(ByteBuf frame) throws IOException {
+        private void write(byte[] frame) throws IOException {
             socket.getOutputStream()
-                    .write(ByteBufUtil.getBytes(
-                            Unpooled.buffer().writeShort(frame.readableBytes()).writeBytes(frame)));
+                    .write(ByteBuffer.allocate(2 + frame.length)
+                            .putShort((short) frame.length)
+                            .put(frame)
+                            .array());
         }
 
         private void driveUntilReadable(DataInputStream in) {

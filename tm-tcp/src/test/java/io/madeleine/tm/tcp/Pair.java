@@ -144,7 +144,7 @@ final class Pair implements AutoCloseable {
 
         @Override
         public void log(Level level, ResourceBundle bundle, String format, Object... params) {
-            lines.add(level + " " + MessageFormat.format(format, params));
+            lines.add(level + " " + (params == null ? format : MessageFormat.format(format, params)));
         }
     }
 

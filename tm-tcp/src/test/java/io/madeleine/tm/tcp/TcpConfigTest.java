@@ -9,6 +9,7 @@ import com.google.inject.Guice;
 import com.google.inject.Key;
 import com.google.inject.TypeLiteral;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ProtocolModule;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,8 @@ class TcpConfigTest {
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
                 new TcpConfig.SocketConfig(true, TcpConfig.SocketConfig.AUTO_BYTES, 0, 1024),
                 new TcpConfig.TlsConfig(false, "auto", "", "", ""),
-                new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60)),
+                new HandshakeLimits(
+                        TimeUnit.SECONDS.toNanos(10), 256, TimeUnit.SECONDS.toNanos(60), "madeleine.tm.tcp.handshake"),
                 20_000,
                 TimeUnit.SECONDS.toNanos(1),
                 TimeUnit.SECONDS.toNanos(30));
@@ -79,7 +81,8 @@ class TcpConfigTest {
         assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());
         assertEquals(new TcpConfig.TlsConfig(true, "auto", "c.pem", "k.pem", "t.pem"), config.tls());
         assertEquals(
-                new TcpConfig.HandshakeConfig(TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5)),
+                new HandshakeLimits(
+                        TimeUnit.SECONDS.toNanos(3), 9, TimeUnit.SECONDS.toNanos(5), "madeleine.tm.tcp.handshake"),
                 config.handshake());
         assertEquals(TimeUnit.MILLISECONDS.toNanos(20), config.closeLingerNs());
     }

@@ -192,7 +192,7 @@ class TlsTest {
         try (Relay relay =
                 new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
             var calling = callThrough(relay);
-            pair.driveUntil(() -> pair.right.adapter.lobby().guestCount() == 1);
+            pair.driveUntil(() -> pair.right.adapter.connections().waitingCount() == 1);
             relay.holding = true;
             var answering = pair.right.connect("main", pair.left, false, 42);
             pair.driveUntil(answering::isDone);
@@ -219,7 +219,7 @@ class TlsTest {
         try (Relay relay =
                 new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
             var calling = callThrough(relay);
-            pair.driveUntil(() -> pair.right.adapter.lobby().guestCount() == 1);
+            pair.driveUntil(() -> pair.right.adapter.connections().waitingCount() == 1);
             byte[] record = pattern(5 + 0xFFFF - 1);
             System.arraycopy(new byte[] {0x17, 3, 3, (byte) 0xFF, (byte) 0xFF}, 0, record, 0, 5);
             relay.say(record);

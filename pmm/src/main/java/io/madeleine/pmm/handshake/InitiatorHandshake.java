@@ -1,0 +1,81 @@
+package io.madeleine.pmm.handshake;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The initiator's side of a handshake.
+ *
+ * <p>Threading: as its {@link ConnectionManager} says.
+ */
+final class InitiatorHandshake extends Handshake {
+    private final HandshakeFrames frames;
+    private final PendingConnection wanted;
+    private boolean greeted;
+    private boolean challenged;
+
+    InitiatorHandshake(ConnectionManager manager, HandshakeLine line, PendingConnection wanted, long deadlineNs) {
+        super(manager, line, deadlineNs);
+        this.frames = HandshakeFrames.initiator(manager.secret());
+        this.wanted = wanted;
+    }
+
+    @Override
+    public void start() {
+        greeted = true;
+        line.send(frames.hello());
+    }
+
+    /** The peer's READY comes next. */
+    @Override
+    void startBound(ChannelBinding protectedLine) {}
+
+    /** After the challenge, the peer may take its time until it wants the connection, too. */
+    @Override
+    boolean isTimed() {
+        return !challenged;
+    }
+
+    @Override
+    void onFrame(byte type, ByteBuffer frame, long nowNs) throws MalformedFrameException {
+        ChannelBinding bound = binding;
+        if (type == HandshakeFrames.READY && !greeted && bound != null) {
+            HandshakeFrames.need(frame, 1, "READY");
+            frames.bind(bound.with(frame.get(), true));
+            greeted = true;
+            line.send(frames.hello(bound.kind()));
+        } else if (type == HandshakeFrames.CHALLENGE && greeted && !challenged) {
+            challenged = true;
+            if (frames.readChallenge(frame)) {
+                wanted.note("the peer does not ask for it from its side");
+                line.send(frames.join(manager.join(wanted)));
+            } else {
+                rejectSecret();
+            }
+        } else if (type == HandshakeFrames.VERDICT && challenged) {
+            judge(frame);
+        } else {
+            throw outOfTurn(type);
+        }
+    }
+
+    private void judge(ByteBuffer frame) throws MalformedFrameException {
+        if (!frames.readProven(HandshakeFrames.VERDICT, frame)) {
+            throw new MalformedFrameException("a VERDICT whose proof does not hold");
+        }
+        String refusal = HandshakeFrames.readVerdict(frame);
+        if (!refusal.isEmpty()) {
+            fail("the peer refused: " + refusal, true);
+        } else if (wanted.isDone()) {
+            fail("it is not wanted any more", true);
+        } else {
+            manager.callEnded(this);
+            succeed(wanted, NOTHING);
+        }
+    }
+
+    @Override
+    void onFailure(String reason) {
+        manager.callEnded(this);
+        wanted.note(reason);
+    }
+}

@@ -1,0 +1,45 @@
+package io.madeleine.tm.tcp;
+
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has the event loop look at the deadlines of handshakes when one comes.
+ *
+ * <p>Threading: confined to the event loop.
+ */
+final class HandshakeTimer {
+    private final ConnectionManager connections;
+    private final EventLoop loop;
+    private @Nullable ScheduledFuture<?> next;
+    private long nextNs;
+
+    HandshakeTimer(ConnectionManager connections, EventLoop loop) {
+        this.connections = connections;
+        this.loop = loop;
+    }
+
+    /** The next deadline may have come nearer. */
+    void update() {
+        long nowNs = System.nanoTime();
+        long untilNextNs = connections.untilNextNs(nowNs);
+        ScheduledFuture<?> former = next;
+        if (untilNextNs == Long.MAX_VALUE || (former != null && nextNs - nowNs <= untilNextNs)) {
+            return;
+        }
+        if (former != null) {
+            former.cancel(false);
+        }
+        nextNs = nowNs + untilNextNs;
+        next = loop.schedule(this::look, untilNextNs, TimeUnit.NANOSECONDS);
+    }
+
+    private void look() {
+        next = null;
+        connections.poll(System.nanoTime());
+        update();
+    }
+}
