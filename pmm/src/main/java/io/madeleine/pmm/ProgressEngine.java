@@ -219,6 +219,7 @@ public final class ProgressEngine implements AutoCloseable {
      *     within a callback of a poll
      */
     public int progress() {
+        StackRoom.ensure();
         if (lead.isClosed()) {
             throw closedException();
         }
@@ -309,6 +310,7 @@ public final class ProgressEngine implements AutoCloseable {
      * @throws SessionException if the session closes
      */
     public boolean await(Waitable on, Condition condition, long deadlineNs) {
+        StackRoom.ensure();
         if (condition.isMet()) {
             return true;
         }

@@ -6,6 +6,7 @@ import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.pmm.Condition;
+import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.MemorySegment;
@@ -99,6 +100,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     }
 
     private void checkUnpacking() {
+        StackRoom.ensure();
         if (!isOpen() || isEnding()) {
             completion().throwFailure();
             throw new IllegalStateException(
@@ -167,6 +169,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public void endUnpacking() {
+        StackRoom.ensure();
         if (isEnding() && !isOpen()) {
             completion().throwFailure(); // the end came between a deadline and this second call
             return;
@@ -188,6 +191,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public void discard() {
+        StackRoom.ensureToClose();
         if (isGivenUpByClose()) {
             half.discard(number());
             half.awaitRetraction(this);
@@ -196,6 +200,15 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public void close() {
+        boolean begun = false;
+        try {
+            StackRoom.ensureToClose();
+            begun = true;
+        } finally {
+            if (!begun && !asynchronous) {
+                half.abandoned = number; // without a call
+            }
+        }
         if (completion().isClosed()) {
             return;
         }

@@ -8,6 +8,7 @@ import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.FailureLog;
 import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.Waitable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -129,6 +130,7 @@ final class MessageCompletion implements Completion, Condition {
 
     /** Waits, on behalf of the message's user, in whose hands the object stays meanwhile. */
     boolean await(Waitable on, Condition condition, long deadlineNs) {
+        StackRoom.ensure();
         enter();
         try {
             return engine.await(on, condition, deadlineNs);
@@ -204,6 +206,7 @@ final class MessageCompletion implements Completion, Condition {
         if (isMet()) {
             return true;
         }
+        StackRoom.ensure();
         enter();
         try {
             engine.progress();

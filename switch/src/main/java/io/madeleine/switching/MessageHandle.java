@@ -23,8 +23,8 @@ abstract class MessageHandle {
     private final MessageCompletion completion;
     private final MemorySegment scratch;
     private boolean ending;
-    private boolean asynchronous;
-    private long number;
+    boolean asynchronous;
+    long number;
     private long deadlineNs;
 
     /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */

@@ -4,6 +4,7 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.MemorySegment;
@@ -30,6 +31,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     }
 
     private void checkPacking() {
+        StackRoom.ensure();
         if (!isOpen() || isEnding()) {
             if (!isOpen() && connection().channel().isClosing()) {
                 completion().throwFailure(); // "begin another" would be no advice
@@ -81,6 +83,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     @Override
     public void endPacking() {
+        StackRoom.ensure();
         if (isEnding()) { // its end may have come between a deadline and this second call
             half.awaitEnd(this);
             return;
@@ -100,6 +103,15 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     @Override
     public void close() {
+        boolean begun = false;
+        try {
+            StackRoom.ensureToClose();
+            begun = true;
+        } finally {
+            if (!begun && !asynchronous) {
+                half.abandoned = number; // without a call
+            }
+        }
         if (completion().isClosed()) {
             return;
         }

@@ -33,6 +33,8 @@ final class ReceiveHalf {
     /** A call that moves what is there takes microseconds; a thread that is kept from its processor, some more. */
     private static final long LONGEST_CALL_NS = 5_000_000_000L;
 
+    private static final long NO_MESSAGE = -1;
+
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
@@ -46,6 +48,12 @@ final class ReceiveHalf {
     private final Condition hasArrived;
     private final Handles<IncomingHandle> handles;
     private long messageNumber;
+
+    /**
+     * The number of a message that is nobody's any more, since its user had no stack left to close it: the next one that wants to
+     * begin does. Set without a call.
+     */
+    volatile long abandoned = NO_MESSAGE;
 
     ReceiveHalf(
             SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
@@ -109,6 +117,9 @@ final class ReceiveHalf {
     IncomingHandle tryBegin() {
         int seen = state.get();
         if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
+            if (seen != IDLE && abandoned != NO_MESSAGE) {
+                discardAbandoned();
+            }
             return null;
         }
         if (!reception.tryLock()) {
@@ -331,6 +342,12 @@ final class ReceiveHalf {
         } finally {
             reception.unlock();
         }
+    }
+
+    private void discardAbandoned() {
+        long number = abandoned;
+        abandoned = NO_MESSAGE;
+        discard(number);
     }
 
     /** Waits as long as a network may write into blocks of the message, which has been given up. */

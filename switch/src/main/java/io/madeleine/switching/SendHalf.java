@@ -61,8 +61,11 @@ final class SendHalf implements Step {
     /** This process leaves: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
-    /** The open message is nobody's any more: the stack of its user, or memory, has come to its end, even for giving it up. */
-    private volatile boolean abandoned;
+    /**
+     * The number of an open message that is nobody's any more: the stack of its user, or memory, has come to its end, even for
+     * giving it up. Set without a call, for which there may be no room.
+     */
+    volatile long abandoned = NO_MESSAGE;
 
     private @Nullable MadeleineException outcome;
     private long messageNumber;
@@ -89,7 +92,7 @@ final class SendHalf implements Step {
 
     private static VarHandle abandonedHandle() {
         try {
-            return MethodHandles.lookup().findVarHandle(SendHalf.class, "abandoned", boolean.class);
+            return MethodHandles.lookup().findVarHandle(SendHalf.class, "abandoned", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -111,7 +114,7 @@ final class SendHalf implements Step {
         if (state.get() == IDLE) {
             return false;
         }
-        if (abandoned) {
+        if (abandoned != NO_MESSAGE) {
             abortAbandoned();
         }
         return true;
@@ -173,7 +176,7 @@ final class SendHalf implements Step {
 
     /** Whether it is in vain to wait for a turn, or there is another message to be given up first. */
     private boolean isVain() {
-        return connection.isLost() || stopped || abandoned;
+        return connection.isLost() || stopped || abandoned != NO_MESSAGE;
     }
 
     private void tellFirst() {
@@ -254,7 +257,7 @@ final class SendHalf implements Step {
             seal(true);
         } catch (Throwable e) {
             if (state.get() == OPEN && messageNumber == number) {
-                abandoned = true; // its user's close does not give up what it has ended
+                abandoned = number; // its user's close does not give up what it has ended
             }
             throw e;
         }
@@ -322,15 +325,19 @@ final class SendHalf implements Step {
                 handToLeader(true);
             }
         } catch (Throwable e) { // the stack has come to its end, or memory
-            abandoned = true; // without a call, for which there may be no room either
+            abandoned = messageNumber; // without a call, for which there may be no room either
             throw e;
         }
     }
 
     /** A thread whose stack or memory had come to its end could not give up its message: the next one that wants to begin does. */
     private void abortAbandoned() {
-        if ((boolean) ABANDONED.compareAndSet(this, true, false) && state.get() == OPEN) {
-            abortOpen();
+        long number = abandoned;
+        if (number != NO_MESSAGE
+                && (boolean) ABANDONED.compareAndSet(this, number, NO_MESSAGE)
+                && state.get() != IDLE
+                && messageNumber == number) {
+            abort(number);
         }
     }
 

@@ -6,6 +6,7 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.Session;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,16 +117,19 @@ public final class SwitchedChannel implements Channel {
 
     @Override
     public OutgoingMessage beginPacking(int remote) {
+        StackRoom.ensure();
         return connection(remote).sending().begin(ProgressEngine.NO_DEADLINE);
     }
 
     @Override
     public OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit) {
+        StackRoom.ensure();
         return connection(remote).sending().begin(Deadlines.after(timeout, unit));
     }
 
     @Override
     public Optional<OutgoingMessage> tryBeginPacking(int remote) {
+        StackRoom.ensure();
         SendHalf sending = connection(remote).sending();
         OutgoingHandle begun = sending.tryBegin();
         if (begun == null && engine.progress() > 0) {
@@ -161,6 +165,7 @@ public final class SwitchedChannel implements Channel {
 
     /** Memory that was cut short is a lost connection: who begins again hears of it. */
     private IncomingMessage take(long deadlineNs) {
+        StackRoom.ensure();
         try {
             return arrivals.take(deadlineNs);
         } catch (InternalError e) {
@@ -172,6 +177,7 @@ public final class SwitchedChannel implements Channel {
     }
 
     private IncomingMessage takeFrom(SwitchedConnection from, long deadlineNs) {
+        StackRoom.ensure();
         try {
             return arrivals.takeFrom(from, deadlineNs);
         } catch (InternalError e) {
@@ -184,6 +190,7 @@ public final class SwitchedChannel implements Channel {
 
     @Override
     public Optional<IncomingMessage> tryBeginUnpacking() {
+        StackRoom.ensure();
         IncomingHandle begun = arrivals.tryTake();
         if (begun == null && engine.progress() > 0) {
             begun = arrivals.tryTake();
@@ -196,6 +203,7 @@ public final class SwitchedChannel implements Channel {
 
     @Override
     public Optional<IncomingMessage> tryBeginUnpacking(int remote) {
+        StackRoom.ensure();
         ReceiveHalf receiving = connection(remote).receiving();
         IncomingHandle begun = receiving.tryBegin();
         if (begun == null && engine.progress() > 0) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The contract of completions whose peer leaves or dies: however they are looked at, they end, and say so. */
-abstract class CompletionLossContract extends TurnContract {
+abstract class CompletionLossContract extends StackContract {
     private static final int MUCH = 24 << 20;
     private static final int SOME = 2 << 20;
 

@@ -1,0 +1,105 @@
+package io.madeleine.pmm;
+
+import static java.lang.constant.ConstantDescs.CD_Object;
+import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.INIT_NAME;
+import static java.lang.constant.ConstantDescs.MTD_void;
+
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.Label;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.List;
+
+/**
+ * Room on the stack that a call makes sure of before it changes anything: near the end of its stack a thread fails there, with a
+ * {@link StackOverflowError}, and not in the midst of a packet, of a queue or of a poll that it does for everybody.
+ *
+ * <p>The JVM checks the room for a whole frame when a method is called. So it calls one that does nothing and has that many local
+ * variables, more than source code has names for, which is why it is generated. Compiled code has it inlined, and checks for the
+ * frame all the same: it must be able to go on in the interpreter, in the branch that is never taken. The check is one store for
+ * each page, in a method that has one such store anyway.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class StackRoom {
+    private static final int TO_CALL_BYTES = 32 << 10;
+    private static final int TO_CLOSE_BYTES = 8 << 10;
+
+    private static final Probe TO_CALL = probe(TO_CALL_BYTES);
+    private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES);
+
+    /** Not a constant, or the branch would go, and with it the frame. */
+    @SuppressWarnings("FieldMayBeFinal")
+    private static boolean never;
+
+    /** A method with a large frame. */
+    interface Probe {
+        void pass(boolean never);
+    }
+
+    private StackRoom() {}
+
+    /**
+     * There is room for any call, with a round of polls within it.
+     *
+     * @throws StackOverflowError if not
+     */
+    public static void ensure() {
+        TO_CALL.pass(never);
+    }
+
+    /**
+     * There is room for giving a message up, which takes less than other calls: whom one of those has failed can do this.
+     *
+     * @throws StackOverflowError if not
+     */
+    public static void ensureToClose() {
+        TO_CLOSE.pass(never);
+    }
+
+    private static Probe probe(int frameBytes) {
+        int lastLocal = frameBytes / Long.BYTES - 1;
+        ClassDesc self = ClassDesc.of(StackRoom.class.getPackageName(), "StackProbe");
+        byte[] probe = ClassFile.of()
+                .build(
+                        self,
+                        type -> type.withFlags(ClassFile.ACC_FINAL)
+                                .withInterfaces(List.of(type.constantPool().classEntry(desc(Probe.class))))
+                                .withMethodBody(
+                                        INIT_NAME,
+                                        MTD_void,
+                                        0,
+                                        code -> code.aload(0)
+                                                .invokespecial(CD_Object, INIT_NAME, MTD_void)
+                                                .return_())
+                                .withMethodBody(
+                                        "pass",
+                                        MethodTypeDesc.of(CD_void, ConstantDescs.CD_boolean),
+                                        ClassFile.ACC_PUBLIC,
+                                        code -> {
+                                            Label past = code.newLabel();
+                                            code.iload(1)
+                                                    .ifeq(past)
+                                                    .iload(1)
+                                                    .istore(lastLocal)
+                                                    .invokestatic(desc(Thread.class), "onSpinWait", MTD_void)
+                                                    .labelBinding(past)
+                                                    .return_();
+                                        }));
+        try {
+            MethodHandles.Lookup made = MethodHandles.lookup().defineHiddenClass(probe, true);
+            return (Probe) made.findConstructor(made.lookupClass(), MethodType.methodType(void.class))
+                    .invoke();
+        } catch (Throwable e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static ClassDesc desc(Class<?> type) {
+        return type.describeConstable().orElseThrow();
+    }
+}
