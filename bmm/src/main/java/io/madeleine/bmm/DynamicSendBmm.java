@@ -5,6 +5,7 @@ import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.Region;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -166,6 +167,11 @@ final class DynamicSendBmm extends SendBmm {
     @Override
     public boolean holdsBlocks() {
         return !sending && !group.isEmpty();
+    }
+
+    @Override
+    public boolean touches(Region region) {
+        return group.touches(region);
     }
 
     @Override

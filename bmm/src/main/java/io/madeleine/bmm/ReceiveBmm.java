@@ -5,6 +5,7 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -237,6 +238,11 @@ public final class ReceiveBmm {
     /** Whether an end mark waits here until the packets before it, from other links, have been dealt with. */
     public boolean holdsMark() {
         return openHeader != 0 && openBytes == 0;
+    }
+
+    /** Whether memory of a region waits for data here. */
+    public boolean touches(Region region) {
+        return group.touches(region);
     }
 
     /** Whether blocks can be posted to the link, so that they have to be {@linkplain #retract() taken back}. */

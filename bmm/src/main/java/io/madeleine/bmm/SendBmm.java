@@ -3,6 +3,7 @@ package io.madeleine.bmm;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
@@ -71,6 +72,11 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
 
     /** Whether anything gathered is not on its way yet, so that an end mark could go with it. */
     public abstract boolean holdsBlocks();
+
+    /** Whether memory of a region is referenced here; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    public boolean touches(Region region) {
+        return false;
+    }
 
     /**
      * Gives up what has been gathered. A packet under way keeps its length and its EXPRESS blocks, filled up with zeros,

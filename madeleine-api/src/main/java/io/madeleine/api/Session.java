@@ -147,6 +147,36 @@ public interface Session extends AutoCloseable {
      */
     MemorySegment allocate(long bytes);
 
+    /**
+     * A new arena whose memory is that of {@link #allocate}, but for its user to free: for memory that is needed for a while only.
+     *
+     * <p>{@link Arena#close()} first waits until no message that is open or on its way uses the memory and no peer reads or writes
+     * it, for {@code madeleine.peer-timeout} at most; the networks are driven meanwhile. Then peers cannot reach the memory any
+     * more, and it is freed; what used it even so fails: messages are aborted, accesses throw {@link IllegalStateException}. A
+     * thread should not close an arena within a message of its own that uses it, nor a handler one that its channel's messages
+     * use. If the wait is interrupted ({@link WaitInterruptedException}), the arena stays open.
+     *
+     * <p>Ownership: the caller's; the session closes it at the latest, and to close it after that does nothing. Threading:
+     * any thread may take memory in it, and close it.
+     *
+     * @throws SessionException if the session is closed
+     */
+    Arena newArena();
+
+    /**
+     * Memory that peers on this host can read and write where it lies, once a library that works by one-sided access has told them
+     * of it; of any size, 64-byte aligned, zero. Where there is no room for it, or no network has such memory, it is ordinary
+     * memory, which serves for messages like any other; to export it is an error that says why.
+     *
+     * <p>Ownership: the arena's. Peers keep what they have mapped of it until they notice that it was freed.
+     *
+     * @param bytes how many bytes, at least 1
+     * @param arena one of {@link #newArena} or {@link #arena} of this session
+     * @throws IllegalArgumentException if the arena is another
+     * @throws IllegalStateException if the arena is closed
+     */
+    MemorySegment allocateShared(long bytes, Arena arena);
+
     /** The arena behind {@link #allocate}: shared, closed by the session and not by its user. */
     Arena arena();
 

@@ -11,6 +11,7 @@ import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SessionArenas;
 import io.madeleine.switching.Departure;
+import io.madeleine.switching.MemoryDrain;
 import io.madeleine.switching.SwitchedChannel;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -71,6 +72,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.arenas = arenas;
         this.ending = ending;
         this.spawner = Spawner.ofThisProcess(config);
+        arenas.drainBy(
+                new MemoryDrain(channels.values(), engine), config.timeouts().peerNs());
         ending.end.afterwards(this::failAll);
     }
 
@@ -172,10 +175,27 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (bytes < 1) {
             throw new IllegalArgumentException(bytes + " bytes: expected at least 1");
         }
+        throwIfClosing();
+        return arenas.lasting().allocate(bytes);
+    }
+
+    private void throwIfClosing() {
         if (closing.get()) {
             throw new SessionException("the session is closed");
         }
-        return arenas.lasting().allocate(bytes);
+    }
+
+    @Override
+    public Arena newArena() {
+        throwIfClosing();
+        return arenas.newArena();
+    }
+
+    @Override
+    public MemorySegment allocateShared(long bytes, Arena owner) {
+        Objects.requireNonNull(owner, "arena");
+        throwIfClosing();
+        return arenas.own(owner).allocateShared(bytes);
     }
 
     @Override

@@ -19,6 +19,7 @@ import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -244,6 +245,25 @@ class SessionTest {
         assertThrows(SessionException.class, () -> session.allocate(1));
         assertThrows(SessionException.class, session::progress);
         assertThrows(MadeleineException.class, () -> session.channel().beginUnpacking());
+    }
+
+    @Test
+    void shouldHaveArenasForItsUserToClose() {
+        Session session = TestSessions.open(Map.of());
+        Arena closed = session.newArena();
+        MemorySegment memory = closed.allocate(100);
+        closed.close();
+        assertFalse(memory.scope().isAlive());
+        assertThrows(IllegalStateException.class, () -> session.allocateShared(1, closed));
+        assertThrows(IllegalArgumentException.class, () -> session.allocateShared(1, Arena.global()));
+        Arena forgotten = session.newArena();
+        MemorySegment shared = session.allocateShared(100, forgotten);
+        assertEquals(100, session.allocateShared(100, session.arena()).byteSize());
+        session.close();
+        assertFalse(shared.scope().isAlive());
+        forgotten.close();
+        assertThrows(SessionException.class, session::newArena);
+        assertThrows(SessionException.class, () -> session.allocateShared(1, forgotten));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.madeleine.switching;
 
 import io.madeleine.bmm.Staging;
+import io.madeleine.pmm.spi.Region;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +90,18 @@ final class DeferredBlocks {
                 offsets[i] = staging.offset();
             }
         }
+    }
+
+    /** Whether memory of a region is among them; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    boolean touches(Region region) {
+        @Nullable MemorySegment[] known = segments;
+        for (int i = Math.max(first, 0); i < Math.min(end, known.length); i++) {
+            MemorySegment segment = known[i];
+            if (segment != null && region.overlaps(segment)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void clear() {

@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.bmm.ReceiveBmm;
 import io.madeleine.bmm.ReceiveLedger;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
@@ -122,6 +123,16 @@ final class Extraction {
     /** Whether the last block, and all before it from the same link, have their data. */
     boolean isCheckedOut() {
         return currentLink == NO_LINK || bmms[currentLink].isCheckedOut();
+    }
+
+    /** Whether blocks in a region wait for their data. */
+    boolean touches(Region region) {
+        for (ReceiveBmm bmm : bmms) {
+            if (bmm.touches(region)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void forgetBlocks() {

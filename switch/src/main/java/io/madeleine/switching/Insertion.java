@@ -6,6 +6,7 @@ import io.madeleine.bmm.SendLedger;
 import io.madeleine.bmm.Staging;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -142,6 +143,15 @@ final class Insertion {
             }
         }
         return bmms[lastLink].flushLast();
+    }
+
+    /** Whether memory of a region is on its way; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    boolean touches(Region region) {
+        boolean found = deferred.touches(region);
+        for (SendBmm bmm : bmms) {
+            found |= bmm.touches(region);
+        }
+        return found;
     }
 
     /** Which link has sent the end mark. */

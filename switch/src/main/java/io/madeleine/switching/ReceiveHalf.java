@@ -13,6 +13,7 @@ import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -153,6 +154,20 @@ final class ReceiveHalf {
     /** Whether the rest of a message that its user has done with is still coming in, to be dropped. */
     boolean isDropping() {
         return reception.is(DISCARDING) || reception.is(RETRACTING);
+    }
+
+    /** Whether blocks of a message that wait for data are in a region, or a network may still write into some. */
+    boolean uses(Region region) {
+        int seen = state.get();
+        if (seen != OPEN && seen != ENDING && seen != RETRACTING) {
+            return false;
+        }
+        reception.lock();
+        try {
+            return state.get() == RETRACTING || extraction.touches(region);
+        } finally {
+            reception.unlockUnchanged();
+        }
     }
 
     /** Waits until a message has arrived; false at the deadline. */

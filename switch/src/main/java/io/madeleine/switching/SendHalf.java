@@ -10,6 +10,7 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -462,6 +463,11 @@ final class SendHalf implements Step {
     /** Whether a message that its user has ended is still on its way. */
     boolean isOnItsWay() {
         return state.get() == SEALED;
+    }
+
+    /** Whether a message uses memory of a region, which it may also if a network still reads something. Any thread. */
+    boolean uses(Region region) {
+        return state.get() != IDLE && (posted.isHeld() || insertion.touches(region));
     }
 
     /** Whether that is so and nobody waits for it: the session has promised to send it, or that it is aborted. */

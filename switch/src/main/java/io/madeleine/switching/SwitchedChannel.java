@@ -8,6 +8,7 @@ import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.Region;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -298,6 +299,21 @@ public final class SwitchedChannel implements Channel {
             }
         }
         return true;
+    }
+
+    /** Whether a message that is open or on its way uses memory of one of these regions. */
+    boolean uses(List<Region> regions) {
+        for (SwitchedConnection connection : byRank) {
+            if (connection == null) {
+                continue;
+            }
+            for (Region region : regions) {
+                if (connection.sending().uses(region) || connection.receiving().uses(region)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** The session begins to close: from now on calls that fail say so, whatever the peers do. */

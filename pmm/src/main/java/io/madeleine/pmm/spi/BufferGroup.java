@@ -141,6 +141,23 @@ public final class BufferGroup {
         }
     }
 
+    /**
+     * Whether memory of a region is still to be moved. Any thread may ask: the answer is right once nothing is added, and
+     * until then may be late.
+     */
+    public boolean touches(Region region) {
+        MemorySegment[] known = segments;
+        int from = Math.max(first, 0);
+        int to = Math.min(end, known.length);
+        for (int i = from; i < to; i++) {
+            MemorySegment segment = known[i];
+            if (segment != null && region.overlaps(segment)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Forgets everything. */
     public void clear() {
         Arrays.fill(segments, first, end, null);

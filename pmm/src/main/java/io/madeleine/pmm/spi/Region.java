@@ -33,6 +33,11 @@ public record Region(int number, MemorySegment segment, long base, long bytes, K
         this(number, segment, segment.address(), segment.byteSize(), kind, remark);
     }
 
+    /** Whether some of this memory is in it. */
+    public boolean overlaps(MemorySegment memory) {
+        return memory.isNative() && memory.address() - base < bytes && base - memory.address() < memory.byteSize();
+    }
+
     /** Whether all of these addresses are in it. */
     public boolean contains(long address, long length) {
         long offset = address - base;

@@ -21,6 +21,7 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.switching.Departure;
+import io.madeleine.switching.MemoryDrain;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
 import io.madeleine.switching.SwitchedChannel;
@@ -78,6 +79,7 @@ final class LocalSession implements Session {
                 .findFirst()
                 .orElseGet(SelectorReactor::new);
         this.engine = new ProgressEngine("local-" + place.rank(), reactor, policy);
+        arenas.drainBy(new MemoryDrain(channels.values(), engine), DRAIN_NS);
         ProcessContext context = new ProcessContext(
                 place.sessionId(),
                 new ProcessIdentity(place.rank(), 0),
@@ -200,6 +202,16 @@ final class LocalSession implements Session {
     @Override
     public MemorySegment allocate(long bytes) {
         return arenas.lasting().allocate(bytes);
+    }
+
+    @Override
+    public Arena newArena() {
+        return arenas.newArena();
+    }
+
+    @Override
+    public MemorySegment allocateShared(long bytes, Arena owner) {
+        return arenas.own(owner).allocateShared(bytes);
     }
 
     @Override

@@ -161,6 +161,61 @@ class DmaSharedBlocksTest {
         }
     }
 
+    @Test
+    void shouldHoldNothingOfBlocksThatCameAndWent() throws IOException {
+        int rounds = Integer.getInteger("madeleine.test.blocks", 100);
+        MemorySegment target = arena.allocate(1 << 20);
+        for (int round = 0; round < rounds; round++) {
+            try (Arena brief = left.arenas.newArena()) {
+                MemorySegment block = left.arenas.own(brief).allocateShared(1 << 20);
+                block.set(ValueLayout.JAVA_INT, 0, round);
+                long header = PacketHeader.of(1 << 20, 0, 0, PacketHeader.FIRST);
+                Side.transfer(sender, receiver, header, Side.group(block), TRAILER, Side.group(target));
+                assertEquals(round, target.get(ValueLayout.JAVA_INT, 0));
+            }
+            assertTrue(blockFiles() <= 1, "files of blocks are left");
+            assertTrue(mappings() <= 40, "mappings grow");
+        }
+        assertTrue(cellsAreUntouched());
+    }
+
+    private long blockFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(SessionDirectory.BLOCK))
+                    .count();
+        }
+    }
+
+    private long mappings() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains(directory.toString())).count();
+        }
+    }
+
+    @Test
+    void shouldReadTheNewBlockWhereOneOfTheSameNumberWasBefore() {
+        for (int round = 0; round < 3; round++) {
+            try (Arena first = left.arenas.newArena()) {
+                MemorySegment block = first.allocate(BYTES).fill((byte) round);
+                MemorySegment target = Arena.ofAuto().allocate(BYTES);
+                transfer(Side.group(block), Side.group(target));
+                assertEquals(-1, target.mismatch(block));
+            }
+        }
+        assertTrue(cellsAreUntouched());
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoRoomForWhatIsToBeShared() {
+        MemorySegment block = left.arenas.own(arena).allocateShared(100);
+        assertEquals(
+                Region.Kind.SHARED, left.arenas.memory().find(block.address()).kind());
+        IOException refused = assertThrows(
+                IOException.class,
+                () -> left.adapter.memorySource().orElseThrow().allocateShared(1L << 50, arena));
+        assertTrue(refused.getMessage().contains(SciConfig.ROOT + ".directory"), refused.getMessage());
+    }
+
     private static Region.Kind kindOf(Side side, long bytes) {
         MemorySegment block = side.arenas.lasting().allocate(bytes);
         return side.arenas.memory().find(block.address()).kind();

@@ -1,0 +1,90 @@
+package io.madeleine.testkit.messages;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Completion;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.SendMode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** The contract of arenas of the session: their memory is freed when no message needs it any more. */
+abstract class ArenaContract extends CompletionLossContract {
+    /** More than a network holds whose peer takes nothing. */
+    private static final int MUCH = 24 << 20;
+
+    private static final byte FILL = 7;
+
+    @Test
+    void shouldSendWhatIsOnItsWayBeforeItsArenaIsClosed() {
+        open(2);
+        Arena arena = sessions().session(0).newArena();
+        MemorySegment block = arena.allocate(MUCH).fill(FILL);
+        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+            out.pack(block, SendMode.CHEAPER, CHEAPER);
+            Completion _ = out.endPackingAsync();
+        }
+        CompletableFuture<Void> closing = start(arena::close);
+        MemorySegment target = block(MUCH);
+        try (IncomingMessage in = channel(1).beginUnpacking(0)) {
+            in.unpack(target, SendMode.CHEAPER, CHEAPER).endUnpacking();
+        }
+        join(closing);
+        assertFalse(block.scope().isAlive());
+        assertEquals(-1, target.mismatch(MemorySegment.ofArray(new byte[MUCH]).fill(FILL)));
+        assertThrows(IllegalStateException.class, () -> block.get(ValueLayout.JAVA_BYTE, 0));
+        assertThrows(IllegalStateException.class, arena::close);
+    }
+
+    @Test
+    void shouldReceiveWhatIsAskedForBeforeItsArenaIsClosed() {
+        open(2);
+        Arena arena = sessions().session(1).newArena();
+        MemorySegment target = arena.allocate(MUCH);
+        CompletableFuture<Void> sending = start(() -> {
+            try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                out.pack(block(MUCH), SendMode.CHEAPER, CHEAPER).endPacking();
+            }
+        });
+        try (IncomingMessage in = channel(1).beginUnpacking(0)) {
+            in.unpack(target, SendMode.CHEAPER, CHEAPER);
+            Completion received = in.endUnpackingAsync();
+            arena.close();
+            assertTrue(received.isDone());
+            received.await(); // and does not say that its memory was gone
+        }
+        join(sending);
+    }
+
+    @Test
+    void shouldHaveMemoryThatPeersCanReachOrOrdinaryMemory() {
+        open(2);
+        try (Arena arena = sessions().session(0).newArena()) {
+            for (int bytes : new int[] {1, 100_000}) {
+                MemorySegment block = sessions().session(0).allocateShared(bytes, arena);
+                assertEquals(bytes, block.byteSize());
+                assertEquals(0, block.address() % 64);
+                assertEquals(-1, block.mismatch(MemorySegment.ofArray(new byte[bytes])));
+                try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                    out.pack(block.fill(FILL), SendMode.CHEAPER, CHEAPER);
+                    Completion _ = out.endPackingAsync();
+                }
+                MemorySegment target = block(bytes);
+                try (IncomingMessage in = channel(1).beginUnpacking()) {
+                    in.unpack(target, SendMode.CHEAPER, CHEAPER).endUnpacking();
+                }
+                assertEquals(-1, target.mismatch(block));
+            }
+            assertThrows(
+                    IllegalArgumentException.class, () -> sessions().session(1).allocateShared(1, arena));
+        }
+    }
+}
