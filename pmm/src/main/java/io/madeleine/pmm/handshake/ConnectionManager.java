@@ -245,6 +245,7 @@ public final class ConnectionManager {
     private void done(PendingConnection wanted) {
         pending.remove(wanted);
         awaited.remove(key(wanted), wanted);
+        List.copyOf(calls).forEach(call -> call.endIfFor(wanted));
     }
 
     private void tooLate(Key key, Waiting peer) {

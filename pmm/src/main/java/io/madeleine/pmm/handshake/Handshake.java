@@ -110,10 +110,14 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
             over = true;
             onFailure(reason);
             line.failed(lastFrame, reason, decided);
+            afterFailure(reason, decided);
         } else {
             lostAfterwards(reason);
         }
     }
+
+    /** The peer has been told. */
+    void afterFailure(String reason, boolean decided) {}
 
     /** The line broke when it was to become a connection. */
     void lostAfterwards(String reason) {}

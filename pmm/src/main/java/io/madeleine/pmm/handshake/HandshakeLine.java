@@ -23,7 +23,7 @@ public interface HandshakeLine {
      * The handshake has come to nothing: sends the last frame, unless it is empty, and closes the line.
      *
      * @param reason why
-     * @param decided whether one side refused the other, so that trying again is useless
+     * @param decided whether one side refused the other, so that trying again is useless: the initiator's request fails then
      */
     void failed(byte[] lastFrame, String reason, boolean decided);
 }

@@ -78,4 +78,19 @@ final class InitiatorHandshake extends Handshake {
         manager.callEnded(this);
         wanted.note(reason);
     }
+
+    /** Else who called may try again, until the deadline. */
+    @Override
+    void afterFailure(String reason, boolean decided) {
+        if (decided) {
+            boolean _ = wanted.fail(reason);
+        }
+    }
+
+    /** What it is for is made, given up or cancelled. */
+    void endIfFor(PendingConnection done) {
+        if (done == wanted) {
+            fail("it is not wanted any more", true);
+        }
+    }
 }

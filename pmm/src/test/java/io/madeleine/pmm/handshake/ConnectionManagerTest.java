@@ -226,9 +226,9 @@ class ConnectionManagerTest {
         assertEquals(1, right.connections.waitingCount(), "it waits for the next one");
         left.connections.closeChannel("main");
         assertContains("the channel was closed", failureOf(calling));
+        assertContains("it is not wanted any more", line.caller.failure);
         right.connections.close();
-        line.carry();
-        assertContains("the process closes its adapter", line.caller.failure);
+        assertContains("the process closes its adapter", line.called.failure);
     }
 
     // ---- refusals say what, which side and which key
@@ -360,7 +360,8 @@ class ConnectionManagerTest {
                 (fromCaller ? line.answering : line.calling).receive(ByteBuffer.wrap(carried), nowNs);
             }
             boolean verdict = victim == 3;
-            assertTrue(!calling.future().isDone() && line.caller.established == null, "it believes a corrupted frame");
+            assertTrue(line.caller.established == null, "it believes a corrupted frame");
+            assertEquals(line.caller.failure != null, calling.future().isCompletedExceptionally());
             assertEquals(verdict, answering.future().isDone(), "round " + round);
             assertTrue(
                     line.caller.failure != null || line.called.failure != null, "round " + round + " ended in nothing");

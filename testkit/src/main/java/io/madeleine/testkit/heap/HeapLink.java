@@ -14,12 +14,12 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 final class HeapLink implements DynamicLink {
     private final HeapConnection connection;
     private final TransmissionCapabilities capabilities;
-    private final HeapRing out;
-    private final HeapRing in;
+    private final HeapPipe out;
+    private final HeapPipe in;
     private boolean headerIsOut;
     private volatile long front;
 
-    HeapLink(HeapConnection connection, TransmissionCapabilities capabilities, HeapRing out, HeapRing in) {
+    HeapLink(HeapConnection connection, TransmissionCapabilities capabilities, HeapPipe out, HeapPipe in) {
         this.connection = connection;
         this.capabilities = capabilities;
         this.out = out;

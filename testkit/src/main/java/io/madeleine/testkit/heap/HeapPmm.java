@@ -26,19 +26,19 @@ public final class HeapPmm implements ProtocolModule {
 
     @Override
     public Availability availability() {
-        return Availability.on("rings of bytes in the heap of this process");
+        return Availability.on("pipes in the heap of this process");
     }
 
     @Override
     public List<TransmissionCapabilities> transmissionModules() {
         return List.of(new TransmissionCapabilities(
-                "heap/ring",
+                "heap/pipe",
                 BufferMode.DYNAMIC,
                 LinkMode.BUFFER_GROUP,
                 AggregationMode.ASYMMETRIC,
                 Long.MAX_VALUE,
                 0,
-                "a ring of " + HeapRing.CAPACITY_BYTES + " bytes"));
+                "a pipe of " + HeapPipe.CAPACITY_BYTES + " bytes"));
     }
 
     @Override
