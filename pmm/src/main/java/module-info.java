@@ -3,6 +3,7 @@ module io.madeleine.pmm {
     requires io.madeleine.admission;
     requires transitive io.madeleine.api;
     requires org.jctools.core.jdk11;
+    requires transitive typesafe.config;
     requires static transitive org.jspecify;
 
     exports io.madeleine.pmm;

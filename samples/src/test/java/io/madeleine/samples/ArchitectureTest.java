@@ -216,7 +216,7 @@ class ArchitectureTest {
     @Test
     void shouldSeeTypesafeConfigOnlyInConfigRecords() {
         noClasses()
-                .that(resideOutside("session", "cli", "bench").and(notNamed("GuiceModule", "Config")))
+                .that(resideOutside("session", "cli", "bench").and(notNamed("GuiceModule", "Config", "ConfigReader")))
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("com.typesafe.config..")

@@ -1,15 +1,13 @@
 package io.madeleine.tm.sci;
 
 import com.typesafe.config.Config;
-import com.typesafe.config.ConfigException;
-import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.ConfigReader;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 
 /**
  * The settings of the family, {@code madeleine.tm.sci}.
@@ -67,20 +65,6 @@ public record SciConfig(
     private static final String NONE = "none";
     private static final long MIN_OFFLOAD_BYTES = 1 << 20;
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    private static final TreeSet<String> KEYS = new TreeSet<>(List.of(
-            "enabled",
-            "guice-module",
-            "directory",
-            "short.max-block",
-            "short.buffer",
-            "short.ring",
-            "regular.cell",
-            "regular.cells",
-            "dma.single-copy",
-            "dma.from",
-            "dma.to",
-            "dma.shared-blocks",
-            "dma.offload-from"));
 
     /**
      * Reads the settings.
@@ -89,129 +73,84 @@ public record SciConfig(
      * @throws ConfigurationException naming key, place and what is accepted
      */
     public static SciConfig from(Config root) {
-        try {
-            return read(root.getConfig(ROOT));
-        } catch (ConfigException e) {
-            throw new ConfigurationException("the configuration under " + ROOT + " is wrong: " + e.getMessage(), e);
-        }
-    }
-
-    private static SciConfig read(Config sci) {
-        rejectUnknownKeys(sci);
-        int bufferBytes = bytes(sci, "short.buffer", 64, PairSizes.MAX_BUFFER_BYTES);
-        require(sci, "short.buffer", bufferBytes % Long.BYTES == 0, "a multiple of 8 bytes");
-        int ringBytes = bytes(sci, "short.ring", 1024, PairSizes.MAX_RING_BYTES);
-        require(sci, "short.ring", Integer.bitCount(ringBytes) == 1, "a power of two");
+        ConfigReader sci = new ConfigReader(root, ROOT);
+        sci.onlyKeys("enabled", "guice-module", "directory", "short", "regular", "dma");
+        ConfigReader small = sci.at("short");
+        small.onlyKeys("max-block", "buffer", "ring");
+        ConfigReader regular = sci.at("regular");
+        regular.onlyKeys("cell", "cells");
+        ConfigReader dma = sci.at("dma");
+        dma.onlyKeys("single-copy", "from", "to", "shared-blocks", "offload-from");
+        int bufferBytes = small.bytes("buffer", 64, PairSizes.MAX_BUFFER_BYTES);
+        small.require("buffer", bufferBytes % Long.BYTES == 0, "a multiple of 8 bytes");
+        int ringBytes = small.bytes("ring", 1024, PairSizes.MAX_RING_BYTES);
+        small.require("ring", Integer.bitCount(ringBytes) == 1, "a power of two");
         long minRingBytes = RingLayout.minRingBytes(bufferBytes);
-        require(sci, "short.ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
-        int cellBytes = bytes(sci, "regular.cell", CellLayout.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
-        require(sci, "regular.cell", cellBytes % CellLayout.PAGE_BYTES == 0, "a multiple of 4 KiB");
-        int cells = sci.getInt("regular.cells");
-        require(
-                sci,
-                "regular.cells",
-                cells >= PairSizes.MIN_CELLS && cells <= PairSizes.MAX_CELLS,
-                PairSizes.MIN_CELLS + " to " + PairSizes.MAX_CELLS);
+        small.require("ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
+        int cellBytes = regular.bytes("cell", CellLayout.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
+        regular.require("cell", cellBytes % CellLayout.PAGE_BYTES == 0, "a multiple of 4 KiB");
         return new SciConfig(
-                sci.getBoolean("enabled"),
+                sci.bool("enabled"),
                 directory(sci),
-                bytes(sci, "short.max-block", 0, Integer.MAX_VALUE),
+                small.bytes("max-block", 0, Integer.MAX_VALUE),
                 bufferBytes,
                 ringBytes,
                 cellBytes,
-                cells,
-                singleCopy(sci),
-                fromBytes(sci),
-                toBytes(sci),
-                sci.getBoolean("dma.shared-blocks"),
-                offloadFromBytes(sci));
+                regular.integer("cells", PairSizes.MIN_CELLS, PairSizes.MAX_CELLS),
+                singleCopy(dma),
+                size(dma, "from", Lender.MIN_BYTES, "a size of " + Lender.MIN_BYTES + " bytes or more"),
+                toBytes(dma),
+                dma.bool("shared-blocks"),
+                offloadFromBytes(dma));
     }
 
-    private static SingleCopyUse singleCopy(Config sci) {
-        return switch (sci.getString("dma.single-copy")) {
+    private static long size(ConfigReader dma, String key, long least, String accepted) {
+        return dma.bytes(key, least, Long.MAX_VALUE, accepted);
+    }
+
+    private static SingleCopyUse singleCopy(ConfigReader dma) {
+        return switch (dma.text("single-copy")) {
             case "on", "true", "yes" -> SingleCopyUse.ON;
             case "off", "false", "no" -> SingleCopyUse.OFF;
             case AUTO -> SingleCopyUse.AUTO;
-            default -> throw wrong(sci, "dma.single-copy", "auto, on or off");
+            case String found -> throw dma.wrong("single-copy", found, "auto, on or off");
         };
     }
 
-    private static long fromBytes(Config sci) {
-        long bytes = sci.getBytes("dma.from");
-        require(sci, "dma.from", bytes >= Lender.MIN_BYTES, "a size of " + Lender.MIN_BYTES + " bytes or more");
-        return bytes;
-    }
-
-    private static long toBytes(Config sci) {
-        switch (sci.getString("dma.to")) {
-            case UNLIMITED -> {
-                return Long.MAX_VALUE;
-            }
-            case NONE -> {
-                return 0;
-            }
-            default -> {}
-        }
-        long bytes = sci.getBytes("dma.to");
-        require(
-                sci,
-                "dma.to",
-                bytes >= Lender.MIN_BYTES,
-                UNLIMITED + ", " + NONE + ", or a size of " + Lender.MIN_BYTES + " bytes or more");
-        return bytes;
+    private static long toBytes(ConfigReader dma) {
+        return switch (dma.text("to")) {
+            case UNLIMITED -> Long.MAX_VALUE;
+            case NONE -> 0;
+            default ->
+                size(
+                        dma,
+                        "to",
+                        Lender.MIN_BYTES,
+                        UNLIMITED + ", " + NONE + ", or a size of " + Lender.MIN_BYTES + " bytes or more");
+        };
     }
 
     /** Off unless a size is given: what is faster with two processors has not been found, and with more not been measured. */
-    private static long offloadFromBytes(Config sci) {
-        return switch (sci.getString("dma.offload-from")) {
+    private static long offloadFromBytes(ConfigReader dma) {
+        return switch (dma.text("offload-from")) {
             case "off", "false", "no" -> Long.MAX_VALUE;
-            default -> {
-                long bytes = sci.getBytes("dma.offload-from");
-                require(sci, "dma.offload-from", bytes >= MIN_OFFLOAD_BYTES, "off, or a size of 1 MiB or more");
-                yield bytes;
-            }
+            default -> size(dma, "offload-from", MIN_OFFLOAD_BYTES, "off, or a size of 1 MiB or more");
         };
     }
 
-    private static Optional<Path> directory(Config sci) {
-        String name = sci.getString("directory");
+    private static Optional<Path> directory(ConfigReader sci) {
+        String name = sci.text("directory");
         if (name.equals(AUTO)) {
             return Optional.empty();
         }
+        String accepted = "the absolute path of a directory, or \"auto\"";
         try {
             Path path = Path.of(name);
-            require(sci, "directory", path.isAbsolute(), "the absolute path of a directory, or \"auto\"");
+            sci.require("directory", path.isAbsolute(), accepted);
             return Optional.of(path);
         } catch (InvalidPathException _) {
-            throw wrong(sci, "directory", "the absolute path of a directory, or \"auto\"");
+            throw sci.wrong("directory", name, accepted);
         }
-    }
-
-    private static int bytes(Config sci, String key, int min, int max) {
-        long bytes = sci.getBytes(key);
-        require(sci, key, bytes >= min && bytes <= max, "a size of " + min + " to " + max + " bytes");
-        return (int) bytes;
-    }
-
-    private static void rejectUnknownKeys(Config sci) {
-        for (var entry : sci.entrySet()) {
-            if (!KEYS.contains(entry.getKey())) {
-                throw new ConfigurationException("unknown key " + ROOT + "." + entry.getKey() + " in "
-                        + entry.getValue().origin().description() + "; known are " + String.join(", ", KEYS));
-            }
-        }
-    }
-
-    private static void require(Config sci, String key, boolean met, String accepted) {
-        if (!met) {
-            throw wrong(sci, key, accepted);
-        }
-    }
-
-    private static ConfigurationException wrong(Config sci, String key, String accepted) {
-        ConfigValue value = sci.getValue(key);
-        return new ConfigurationException(ROOT + "." + key + " = " + value.unwrapped() + " in "
-                + value.origin().description() + " is not accepted; expected " + accepted);
     }
 
     /** The directory to use: the one configured, else {@code /dev/shm} where that is writable, else the one for temporary files. */

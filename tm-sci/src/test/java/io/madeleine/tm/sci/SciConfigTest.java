@@ -83,17 +83,18 @@ class SciConfigTest {
             short.ring = 16 KiB     | 65536 bytes or more
             short.buffer = 100      | multiple of 8
             dma.offload-from = 4 KiB | off, or a size of 1 MiB or more
-            short.buffer = 2 MiB    | 64 to 1048576
-            short.max-block = 3 GiB | 0 to 2147483647
+            short.buffer = 2 MiB    | from 64 B to 1048576 B
+            short.max-block = 3 GiB | from 0 B to 2147483647 B
             regular.cell = 5000     | multiple of 4 KiB
-            regular.cell = 0        | 4096 to
-            regular.cells = 1       | 2 to 1024
-            regular.cells = many    | cells
+            regular.cell = 0        | from 4096 B to
+            regular.cells = 1       | from 2 to 1024
+            regular.cells = many    | a whole number
             dma.single-copy = maybe | auto, on or off
             dma.from = 1 KiB        | 4096 bytes or more
             dma.to = 1 KiB          | unlimited, none, or a size of 4096 bytes or more
             directory = here        | absolute path
-            short.rng = 1           | short.max-block, short.ring
+            short.rng = 1           | known are max-block, buffer, ring
+            directry = /mnt/x       | known are enabled, guice-module, directory, short, regular, dma
             """)
     void shouldSayWhatIsAcceptedWhereAValueIsWrong(String setting, String accepted) {
         String key = setting.substring(0, setting.indexOf(' '));

@@ -1,14 +1,12 @@
 package io.madeleine.tm.tcp;
 
 import com.typesafe.config.Config;
-import com.typesafe.config.ConfigException;
-import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
+import io.madeleine.pmm.spi.ConfigReader;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -103,7 +101,7 @@ public record TcpConfig(
      * @throws ConfigurationException if a key is unknown or a value wrong
      */
     public static TcpConfig from(Config root) {
-        Reader tcp = new Reader(root, PATH);
+        ConfigReader tcp = new ConfigReader(root, PATH);
         tcp.onlyKeys(
                 "enabled",
                 "guice-module",
@@ -118,11 +116,11 @@ public record TcpConfig(
                 "handshake",
                 "coalesce-time",
                 "close-linger");
-        Reader stream = tcp.at("stream");
+        ConfigReader stream = tcp.at("stream");
         stream.onlyKeys("buffer", "in-place-from");
-        Reader tls = tcp.at("tls");
+        ConfigReader tls = tcp.at("tls");
         tls.onlyKeys("enabled", "engine", "certificate", "private-key", "trusted");
-        Reader handshake = tcp.at("handshake");
+        ConfigReader handshake = tcp.at("handshake");
         handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
         return new TcpConfig(
                 tcp.bool("enabled"),
@@ -132,22 +130,22 @@ public record TcpConfig(
                         stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
                 new SocketConfig(
                         tcp.bool("no-delay"),
-                        tcp.isAuto("send-buffer") ? SocketConfig.AUTO_BYTES : tcp.bytesOrSystem("send-buffer"),
-                        tcp.bytesOrSystem("receive-buffer"),
+                        tcp.is("send-buffer", AUTO) ? SocketConfig.AUTO_BYTES : bytesOrSystem(tcp, "send-buffer"),
+                        bytesOrSystem(tcp, "receive-buffer"),
                         tcp.integer("backlog", 1, 65_535)),
                 new TlsConfig(
                         tls.bool("enabled"),
                         tls.oneOf("engine", TLS),
-                        tls.file("certificate"),
-                        tls.file("private-key"),
-                        tls.file("trusted")),
+                        tls.text("certificate"),
+                        tls.text("private-key"),
+                        tls.text("trusted")),
                 new HandshakeLimits(
-                        handshake.duration("timeout"),
+                        durationNs(handshake, "timeout"),
                         handshake.integer("max-unauthenticated", 1, 65_535),
-                        handshake.duration("max-wait"),
+                        durationNs(handshake, "max-wait"),
                         PATH + ".handshake"),
-                tcp.duration("coalesce-time", 0, "a duration up to 10ms, as in \"20us\", or 0s", COALESCE_MOST_NS),
-                tcp.duration("close-linger"),
+                tcp.durationNs("coalesce-time", 0, COALESCE_MOST_NS, "a duration up to 10ms, as in \"20us\", or 0s"),
+                durationNs(tcp, "close-linger"),
                 peerTimeoutNs(root));
     }
 
@@ -158,7 +156,7 @@ public record TcpConfig(
                 : TimeUnit.SECONDS.toNanos(30);
     }
 
-    private static Map<String, AdapterConfig> adapters(Reader adapters) {
+    private static Map<String, AdapterConfig> adapters(ConfigReader adapters) {
         Set<String> names = new TreeSet<>(adapters.keys());
         if (names.isEmpty()) {
             throw adapters.wrong("", "no adapter", "at least one, as in adapters { default { bind = \"127.0.0.1\" } }");
@@ -171,135 +169,31 @@ public record TcpConfig(
         return found;
     }
 
-    private static AdapterConfig adapter(Reader adapter) {
+    private static AdapterConfig adapter(ConfigReader adapter) {
         adapter.onlyKeys("bind", "port", "advertise");
         return new AdapterConfig(
-                adapter.text("bind", "127.0.0.1"),
+                text(adapter, "bind", "127.0.0.1"),
                 adapter.has("port") ? adapter.integer("port", 0, 65_535) : 0,
-                adapter.text("advertise", AUTO));
+                text(adapter, "advertise", AUTO));
     }
 
-    /** Reads one object, and knows where it stands for the sake of the errors. */
-    private record Reader(Config root, String path) {
-        Reader at(String key) {
-            Reader inner = new Reader(root, path + "." + quoted(key));
-            inner.keys();
-            return inner;
+    private static String text(ConfigReader adapter, String key, String absent) {
+        String value = adapter.has(key) ? adapter.text(key) : absent;
+        if (value.isEmpty()) {
+            throw adapter.wrong(key, "an empty text", "an address or a host name");
         }
+        return value;
+    }
 
-        private static String quoted(String key) {
-            return com.typesafe.config.ConfigUtil.joinPath(key);
-        }
+    private static int bytesOrSystem(ConfigReader tcp, String key) {
+        return tcp.is(key, "system") ? 0 : tcp.bytes(key, KIB, 1 << 30);
+    }
 
-        Set<String> keys() {
-            try {
-                return root.getObject(path).keySet();
-            } catch (ConfigException e) {
-                throw new ConfigurationException(path + " has to be an object: " + e.getMessage(), e);
-            }
-        }
-
-        void onlyKeys(String... known) {
-            for (String key : keys()) {
-                if (!List.of(known).contains(key)) {
-                    throw new ConfigurationException("unknown key " + path + "." + quoted(key) + " (" + origin(key)
-                            + "); known are " + String.join(", ", known));
-                }
-            }
-        }
-
-        boolean has(String key) {
-            return root.hasPath(path + "." + key);
-        }
-
-        boolean bool(String key) {
-            return read(key, "true or false", () -> root.getBoolean(path + "." + key));
-        }
-
-        String text(String key, String absent) {
-            String value = has(key) ? read(key, "a text", () -> root.getString(path + "." + key)) : absent;
-            if (value.isBlank()) {
-                throw wrong(key, "an empty text", "an address or a host name");
-            }
-            return value.strip();
-        }
-
-        /** A file's name, or empty. */
-        String file(String key) {
-            return read(key, "a file's name", () -> root.getString(path + "." + key))
-                    .strip();
-        }
-
-        String oneOf(String key, List<String> accepted) {
-            String value =
-                    read(key, "a text", () -> root.getString(path + "." + key)).toLowerCase(Locale.ROOT);
-            if (!accepted.contains(value)) {
-                throw wrong(key, value, "one of " + String.join(", ", accepted));
-            }
-            return value;
-        }
-
-        int integer(String key, int least, int most) {
-            String accepted = "a whole number from " + least + " to " + most;
-            return (int) within(key, read(key, accepted, () -> root.getLong(path + "." + key)), least, most, accepted);
-        }
-
-        int bytes(String key, int least, int most) {
-            String accepted = "a size from " + least + " B to " + most + " B, as in \"64 KiB\"";
-            return (int) within(key, read(key, accepted, () -> root.getBytes(path + "." + key)), least, most, accepted);
-        }
-
-        boolean isAuto(String key) {
-            return has(key) && AUTO.equals(root.getValue(path + "." + key).unwrapped());
-        }
-
-        int bytesOrSystem(String key) {
-            boolean system = "system".equals(read(key, "a size or system", () -> root.getString(path + "." + key)));
-            return system ? 0 : bytes(key, KIB, 1 << 30);
-        }
-
-        long duration(String key) {
-            return duration(
-                    key,
-                    TimeUnit.MILLISECONDS.toNanos(1),
-                    "a duration from 1ms to 1h, as in \"10s\"",
-                    TimeUnit.HOURS.toNanos(1));
-        }
-
-        long duration(String key, long least, String accepted, long most) {
-            long ns = read(key, accepted, () -> root.getDuration(path + "." + key, TimeUnit.NANOSECONDS));
-            return within(key, ns, least, most, accepted);
-        }
-
-        private long within(String key, long value, long least, long most, String accepted) {
-            if (value < least || value > most) {
-                throw wrong(key, String.valueOf(root.getValue(path + "." + key).unwrapped()), accepted);
-            }
-            return value;
-        }
-
-        private <T> T read(String key, String accepted, java.util.function.Supplier<T> read) {
-            try {
-                return read.get();
-            } catch (ConfigException.Missing e) {
-                throw new ConfigurationException(
-                        path + "." + key + " is missing; is reference.conf of tm-tcp on the path? Accepted: "
-                                + accepted,
-                        e);
-            } catch (ConfigException e) {
-                throw wrong(key, String.valueOf(root.getValue(path + "." + key).unwrapped()), accepted);
-            }
-        }
-
-        ConfigurationException wrong(String key, String found, String accepted) {
-            String at = key.isEmpty() ? path : path + "." + key;
-            return new ConfigurationException(at + " is " + found + " (" + origin(key) + "); accepted is " + accepted);
-        }
-
-        private String origin(String key) {
-            ConfigValue value =
-                    key.isEmpty() ? root.getObject(path) : root.getObject(path).get(key);
-            return value == null ? "absent" : value.origin().description();
-        }
+    private static long durationNs(ConfigReader reader, String key) {
+        return reader.durationNs(
+                key,
+                TimeUnit.MILLISECONDS.toNanos(1),
+                TimeUnit.HOURS.toNanos(1),
+                "a duration from 1ms to 1h, as in \"10s\"");
     }
 }

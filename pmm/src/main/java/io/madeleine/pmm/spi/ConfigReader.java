@@ -1,0 +1,148 @@
+package io.madeleine.pmm.spi;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import io.madeleine.api.ConfigurationException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Reads one object of the configuration, such as a family's, and knows where it stands: what is wrong becomes a {@link
+ * ConfigurationException} that names key, value, place and what is accepted.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param root the whole, resolved configuration
+ * @param path of the object
+ */
+public record ConfigReader(Config root, String path) {
+    /** An object in this one. */
+    public ConfigReader at(String key) {
+        ConfigReader inner = new ConfigReader(root, path + "." + quoted(key));
+        inner.keys();
+        return inner;
+    }
+
+    private static String quoted(String key) {
+        return ConfigUtil.joinPath(key);
+    }
+
+    private String pathOf(String key, boolean isObject) {
+        return isObject ? path : path + "." + quoted(key);
+    }
+
+    /** The keys that are set. */
+    public Set<String> keys() {
+        try {
+            return root.getObject(path).keySet();
+        } catch (ConfigException e) {
+            throw new ConfigurationException(path + " has to be an object: " + e.getMessage(), e);
+        }
+    }
+
+    /** Refuses all other keys. */
+    public void onlyKeys(String... known) {
+        for (String key : keys()) {
+            if (!List.of(known).contains(key)) {
+                throw new ConfigurationException("unknown key " + pathOf(key, false) + " (" + origin(key)
+                        + "); known are " + String.join(", ", known));
+            }
+        }
+    }
+
+    /** Whether there is a value. */
+    public boolean has(String key) {
+        return root.hasPath(pathOf(key, false));
+    }
+
+    /** A truth value. */
+    public boolean bool(String key) {
+        return read(key, "true or false", () -> root.getBoolean(pathOf(key, false)));
+    }
+
+    /** A text. */
+    public String text(String key) {
+        return read(key, "a text", () -> root.getString(pathOf(key, false))).strip();
+    }
+
+    /** Whether the value is this word. */
+    public boolean is(String key, String word) {
+        return has(key) && word.equals(root.getValue(pathOf(key, false)).unwrapped());
+    }
+
+    /** One of some words, in lower case. */
+    public String oneOf(String key, List<String> accepted) {
+        String value = text(key).toLowerCase(Locale.ROOT);
+        require(key, accepted.contains(value), "one of " + String.join(", ", accepted));
+        return value;
+    }
+
+    /** A whole number within bounds. */
+    public int integer(String key, int least, int most) {
+        String accepted = "a whole number from " + least + " to " + most;
+        long value = read(key, accepted, () -> root.getLong(pathOf(key, false)));
+        require(key, value >= least && value <= most, accepted);
+        return (int) value;
+    }
+
+    /** A size within bounds. */
+    public int bytes(String key, int least, int most) {
+        String accepted = "a size from " + least + " B to " + most + " B, as in \"64 KiB\"";
+        return (int) bytes(key, least, most, accepted);
+    }
+
+    /** A size within bounds, which are in the text that says what is accepted. */
+    public long bytes(String key, long least, long most, String accepted) {
+        long value = read(key, accepted, () -> root.getBytes(pathOf(key, false)));
+        require(key, value >= least && value <= most, accepted);
+        return value;
+    }
+
+    /** A duration in nanoseconds within bounds, which are in the text that says what is accepted. */
+    public long durationNs(String key, long least, long most, String accepted) {
+        long ns = read(key, accepted, () -> root.getDuration(pathOf(key, false), TimeUnit.NANOSECONDS));
+        require(key, ns >= least && ns <= most, accepted);
+        return ns;
+    }
+
+    /** Refuses the value unless the condition is met. */
+    public void require(String key, boolean met, String accepted) {
+        if (!met) {
+            throw wrong(key, found(key), accepted);
+        }
+    }
+
+    private <T> T read(String key, String accepted, Supplier<T> read) {
+        try {
+            return read.get();
+        } catch (ConfigException.Missing e) {
+            throw new ConfigurationException(
+                    pathOf(key, false) + " is missing; is reference.conf of its module on the path? Accepted: "
+                            + accepted,
+                    e);
+        } catch (ConfigException e) {
+            throw wrong(key, found(key), accepted);
+        }
+    }
+
+    private String found(String key) {
+        return String.valueOf(root.getValue(pathOf(key, false)).unwrapped());
+    }
+
+    /** A value that is not accepted; an empty key stands for the object itself. */
+    public ConfigurationException wrong(String key, String found, String accepted) {
+        return new ConfigurationException(
+                pathOf(key, key.isEmpty()) + " is " + found + " (" + origin(key) + "); accepted is " + accepted);
+    }
+
+    private String origin(String key) {
+        ConfigValue value =
+                key.isEmpty() ? root.getObject(path) : root.getObject(path).get(key);
+        return value == null ? "absent" : value.origin().description();
+    }
+}
