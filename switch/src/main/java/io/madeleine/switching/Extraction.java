@@ -31,9 +31,18 @@ final class Extraction {
     private final ReceiveBmm[] posting;
     private int currentLink = NO_LINK;
     private int blockCount;
+    private final @Nullable SelfDescription description;
 
-    Extraction(List<TransmissionLink> links, List<TransmissionCapabilities> modules) {
+    /** All blocks are filled and more has come: the description of the block that nobody has unpacked is asked for. */
+    private boolean asksForSurplus;
+
+    /** With the receiver's side of the blocks' descriptions, or null where they have none. */
+    Extraction(
+            List<TransmissionLink> links,
+            List<TransmissionCapabilities> modules,
+            @Nullable SelfDescription description) {
         this.modules = modules;
+        this.description = description;
         this.bmms = links.stream().map(link -> new ReceiveBmm(link, ledger)).toArray(ReceiveBmm[]::new);
         this.posting = Arrays.stream(bmms).filter(ReceiveBmm::posts).toArray(ReceiveBmm[]::new);
     }
@@ -156,13 +165,16 @@ final class Extraction {
         ledger.nextMessage();
         currentLink = NO_LINK;
         blockCount = 0;
+        asksForSurplus = false;
     }
 
     /** Why the last block will never come, or null as long as it may. */
     @Nullable
     String whyWaitIsVain() {
         if (ledger.isEnded()) {
-            return "its sender packed less than the " + blockCount + " blocks unpacked so far, or by other modules";
+            return description != null
+                    ? whatIsMissing(description)
+                    : "its sender packed less than the " + blockCount + " blocks unpacked so far, or by other modules";
         }
         for (int link = 0; link < bmms.length; link++) {
             if (link != currentLink && bmms[link].holdsOverduePayload()) {
@@ -178,6 +190,12 @@ final class Extraction {
     @Nullable
     String whyEndIsWrong() {
         boolean drained = isDrained();
+        if (asksForSurplus && description != null && (drained || !ledger.isEnded())) {
+            return drained ? "packed was " + description.packed() + ", which is not unpacked" : null;
+        }
+        if (!drained && ledger.isEnded() && description != null && !asksForSurplus) {
+            return whatIsMissing(description);
+        }
         if (!drained && ledger.isEnded()) {
             return "its sender packed less than the " + blockCount + " blocks that were unpacked";
         }
@@ -190,6 +208,29 @@ final class Extraction {
             }
         }
         return whyGroupsDiffer();
+    }
+
+    private String whatIsMissing(SelfDescription described) {
+        return "unpacked is " + described.wanted() + ", but its sender packed no more than the " + blockCount
+                + " blocks before it";
+    }
+
+    /** Whether the message ends well with what has been unpacked and has come. */
+    boolean isOver() {
+        return !asksForSurplus && isDrained() && ledger.isEnded();
+    }
+
+    /**
+     * Asks for the description of a block that is left at the end of the message, if blocks have descriptions; returns false if
+     * there is nothing to be asked for, or it has been.
+     */
+    boolean askForSurplus() {
+        if (description == null || asksForSurplus || !(isDrained() || bmms[0].holdsLargerGroup())) {
+            return false;
+        }
+        asksForSurplus = true;
+        append(0, description.found(), 0, BlockDescriptor.BYTES, true);
+        return true;
     }
 
     /** Whether a group of a symmetric module cannot be received as it was sent. */

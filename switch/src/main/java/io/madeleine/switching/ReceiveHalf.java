@@ -62,12 +62,12 @@ final class ReceiveHalf {
         this.engine = connection.engine();
         this.protocol = connection.protocol();
         this.worthLooking = protocol.showsArrivals();
-        this.extraction = new Extraction(links, table.modules());
+        SelfDescription description = selfDescribed ? new SelfDescription(table.modules()) : null;
+        this.extraction = new Extraction(links, table.modules(), description);
         this.reception = new Reception(connection, links.getFirst(), extraction);
         this.state = reception.state();
         this.attention = reception.attention();
-        this.unpacking =
-                new Unpacking(this, extraction, table, selfDescribed ? new SelfDescription(table.modules()) : null);
+        this.unpacking = new Unpacking(this, extraction, table, description);
         this.held = new HeldMessage(state, HELD, extraction);
         this.hasArrived = () -> reception.is(ARRIVED) || reception.isExhausted();
         this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));

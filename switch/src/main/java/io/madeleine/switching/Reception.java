@@ -294,11 +294,18 @@ final class Reception {
 
     /** Whether the message, whose end is asked for, has come to it: well, or as a failure. */
     private boolean judgeEnd() {
-        if (extraction.isDrained() && extraction.ledger().isEnded()) {
+        if (extraction.isOver()) {
             conclude();
             return true;
         }
         String wrong = extraction.whyEndIsWrong();
+        if (wrong != null && extraction.askForSurplus()) {
+            extract();
+            if (state.get() != ENDING) {
+                return true;
+            }
+            wrong = extraction.whyEndIsWrong();
+        }
         if (wrong != null) {
             fail(Failures.notMirrored(connection, wrong));
             return true;

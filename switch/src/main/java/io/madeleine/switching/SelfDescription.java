@@ -33,7 +33,16 @@ final class SelfDescription {
     }
 
     String difference() {
-        return "unpacked is " + BlockDescriptor.describe(expected, modules) + ", packed was "
-                + BlockDescriptor.describe(found, modules);
+        return "unpacked is " + wanted() + ", packed was " + packed();
+    }
+
+    /** The block that is unpacked, in words. */
+    String wanted() {
+        return BlockDescriptor.describe(expected, modules);
+    }
+
+    /** The block that was packed, in words. */
+    String packed() {
+        return BlockDescriptor.describe(found, modules);
     }
 }

@@ -21,7 +21,7 @@ class ExtractionTest {
     private final Packets marks = new Packets();
     private final Packets payload = new Packets();
     private final Extraction extraction =
-            new Extraction(List.of(marks, payload), List.of(marks.capabilities(), payload.capabilities()));
+            new Extraction(List.of(marks, payload), List.of(marks.capabilities(), payload.capabilities()), null);
 
     @Test
     void shouldEnterAnEndMarkAsSoonAsWhatItHasOvertakenIsTaken() {

@@ -3,6 +3,7 @@ package io.madeleine.testkit.messages;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.IncomingMessage;
@@ -10,6 +11,7 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the mirror: whatever is unpacked otherwise than it was packed is an error in time, and no harm. */
@@ -144,6 +146,55 @@ abstract class AsymmetryContract extends BlocksContract {
                     }
                 });
         checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldNameAMissingOrSurplusBlockWhenBlocksDescribeThemselves() {
+        assumeTrue(setup.selfDescribed(), "else no block has a name");
+        open(2);
+        for (int bytes : new int[] {0, SMALL, MIDDLE, LARGE}) {
+            for (boolean asynchronously : new boolean[] {false, true}) {
+                Item[] one = items(cheaper(SMALL));
+                Item[] two = items(cheaper(SMALL), cheaper(bytes));
+                AsymmetricMessageException surplus = exchangeInVain(two, one, asynchronously);
+                assertSays("block 1 of " + bytes + " bytes, CHEAPER/CHEAPER", surplus);
+                assertSays("which is not unpacked", surplus);
+                AsymmetricMessageException missing = exchangeInVain(one, two, asynchronously);
+                assertSays("block 1 of " + bytes + " bytes, CHEAPER/CHEAPER", missing);
+                assertSays("no more than the 1 blocks before it", missing);
+            }
+        }
+        checkUsable(0, 1);
+    }
+
+    private AsymmetricMessageException exchangeInVain(Item[] packed, Item[] unpacked, boolean asynchronously) {
+        AtomicReference<AsymmetricMessageException> seen = new AtomicReference<>();
+        together(
+                () -> {
+                    try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                        for (Item item : packed) {
+                            out.pack(block(1, item.bytes), SendMode.CHEAPER, item.mode);
+                        }
+                        out.endPacking();
+                    }
+                },
+                () -> seen.set(assertThrows(AsymmetricMessageException.class, () -> {
+                    if (asynchronously) {
+                        unpackAllAsynchronously(unpacked);
+                    } else {
+                        unpackAll(unpacked);
+                    }
+                })));
+        return seen.get();
+    }
+
+    private void unpackAllAsynchronously(Item[] unpacked) {
+        try (IncomingMessage in = channel(1).beginUnpacking()) {
+            for (Item item : unpacked) {
+                in.unpack(block(item.bytes), SendMode.CHEAPER, item.mode);
+            }
+            in.endUnpackingAsync().await();
+        }
     }
 
     @Test
