@@ -151,11 +151,16 @@ final class SwitchedConnection implements ConnectionListener, Step {
     PeerFailedException peerFailure() {
         Loss known = lossSoon();
         String what = known == null
-                ? "its link is closed" + channel.lossContext()
+                ? whatIsSeen() + channel.lossContext()
                 : known.orderly
                         ? "it has left the session (" + known.reason + ")"
                         : known.reason + channel.lossContext();
         return new PeerFailedException(rank, "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
+    }
+
+    private String whatIsSeen() {
+        String seen = protocol.seenOfLoss();
+        return seen.isEmpty() ? "its link is closed" : seen;
     }
 
     /** A link may be seen closed a moment before it is known why; null if that stays so. */

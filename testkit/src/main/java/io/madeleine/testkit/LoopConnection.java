@@ -105,6 +105,11 @@ final class LoopConnection implements ProtocolConnection {
     }
 
     @Override
+    public String seenOfLoss() {
+        return there.givenUp ? "it has given this end up" : there.closed ? "its end was closed" : "";
+    }
+
+    @Override
     public void finish() {
         here.finished = true;
         there.adapter.ring();

@@ -45,6 +45,16 @@ public interface ProtocolConnection extends AutoCloseable {
         return false;
     }
 
+    /**
+     * What has been seen of the connection's end, as a clause, also before {@link ConnectionListener#onLost} tells of it: whose call
+     * finds a link closed is told. Any thread.
+     *
+     * @return the clause, empty if nothing has been seen
+     */
+    default String seenOfLoss() {
+        return "";
+    }
+
     /** Tells the peer that nothing more will be sent. What was sent before still arrives. Called under the send lock. */
     void finish();
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
@@ -25,6 +26,8 @@ abstract class LossContract extends ThreadsContract {
 
     /** A network may hold one such message (a socket's buffers take 36 MiB), and drop another while it closes. */
     private static final int MOST_SWALLOWED = 3;
+
+    private static final int MOST_SMALL_SWALLOWED = 100_000;
 
     private static PeerFailedException assertFails(int rank, Executable call) {
         PeerFailedException thrown = assertThrows(PeerFailedException.class, call);
@@ -120,6 +123,27 @@ abstract class LossContract extends ThreadsContract {
                         sessions().die(1);
                     });
             eventually("nothing is left to do", () -> sessions().demand(0) == 0);
+            close();
+        }
+    }
+
+    /** Nobody reads, and so finds what became of the peer, before the sender fails: the connection says what it has seen. */
+    @Test
+    void shouldTellASenderWhatWasSeenOfAPeerThatDies() {
+        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+        for (boolean asynchronous : new boolean[] {false, true}) {
+            open(2);
+            sessions().die(1);
+            PeerFailedException failure = assertThrows(PeerFailedException.class, () -> {
+                for (int i = 0; i < MOST_SMALL_SWALLOWED; i++) {
+                    try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                        out.pack(block(1, 8), SendMode.CHEAPER, CHEAPER);
+                        end(out, asynchronous);
+                    }
+                }
+            });
+            assertSays("rank 1 is gone from channel default", failure);
+            assertFalse(failure.getMessage().contains("its link is closed"), failure.getMessage());
             close();
         }
     }

@@ -90,6 +90,11 @@ final class HeapConnection extends PolledConnection {
     }
 
     @Override
+    public String seenOfLoss() {
+        return out.isClosed ? "its end was closed" : "";
+    }
+
+    @Override
     public void finish() {
         out.hasFinished = true;
         out.hasEnded = true;

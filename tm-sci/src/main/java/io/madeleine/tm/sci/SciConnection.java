@@ -151,6 +151,12 @@ final class SciConnection implements ProtocolConnection {
     }
 
     @Override
+    public String seenOfLoss() {
+        String seen = breach;
+        return seen == null ? "" : seen;
+    }
+
+    @Override
     public void finish() {
         raiseState(FINISHED);
     }

@@ -123,6 +123,11 @@ final class Attention {
         }
     }
 
+    /** What is known of the connection's end, or an empty text. */
+    String seenOfLoss() {
+        return loss.seen();
+    }
+
     /** The wire's events are somebody else's from now on; returns false if they were before. */
     boolean close() {
         boolean first = interest.end();

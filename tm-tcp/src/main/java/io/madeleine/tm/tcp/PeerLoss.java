@@ -35,6 +35,12 @@ final class PeerLoss {
         return true;
     }
 
+    /** What has been noted, or an empty text. */
+    String seen() {
+        Reason noted = reason;
+        return noted == null ? "" : noted.text;
+    }
+
     /** Has what came before read, and then tells of the loss if there is one; returns how many events that was. */
     int report(ConnectionListener upper) {
         if (reason == null || reported) {

@@ -89,6 +89,11 @@ final class TcpConnection implements ProtocolConnection {
         return attention.hasBuffered();
     }
 
+    @Override
+    public String seenOfLoss() {
+        return attention.seenOfLoss();
+    }
+
     Attention attention() {
         return attention;
     }
