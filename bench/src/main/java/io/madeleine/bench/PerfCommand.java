@@ -9,6 +9,7 @@ import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Subject;
+import io.madeleine.bench.report.OutputFile;
 import io.madeleine.bench.report.ReportOptions;
 import io.madeleine.session.SessionInfo;
 import io.madeleine.session.SessionInfo.Protocol;
@@ -24,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -106,6 +109,7 @@ final class PerfCommand implements Callable<Integer> {
             names = "--pattern",
             paramLabel = "PATTERN",
             split = ",",
+            converter = PatternWord.class,
             defaultValue = "latency,bandwidth,rate",
             description = "What to measure. Default: ${DEFAULT-VALUE}.")
     List<Pattern> patterns = new ArrayList<>();
@@ -180,6 +184,7 @@ final class PerfCommand implements Callable<Integer> {
                 bytes -> check(bytes >= 1 && bytes <= MAX_BYTES, "--sizes " + bytes + ": expected 1 byte to 1GiB"));
         reports.check();
         history.check();
+        json.filter(file -> !file.equals("-")).ifPresent(file -> OutputFile.check(spec, "--json", Path.of(file)));
         Optional<List<String>> kept = reports.kept();
         if (kept.isPresent()) {
             return finish(kept.get(), true);
@@ -318,6 +323,19 @@ final class PerfCommand implements Callable<Integer> {
                 onlyJson ? spec.commandLine().getErr() : spec.commandLine().getOut();
         int code = history.finish(lines, reports.origin(), complete, out);
         return complete ? code : 1;
+    }
+
+    /** Patterns as people write them. */
+    static final class PatternWord implements ITypeConverter<Pattern> {
+        @Override
+        public Pattern convert(String text) {
+            try {
+                return Pattern.of(text);
+            } catch (IllegalArgumentException _) {
+                throw new TypeConversionException("there is no pattern " + text + ": expected some of "
+                        + Stream.of(Pattern.values()).map(Pattern::word).collect(Collectors.joining(", ")));
+            }
+        }
     }
 
     /** Bytes as people write them. */

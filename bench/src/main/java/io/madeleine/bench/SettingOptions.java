@@ -4,7 +4,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The options that say under which configuration is measured.
@@ -22,6 +24,7 @@ final class SettingOptions {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
+            converter = Setting.class,
             description = "Sets one key, as tm.tcp.no-delay=false or tm.sci.regular.cells=4. May be repeated.")
     private List<String> settings = new ArrayList<>();
 
@@ -29,6 +32,17 @@ final class SettingOptions {
             names = "--no-native",
             description = "Grants native access to no module; sci then has no single copy of ordinary memory.")
     private boolean noNative;
+
+    /** One setting, whose key and value are checked when all are read. */
+    static final class Setting implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            if (text.indexOf('=') < 1 || text.startsWith("-")) {
+                throw new TypeConversionException("'" + text + "': expected KEY=VALUE, such as wait.mode=spin");
+            }
+            return text;
+        }
+    }
 
     /** Whether native access is kept from all modules. */
     boolean noNative() {

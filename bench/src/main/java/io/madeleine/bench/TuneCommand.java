@@ -3,6 +3,7 @@ package io.madeleine.bench;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
+import io.madeleine.bench.report.OutputFile;
 import io.madeleine.pmm.spi.Availability;
 import io.madeleine.session.SessionInfo;
 import java.io.IOException;
@@ -99,6 +100,7 @@ final class TuneCommand implements Callable<Integer> {
         if (!(seconds >= 5 && seconds <= 3600)) {
             throw new ParameterException(spec.commandLine(), "--seconds " + seconds + ": expected 5 to 3600");
         }
+        file.ifPresent(wanted -> OutputFile.check(spec, "--write", wanted));
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         Optional<SessionInfo.Protocol> sci =

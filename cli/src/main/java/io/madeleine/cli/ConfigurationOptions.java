@@ -4,7 +4,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * Options that say which configuration counts.
@@ -22,8 +24,20 @@ final class ConfigurationOptions {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
+            converter = Setting.class,
             description = "Sets one key, for instance wait.mode=spin; counts more than the file. May be repeated.")
     List<String> settings = new ArrayList<>();
+
+    /** One setting, whose key and value are checked when all are read. */
+    static final class Setting implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            if (text.indexOf('=') < 1 || text.startsWith("-")) {
+                throw new TypeConversionException("'" + text + "': expected KEY=VALUE, such as wait.mode=spin");
+            }
+            return text;
+        }
+    }
 
     /** In the form which {@code Session.open} takes. */
     List<String> arguments() {

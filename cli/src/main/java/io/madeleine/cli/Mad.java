@@ -74,7 +74,11 @@ public final class Mad implements Runnable {
     static int run(PrintWriter out, PrintWriter err, Ansi ansi, String... arguments) {
         CommandLine line =
                 line(arguments).setOut(out).setErr(err).setColorScheme(CommandLine.Help.defaultColorScheme(ansi));
-        return execute(line, withoutHelpCommand(arguments));
+        String[] command = withoutHelpCommand(arguments);
+        boolean unknown = command.length > 1
+                && !command[0].startsWith("-")
+                && !line.getSubcommands().containsKey(command[0]);
+        return execute(line, unknown ? new String[] {command[0]} : command); // else --help would hide that it is
     }
 
     /** As the line does, and an Error, which it lets through, is one sentence too. */

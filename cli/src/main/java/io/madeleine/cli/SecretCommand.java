@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -70,6 +71,9 @@ final class SecretCommand implements Runnable {
 
     @Override
     public void run() {
+        if (file != null && file.toString().isBlank()) {
+            throw new ParameterException(spec.commandLine(), "\"" + file + "\": expected the name of a new file");
+        }
         String secret = Sessions.newSecret() + "\n";
         if (file == null) {
             PrintWriter out = spec.commandLine().getOut();

@@ -96,6 +96,15 @@ class MadTest {
     @ValueSource(
             strings = {
                 "info --jsno",
+                "info --set wait.mode",
+                "info --set =x",
+                "run -n 1 --set wait.mode Main",
+                "perf --set wait.mode",
+                "perf --pattern speed",
+                "tune --set =x",
+                "tune --write /no-such-directory/t.conf",
+                "perf --json /no-such-directory/rows.json",
+                "perf --report /no-such-directory/report.html",
                 "explain",
                 "secret one two",
                 "explain --bytes 64Ki --send LATE",
@@ -106,7 +115,6 @@ class MadTest {
                 "run -n two Main",
                 "run -n 0 Main",
                 "run -n 2 --on-failure ask Main",
-                "perf --pattern speed",
                 "perf --protocol nothing",
                 "perf --seconds 0",
                 "perf --sizes 0",
@@ -146,5 +154,39 @@ class MadTest {
         CommandLineRun test = CommandLineRun.of("test", "-pl", "pmm");
         assertEquals(Mad.USAGE, test.code());
         assertOneSentence(test.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"help pref", "pref --help", "help pref --help"})
+    void shouldSayThatItCannotHelpWithACommandThatThereIsNot(String line) {
+        CommandLineRun wrong = CommandLineRun.of(line.split(" "));
+        assertEquals(Mad.USAGE, wrong.code());
+        assertOneSentence(wrong.err());
+        assertTrue(wrong.err().startsWith("mad: there is no command pref: expected one of run, "), wrong.err());
+        assertEquals("", wrong.out());
+    }
+
+    @Test
+    void shouldSayThatASecretNeedsAFilesName() {
+        CommandLineRun wrong = CommandLineRun.of("secret", "");
+        assertEquals(Mad.USAGE, wrong.code());
+        assertTrue(wrong.err().startsWith("mad secret: \"\": expected the name of a new file"), wrong.err());
+    }
+
+    @Test
+    void shouldNameEachPatternOnce() {
+        String words = CommandLineRun.of("perf", "--pattern", "speed").err();
+        assertTrue(words.contains("latency, bandwidth, ") && words.contains("rsr-vthread, "), words);
+        assertFalse(words.contains("RSR_VTHREAD"), words);
+    }
+
+    @Test
+    void shouldCheckWhatNetworksAreToldBeforeItStartsAnything() {
+        CommandLineRun wrong =
+                CommandLineRun.of("run", "-n", "1", "--no-native", "--set", "tm.sci.short.ringg=1MiB", "NoSuchMain");
+        assertEquals(Mad.FAILURE, wrong.code());
+        assertOneSentence(wrong.err());
+        assertTrue(wrong.err().contains("unknown key madeleine.tm.sci.short.ringg"), wrong.err());
+        assertTrue(wrong.err().contains("did you mean short.ring?"), wrong.err());
     }
 }

@@ -45,6 +45,7 @@ public final class ReportOptions {
                         "--report " + report + ": expected a name that ends with one of "
                                 + String.join(", ", Reports.KINDS));
             }
+            OutputFile.check(spec, "--report", report);
         }
     }
 
