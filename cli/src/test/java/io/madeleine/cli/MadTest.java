@@ -187,6 +187,6 @@ class MadTest {
         assertEquals(Mad.FAILURE, wrong.code());
         assertOneSentence(wrong.err());
         assertTrue(wrong.err().contains("unknown key madeleine.tm.sci.short.ringg"), wrong.err());
-        assertTrue(wrong.err().contains("did you mean short.ring?"), wrong.err());
+        assertTrue(wrong.err().contains("did you mean ring?"), wrong.err());
     }
 }

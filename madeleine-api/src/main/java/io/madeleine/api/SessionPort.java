@@ -41,11 +41,14 @@ public interface SessionPort extends AutoCloseable {
      *
      * @param request a request of this port
      * @throws IllegalArgumentException if it is for another rank, address or secret
-     * @throws SessionException if the others have not come in time, or one of them has failed
+     * @throws SessionException if the others have not come in time, if one of them has failed, or if the port is closed
      */
     Session open(SessionRequest request);
 
-    /** Listens no more. Sessions that are open stay open; who waits to be let in is told. Idempotent. */
+    /**
+     * Listens no more. Sessions that are open stay open, and those whose processes are all there are opened to their end; who
+     * waits for others is told, in {@link #open} too. Idempotent.
+     */
     @Override
     void close();
 }

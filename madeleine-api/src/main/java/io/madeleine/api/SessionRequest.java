@@ -18,7 +18,7 @@ import java.util.Set;
  * @param secret what proves that a process may join; not empty
  * @param channels the channels that this session has, the same in all processes: configured as {@code madeleine.channels} says,
  *     or over the best network if that does not name them; if empty, all those of the configuration
- * @param settings settings by key, which count more than the configuration
+ * @param settings settings by key, which count more than the configuration; none of what the request says itself
  */
 public record SessionRequest(
         String name, int size, int rank, String address, String secret, Set<String> channels, Map<String, ?> settings) {

@@ -146,11 +146,15 @@ final class BootstrapClient implements Bootstrap {
                     throw new SessionException(membership + ": " + failure);
                 }
                 long leftNs = deadlineNs - System.nanoTime();
-                if (leftNs <= 0) {
-                    throw new SessionException(membership + ": not all processes have " + key
-                            + " within madeleine.session.open-timeout: " + whoIsMissing(key));
+                if (leftNs > 0) {
+                    news.awaitNanos(leftNs);
+                    continue;
                 }
-                news.awaitNanos(leftNs);
+                String who = whoIsMissing(key);
+                if (!exchangeComplete) { // else the last has come while the server was asked
+                    throw new SessionException(membership + ": not all processes have " + key
+                            + " within madeleine.session.open-timeout: " + who);
+                }
             }
             return List.copyOf(exchangeValues);
         } catch (InterruptedException e) {
@@ -170,7 +174,7 @@ final class BootstrapClient implements Bootstrap {
         missing = null;
         connection.send(new ControlMessage.Who(key));
         long deadlineNs = System.nanoTime() + ANSWER_NS;
-        while (missing == null && failure == null) {
+        while (missing == null && failure == null && !exchangeComplete) {
             long leftNs = deadlineNs - System.nanoTime();
             if (leftNs <= 0) {
                 return "and the bootstrap server does not answer";

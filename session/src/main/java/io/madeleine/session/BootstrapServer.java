@@ -28,6 +28,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
 
 /**
  * Where the processes of sessions meet: it gives a session its id, passes cards around, and tells everybody who left or
@@ -51,6 +52,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
             "it has not proved to know the secret within " + HANDSHAKE_TIMEOUT_MS + " ms",
             Acceptor.MAX_UNAUTHENTICATED);
     private static final long LAST_WORDS_MS = 2_000;
+    private static final int OTHERS_NAMED = 4;
 
     private final Settings settings;
     private final ThreadFactory memberThreads;
@@ -69,6 +71,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     private volatile boolean closed;
     private volatile boolean processLost;
     private volatile String turnedAway = "";
+    private boolean portClosed;
     private volatile Bootstrap.EndListener endListener = _ -> {};
     private volatile IntConsumer missedListener = _ -> {};
     private String onlySession = "";
@@ -206,6 +209,9 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         if (!onlySession.isEmpty() && !onlySession.equals(hello.session())) {
             return "here the session " + onlySession + " meets, not " + hello.session()
                     + ": expected the same madeleine.session.name, or another port in madeleine.session.hosts";
+        }
+        if (portClosed) {
+            return "the port is closed";
         }
         if (settings.ofPort()) {
             return refusalOfPort(hello);
@@ -368,17 +374,41 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         return turnedAway;
     }
 
+    @Override
+    public String othersWaiting(Room room) {
+        if (!settings.ofPort()) {
+            return "";
+        }
+        List<String> others = new ArrayList<>();
+        lock.lock();
+        try {
+            rooms.forEach((session, meetings) -> meetings.stream()
+                    .filter(other -> other != room)
+                    .forEach(other ->
+                            other.waiting().ifPresent(who -> others.add("session " + session + " of " + who))));
+        } finally {
+            lock.unlock();
+        }
+        if (others.isEmpty()) {
+            return "";
+        }
+        String more = others.size() > OTHERS_NAMED ? " and " + (others.size() - OTHERS_NAMED) + " more" : "";
+        return "; others wait at this port: "
+                + others.stream().sorted().limit(OTHERS_NAMED).collect(Collectors.joining(", ")) + more;
+    }
+
     /** Whether a process has ended, or seemed to, without leaving its session. */
     boolean hasLostProcess() {
         return processLost;
     }
 
-    /** Lets nobody in any more, and tells those who wait for rank 0; the sessions that are open go on. */
+    /** Lets nobody in any more, and tells those who wait for others; the sessions where all are there go on. */
     void closePort(String reason) {
         acceptor.close();
         List<Room> all = new ArrayList<>();
         lock.lock();
         try {
+            portClosed = true; // also for who has been accepted and has not said yet what it wants
             rooms.values().forEach(all::addAll);
         } finally {
             lock.unlock();

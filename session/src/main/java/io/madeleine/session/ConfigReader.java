@@ -7,11 +7,14 @@ import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.Suggestions;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -26,6 +29,7 @@ record ConfigReader(Config config) {
     /** The word for "find out yourself". */
     static final String AUTO = "auto";
 
+    private static final Pattern NUMBER = Pattern.compile("\\s*[-+]?[0-9.]+\\s*");
     private static final List<String> UNITS = List.of("ns", "us", "ms", "s");
 
     /** A text. */
@@ -50,11 +54,16 @@ record ConfigReader(Config config) {
     /** A whole number within bounds. */
     int number(String path, int minimum, int maximum) {
         String expected = "a whole number from " + minimum + " to " + maximum;
-        int number = read(path, expected, () -> config.getInt(path));
+        int number = read(path, expected, () -> whole(path));
         if (number < minimum || number > maximum) {
             throw wrong(path, expected);
         }
         return number;
+    }
+
+    /** Without a fraction, which the configuration's own reader would cut off. */
+    private int whole(String path) {
+        return new BigDecimal(config.getString(path).strip()).intValueExact();
     }
 
     /** A whole number within bounds, or {@code automatic} for the word "auto". */
@@ -63,7 +72,7 @@ record ConfigReader(Config config) {
             return automatic;
         }
         String expected = "auto or a whole number from " + minimum + " to " + maximum;
-        int number = read(path, expected, () -> config.getInt(path));
+        int number = read(path, expected, () -> whole(path));
         if (number < minimum || number > maximum) {
             throw wrong(path, expected);
         }
@@ -75,10 +84,16 @@ record ConfigReader(Config config) {
         String expected = "a duration with its unit, such as 50us, 200ms or 30s, of "
                 + (minimumNs == 0 ? "0 or more" : duration(minimumNs) + " or more");
         long ns = read(path, expected, () -> config.getDuration(path).toNanos());
-        if (ns < minimumNs) {
+        if (ns < minimumNs || (ns != 0 && isNumber(path))) { // a number would be milliseconds, without a word
             throw wrong(path, expected);
         }
         return ns;
+    }
+
+    private boolean isNumber(String path) {
+        ConfigValue value = config.getValue(path);
+        return value.valueType() == ConfigValueType.NUMBER
+                || NUMBER.matcher(value.unwrapped().toString()).matches();
     }
 
     /** In the largest unit that needs no fraction: "100ms". */
@@ -142,7 +157,7 @@ record ConfigReader(Config config) {
             return reading.get();
         } catch (ConfigException.Missing _) {
             throw new ConfigurationException(path + " is missing: expected " + expected);
-        } catch (ConfigException | ArithmeticException _) {
+        } catch (ConfigException | ArithmeticException | NumberFormatException _) {
             throw config.hasPathOrNull(path)
                     ? wrong(path, expected)
                     : new ConfigurationException(path + " is missing: expected " + expected);

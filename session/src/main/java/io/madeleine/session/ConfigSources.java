@@ -10,6 +10,7 @@ import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.Suggestions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /**
  * Gathers a configuration from its sources; {@code reference.conf} of this module says which goes before which.
@@ -188,6 +190,12 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
                         + config.root().get(key).origin().description() + "); did you mean " + ROOT + "?");
             }
         }
+        if (!config.isEmpty() && !config.root().containsKey(ROOT)) {
+            throw new ConfigurationException(
+                    "configuration file " + path.get() + givenBy + " sets nothing of Madeleine: it has "
+                            + String.join(", ", new TreeSet<>(config.root().keySet())) + ": expected keys under " + ROOT
+                            + ", as in " + ROOT + ".wait.mode = spin");
+        }
         return config;
     }
 
@@ -212,10 +220,16 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         return switch (value) {
             case String text
             when text.startsWith("[") || text.startsWith("{") || text.startsWith("\"") -> parsed(text, origin);
-            case Boolean _, Number _, Map<?, ?> _, Iterable<?> _, ConfigValue _, Duration _, ConfigMemorySize _ ->
+            case Boolean _, Number _, Map<?, ?> _, Iterable<?> _, ConfigValue _, ConfigMemorySize _ ->
                 ConfigValueFactory.fromAnyRef(value, origin);
+            case Duration duration -> ConfigValueFactory.fromAnyRef(text(duration), origin);
             default -> ConfigValueFactory.fromAnyRef(value.toString(), origin);
         };
+    }
+
+    /** With its unit, and all its nanoseconds. */
+    private static String text(Duration duration) {
+        return duration.getNano() == 0 ? duration.getSeconds() + "s" : duration.toNanos() + "ns";
     }
 
     private static ConfigValue parsed(String text, String origin) {

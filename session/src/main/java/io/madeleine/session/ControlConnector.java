@@ -36,6 +36,9 @@ final class ControlConnector {
             } catch (HandshakeException e) {
                 throw new SessionException(membership + ": " + server + " cannot be joined: " + e.getMessage(), e);
             } catch (IOException e) {
+                if (e instanceof ConnectException && isOwnPort(membership)) {
+                    throw new SessionException(membership + ": the port at " + server + " is closed", e);
+                }
                 if (deadlineNs - System.nanoTime() <= pauseMs * 1_000_000) {
                     throw new SessionException(
                             membership + ": " + who(membership) + " cannot be reached at " + server
@@ -45,6 +48,11 @@ final class ControlConnector {
             }
             pause(pauseMs, membership);
         }
+    }
+
+    /** Whether this process listens there: it does from before it joins until its port is closed. */
+    private static boolean isOwnPort(Membership membership) {
+        return membership.contact() instanceof Membership.Contact.Root root && root.here();
     }
 
     private static Joined attempt(HostAddress server, byte[] key, Membership membership, long deadlineNs)

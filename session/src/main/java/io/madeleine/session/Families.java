@@ -18,6 +18,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +65,17 @@ final class Families {
         }
         provide(guiceModules, families);
         return new Families(families);
+    }
+
+    /**
+     * Checks what the families read of the configuration, without wiring them.
+     *
+     * @throws ConfigurationException if a key or a value is wrong
+     */
+    static void check(SessionConfig config) {
+        config.families().stream()
+                .filter(family -> family.enabled() && family.guiceModule().isPresent())
+                .forEach(family -> load(family, config.root(), new HashMap<>(), new HashMap<>()));
     }
 
     /**

@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.Suggestions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -129,6 +129,7 @@ public final class Launcher implements AutoCloseable {
         given.put(Surroundings.SECRET, inheritedSecret(plan).orElseGet(Secrets::generate));
         Surroundings surroundings = new Surroundings(given, new Properties(), Surroundings.ownCommandLine());
         SessionConfig config = SessionConfig.from(ConfigSources.ofArguments(List.of(), surroundings));
+        Families.check(config);
         Launcher launcher = new Launcher(plan, config, new Spawner.Terminal(out, errors, new ReentrantLock()));
         try {
             launcher.startAll(config.membership().secret());
@@ -238,7 +239,7 @@ public final class Launcher implements AutoCloseable {
             if (failure == 0) {
                 failure = code == 0 ? LEFT_OPEN : code;
             }
-            boolean stop = plan.conduct().onFailure() == OnFailure.STOP && left > 1;
+            boolean stop = plan.conduct().onFailure() == OnFailure.STOP && (left > 1 || spawner.hasRunning());
             errors.println(
                     "mad run: " + wrong.orElseGet(() -> sentence(rank, code)) + (stop ? "; stopping the others" : ""));
             if (stop) {

@@ -20,6 +20,7 @@ final class ListeningPort implements SessionPort {
     private final String secret;
     private final BootstrapServer server;
     private final HostAddress address;
+    private volatile boolean closed;
 
     private ListeningPort(String secret, BootstrapServer server, String host) {
         this.secret = secret;
@@ -68,11 +69,15 @@ final class ListeningPort implements SessionPort {
             throw new IllegalArgumentException(
                     request + ": expected rank 0 and the address and secret of the port at " + address);
         }
+        if (closed) {
+            throw new SessionException(request + ": the port at " + address + " is closed");
+        }
         return Sessions.open(request, true, Optional.empty());
     }
 
     @Override
     public void close() {
+        closed = true;
         server.closePort("it has closed its port");
     }
 }

@@ -10,6 +10,7 @@ import io.madeleine.api.Signal;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SessionArenas;
+import io.madeleine.pmm.spi.Suggestions;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.MemoryDrain;
 import io.madeleine.switching.SwitchedChannel;

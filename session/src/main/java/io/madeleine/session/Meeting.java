@@ -37,11 +37,14 @@ final class Meeting {
     private static Bootstrap serveAndJoin(
             Membership membership, List<HostAddress> hosts, long peerTimeoutNs, long deadlineNs) {
         HostAddress address = hosts.getFirst();
+        InetSocketAddress where = listenAt(address, hosts);
         BootstrapServer server;
         try {
+            if (where.isUnresolved()) {
+                throw new IOException("no address is known for the host name " + address.host());
+            }
             server = new BootstrapServer(
-                    listenAt(address, hosts),
-                    new BootstrapServer.Settings(membership.size(), membership.secret(), 0, peerTimeoutNs));
+                    where, new BootstrapServer.Settings(membership.size(), membership.secret(), 0, peerTimeoutNs));
         } catch (IOException e) {
             throw new SessionException(
                     membership + ": rank 0 cannot listen at " + address + ": " + e.getMessage()

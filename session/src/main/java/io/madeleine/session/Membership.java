@@ -25,20 +25,44 @@ record Membership(String name, int rank, int size, Contact contact, String secre
     private static final String SIZE = "madeleine.session.size";
     private static final String SECRET = GivenSecret.KEY;
     private static final String LAUNCHER = "madeleine.session.launcher";
+    private static final String NAME = "madeleine.session.name";
+
+    /** The keys that say who this process is and how it finds the others. */
+    static final List<String> KEYS = List.of(NAME, RANK, SIZE, HOSTS, LAUNCHER, SECRET, GivenSecret.FILE_KEY);
 
     /** How the processes of a session find each other. */
     sealed interface Contact {
         /** Nobody to find. */
-        record Alone() implements Contact {}
+        record Alone() implements Contact {
+            @Override
+            public String toString() {
+                return "alone";
+            }
+        }
 
         /** A launcher listens. */
-        record Launcher(HostAddress address) implements Contact {}
+        record Launcher(HostAddress address) implements Contact {
+            @Override
+            public String toString() {
+                return "launcher at " + address;
+            }
+        }
 
         /** Rank 0 listens, for a session that is opened on request; {@code here} if this process does already. */
-        record Root(HostAddress address, boolean here) implements Contact {}
+        record Root(HostAddress address, boolean here) implements Contact {
+            @Override
+            public String toString() {
+                return (here ? "port at " : "rank 0 at ") + address;
+            }
+        }
 
         /** Rank 0 listens. */
-        record StaticHosts(List<HostAddress> hosts) implements Contact {}
+        record StaticHosts(List<HostAddress> hosts) implements Contact {
+            @Override
+            public String toString() {
+                return "rank 0 at " + hosts.getFirst();
+            }
+        }
     }
 
     /** As a request says. */
@@ -96,7 +120,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                     SIZE, "1 or auto for a process alone; processes find each other with \"mad run\" or " + HOSTS);
         }
         int rank = reader.numberOrAuto(RANK, 0, 0, 0);
-        return new Membership(reader.name("madeleine.session.name"), rank, 1, new Contact.Alone(), secret);
+        return new Membership(reader.name(NAME), rank, 1, new Contact.Alone(), secret);
     }
 
     private static Membership launched(ConfigReader reader, String launcher, String source, Surroundings given) {
@@ -115,7 +139,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                     SECRET + " is empty: expected the launcher's secret, here, in the file that " + GivenSecret.FILE_KEY
                             + " names, or in " + Surroundings.SECRET + " of the environment");
         }
-        return new Membership(reader.name("madeleine.session.name"), rank, size, new Contact.Launcher(address), secret);
+        return new Membership(reader.name(NAME), rank, size, new Contact.Launcher(address), secret);
     }
 
     private static HostAddress launcherAddress(String launcher, String source) {
@@ -176,8 +200,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                     + GivenSecret.FILE_KEY + " names, or in " + Surroundings.SECRET + " of the environment, since "
                     + HOSTS + " names addresses that others can reach too");
         }
-        return new Membership(
-                reader.name("madeleine.session.name"), rank, size, new Contact.StaticHosts(hosts), secret);
+        return new Membership(reader.name(NAME), rank, size, new Contact.StaticHosts(hosts), secret);
     }
 
     @Override

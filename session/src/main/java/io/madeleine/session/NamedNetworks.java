@@ -2,6 +2,7 @@ package io.madeleine.session;
 
 import com.typesafe.config.ConfigUtil;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.Suggestions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

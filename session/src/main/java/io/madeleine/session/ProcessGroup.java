@@ -167,6 +167,10 @@ final class ProcessGroup {
         }
     }
 
+    boolean isRunning() {
+        return !over.isDone();
+    }
+
     /** Whether all have ended within this time. */
     boolean awaitEnd(long timeoutNs) {
         try {

@@ -12,6 +12,8 @@ import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Room {
     private static final int SIGNS_PER_TIMEOUT = 3;
+    private static final int RANKS_NAMED = 8;
 
     private final String sessionId;
     private final Settings settings;
@@ -67,6 +70,9 @@ final class Room {
 
         /** Why somebody was not let in, to be told to those who wait for him; empty if nobody was turned away. */
         String turnedAway();
+
+        /** Who waits in other rooms, perhaps since they are configured otherwise; empty if nobody does. */
+        String othersWaiting(Room room);
     }
 
     /** A room where nobody is yet. */
@@ -116,6 +122,25 @@ final class Room {
         return count(false) == members.length;
     }
 
+    /** Of how many processes it is and which of them wait for others, "3 processes (rank 1, rank 2)"; empty if nobody waits. */
+    Optional<String> waiting() {
+        lock.lock();
+        try {
+            if (isFull() || isOver() || failure != null) {
+                return Optional.empty();
+            }
+            String ranks = IntStream.range(0, members.length)
+                    .filter(this::isPresent)
+                    .limit(RANKS_NAMED)
+                    .mapToObj(rank -> "rank " + rank)
+                    .collect(Collectors.joining(", "));
+            return Optional.of(
+                    members.length + " processes (" + ranks + (count(true) > RANKS_NAMED ? ", ..." : "") + ")");
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether it can still become a session that a process comes to now. */
     boolean suits(ControlMessage.Hello hello) {
         lock.lock();
@@ -128,11 +153,11 @@ final class Room {
         }
     }
 
-    /** Tells those who wait here that rank 0 will not come. */
+    /** Tells those who wait here that nobody else will come; if all are here, the session is opened to its end. */
     void turnOut(String reason) {
         lock.lock();
         try {
-            if (members[0] == null) {
+            if (!isFull() && failure == null) {
                 failure = new ControlMessage.Abort(0, reason);
                 broadcast(failure, -1);
             }
@@ -241,7 +266,10 @@ final class Room {
     private boolean handle(int rank, ControlConnection connection, ControlMessage message) throws IOException {
         switch (message) {
             case ControlMessage.Put put -> put(rank, put);
-            case ControlMessage.Who(String key) -> connection.send(new ControlMessage.Missing(key, missing(key)));
+            case ControlMessage.Who(String key) -> {
+                String whoElse = isFull() ? "" : house.turnedAway() + house.othersWaiting(this);
+                connection.send(new ControlMessage.Missing(key, missing(key) + whoElse));
+            }
             case ControlMessage.Beat() -> {}
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
             case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
@@ -299,7 +327,7 @@ final class Room {
                     who.add("rank " + rank + " (process " + member.pid + ") is not that far");
                 }
             }
-            return isFull() ? who.toString() : who + house.turnedAway();
+            return who.toString();
         } finally {
             lock.unlock();
         }

@@ -3,6 +3,7 @@ package io.madeleine.session;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
+import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.SessionRequest;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
@@ -49,6 +50,12 @@ record SessionConfig(
 
     /** Reads and checks everything for a session that is opened on request. */
     static SessionConfig of(SessionRequest request, boolean here, ConfigSources sources) {
+        for (String key : Membership.KEYS) {
+            if (sources.explicit().hasPathOrNull(key)) {
+                throw new ConfigurationException(request + ": its settings have " + key + ": expected none of "
+                        + String.join(", ", Membership.KEYS) + ", since the request itself says that");
+            }
+        }
         SessionConfig config = from(new ConfigReader(sources.load()), Membership.of(request, here));
         return request.channels().isEmpty() ? config : config.withChannels(request.channels());
     }

@@ -91,6 +91,11 @@ final class Spawner {
         }
     }
 
+    /** Whether some that were started have not ended. */
+    boolean hasRunning() {
+        return groups.stream().anyMatch(ProcessGroup::isRunning);
+    }
+
     /** Waits until all that were started have ended, also those that are started meanwhile. */
     void awaitEnd() throws InterruptedException {
         for (int i = 0; i < groups.size(); i++) {

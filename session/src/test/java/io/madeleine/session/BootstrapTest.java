@@ -609,4 +609,70 @@ class BootstrapTest {
             assertEquals(-1, in.read());
         }
     }
+
+    private BootstrapServer port() throws IOException {
+        BootstrapServer port = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(BootstrapServer.ANY_SIZE, SECRET, 0, PEER_TIMEOUT_NS));
+        opened.add(port);
+        return port;
+    }
+
+    @Test
+    void shouldTellAllWhoWaitAtAPortThatItIsClosed() throws Exception {
+        BootstrapServer port = port();
+        BootstrapClient zero = join(port, 0, 3);
+        BootstrapClient two = join(port, 2, 3);
+        BootstrapClient other = join(port, member(port, "other", 1, 2, SECRET));
+        port.closePort("it has closed its port");
+        for (BootstrapClient waiting : List.of(zero, two, other)) {
+            String message = messageOf(() -> waiting.exchange("told their names", new byte[1], in(5)));
+            assertTrue(message.contains("it has closed its port"), message);
+        }
+    }
+
+    @Test
+    void shouldOpenToItsEndASessionWhoseProcessesAreAllAtThePortThatCloses() throws Exception {
+        BootstrapServer port = port();
+        BootstrapClient zero = join(port, 0, 2);
+        BootstrapClient one = join(port, 1, 2);
+        port.closePort("it has closed its port");
+        TestSessions.all(List.of(
+                () -> zero.exchange("told their names", new byte[1], in(20)),
+                () -> one.exchange("told their names", new byte[1], in(20))));
+    }
+
+    @Test
+    void shouldSayAtOnceThatItsOwnPortIsClosed() throws Exception {
+        BootstrapServer port = port();
+        Membership root = new Membership("s", 0, 2, new Membership.Contact.Root(at(port), true), SECRET);
+        port.closePort("it has closed its port");
+        awaitRefusal(port.address());
+        String message = messageOf(() -> BootstrapClient.join(root, at(port), PEER_TIMEOUT_NS, in(5)));
+        assertTrue(message.contains("the port at " + at(port) + " is closed"), message);
+    }
+
+    @Test
+    void shouldNameWhoElseWaitsAtAPort() throws Exception {
+        BootstrapServer port = port();
+        BootstrapClient zero = join(port, 0, 2);
+        join(port, member(port, "s", 1, 3, SECRET));
+        join(port, member(port, "misspelt", 1, 2, SECRET));
+        String message = messageOf(() -> zero.exchange("told their names", new byte[1], in(0.1)));
+        assertTrue(message.contains("rank 1 has not joined"), message);
+        assertTrue(
+                message.contains("others wait at this port: session misspelt of 2 processes (rank 1),"
+                        + " session s of 3 processes (rank 1)"),
+                message);
+    }
+
+    @Test
+    void shouldTakeWhatCompletesWhileItAsksWhoIsMissing() throws Exception {
+        BootstrapServer server = server(2);
+        BootstrapClient zero = join(server, 0, 2);
+        BootstrapClient one = join(server, 1, 2);
+        String early = messageOf(() -> zero.exchange("told their names", new byte[1], in(0)));
+        assertTrue(early.contains("rank 1 (process") && !early.contains("rank 0 (process"), early);
+        assertEquals(2, one.exchange("told their names", new byte[1], in(0)).size());
+    }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.LaunchRequest;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import java.io.BufferedReader;
@@ -135,6 +136,18 @@ class LauncherIT {
     }
 
     @Test
+    void shouldStopWhatItsLastRankHasLaunchedWhenThatFails() throws Exception {
+        LaunchPlan plan = LaunchPlan.of(1, java(SessionProgram.class, "launch-and-halt"))
+                .withSettings(settings())
+                .withConduct(conduct(OnFailure.STOP, true));
+        long startNs = System.nanoTime();
+        assertEquals(5, run(plan));
+        assertTrue(System.nanoTime() - startNs < Duration.ofSeconds(60).toNanos(), "it waits for what was launched");
+        String words = errors.toString(StandardCharsets.UTF_8);
+        assertTrue(words.contains("exit code 5") && words.contains("stopping the others"), words);
+    }
+
+    @Test
     void shouldKillWhatDoesNotEndInTime() throws Exception {
         LaunchPlan plan = source(
                         2,
@@ -176,6 +189,11 @@ class LauncherIT {
         LaunchPlan plan = source(1, "Never", "System.out.println(1);").withSettings(List.of("wait.mode=spinn"));
         ConfigurationException wrong = assertThrows(ConfigurationException.class, () -> start(plan));
         assertTrue(wrong.getMessage().contains("did you mean spin?"), wrong.getMessage());
+        LaunchPlan ofANetwork = source(1, "NeverStarted", "System.out.println(\"started\");")
+                .withSettings(Stream.concat(settings().stream(), Stream.of("tm.loop.wrong=1"))
+                        .toList());
+        wrong = assertThrows(ConfigurationException.class, () -> start(ofANetwork));
+        assertEquals("madeleine.tm.loop.wrong is wrong", wrong.getMessage());
     }
 
     @Test
@@ -289,6 +307,10 @@ class LauncherIT {
                 endEarly(args[0].startsWith("killed"));
             }
             try (Session session = Session.open()) {
+                if (args[0].equals("launch-and-halt")) {
+                    session.launch(LaunchRequest.system(1, "sleep", "90"));
+                    Runtime.getRuntime().halt(5);
+                }
                 if (args[0].equals("plain")) {
                     System.out.println(
                             "rank " + session.rank() + " of " + session.size() + " " + session.channelNames());

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
@@ -421,5 +422,54 @@ class SessionConfigTest {
     void shouldWriteDurationsInAUnitThatPeopleRead() {
         assertContains(refusal("session.open-timeout=1ns"), "of 1ms or more");
         assertContains(refusal("peer-timeout=1ms"), "of 100ms or more");
+    }
+
+    @Test
+    void shouldRefuseDurationsWithoutAUnitAndNumbersThatAreNotWhole() throws Exception {
+        String expected = "expected a duration with its unit, such as 50us";
+        for (String number : List.of("200", " 1.5 ", "0.001")) {
+            assertContains(refusal("wait.spin=" + number), "madeleine.wait.spin = ", expected);
+        }
+        Path file = Files.writeString(directory.resolve("x.conf"), "madeleine.wait.spin = 200");
+        assertContains(refusal("--conf=" + file), "madeleine.wait.spin = 200", expected);
+        assertEquals(0, config("wait.spin=0").waiting().spinNs());
+        assertEquals(
+                1_500,
+                SessionConfig.from(TestSessions.sources(Map.of("wait.spin", Duration.ofNanos(1_500))))
+                        .waiting()
+                        .spinNs());
+        assertContains(refusal("wait.yields=1.5"), "madeleine.wait.yields = ", "expected a whole number");
+        assertContains(refusal("session.size=1.5"), "madeleine.session.size = ", "a whole number");
+    }
+
+    @Test
+    void shouldRefuseAFileWithoutAKeyOfItsOwn() throws Exception {
+        Path file = Files.writeString(directory.resolve("bare.conf"), "wait.mode = spin");
+        assertContains(refusal("--conf=" + file), file.toString(), "it has wait", "expected keys under madeleine");
+        assertEquals(config(), config("--conf=" + Files.writeString(directory.resolve("empty.conf"), "# nothing")));
+    }
+
+    @Test
+    void shouldSayThatRankZerosHostNameMeansNoAddress() {
+        Membership root = new Membership(
+                "s",
+                0,
+                2,
+                new Membership.Contact.StaticHosts(List.of(new HostAddress("a.b..c", 7000), new HostAddress("a", 0))),
+                "s");
+        SessionConfig some = config();
+        SessionConfig config = new SessionConfig(
+                root,
+                some.timeouts(),
+                some.waiting(),
+                some.channels(),
+                some.networks(),
+                some.families(),
+                some.selfDescribed(),
+                some.root());
+        assertContains(
+                assertThrows(SessionException.class, () -> Meeting.join(config, System.nanoTime()))
+                        .getMessage(),
+                "rank 0 cannot listen at a.b..c:7000: no address is known for the host name a.b..c");
     }
 }

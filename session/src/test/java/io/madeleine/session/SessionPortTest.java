@@ -13,12 +13,15 @@ import io.madeleine.api.SessionPort;
 import io.madeleine.api.SessionRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sessions that are opened on request, among ranks of one JVM. */
 @Timeout(60)
@@ -136,5 +139,25 @@ class SessionPortTest {
         try (SessionPort port = SessionPort.open("127.0.0.1")) {
             assertThrows(IllegalArgumentException.class, () -> port.open(port.request("x", 2, 1)));
         }
+    }
+
+    @Test
+    void shouldSayAtOnceThatThePortIsClosed() {
+        SessionPort port = SessionPort.open("127.0.0.1");
+        port.close();
+        SessionException closed =
+                assertThrows(SessionException.class, () -> port.open(over(port.request("late", 2, 0))));
+        assertTrue(
+                ("" + closed.getMessage()).contains("the port at " + port.address() + " is closed"), closed::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"session.name", "madeleine.session.secret", "session.rank", "session.hosts"})
+    void shouldRefuseSettingsOfWhatTheRequestSays(String key) {
+        SessionRequest request =
+                SessionRequest.of("x", 1, 0, "127.0.0.1:7000", "s").withSettings(Map.of(key, "1"));
+        String refusal = assertThrows(ConfigurationException.class, () -> Session.open(request))
+                .getMessage();
+        assertTrue(refusal.contains(key) && refusal.contains("the request itself says"), refusal);
     }
 }

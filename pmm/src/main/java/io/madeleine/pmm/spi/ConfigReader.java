@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /**
  * Reads one object of the configuration, such as a family's, and knows where it stands: what is wrong becomes a {@link
@@ -21,6 +22,8 @@ import java.util.function.Supplier;
  * @param path of the object
  */
 public record ConfigReader(Config root, String path) {
+    private static final Pattern NUMBER = Pattern.compile("\\s*[-+]?[0-9.]+\\s*");
+
     /** An object in this one. */
     public ConfigReader at(String key) {
         ConfigReader inner = new ConfigReader(root, path + "." + quoted(key));
@@ -50,7 +53,7 @@ public record ConfigReader(Config root, String path) {
         for (String key : keys()) {
             if (!List.of(known).contains(key)) {
                 throw new ConfigurationException("unknown key " + pathOf(key, false) + " (" + origin(key)
-                        + "); known are " + String.join(", ", known));
+                        + "); known are " + String.join(", ", known) + Suggestions.didYouMean(key, List.of(known)));
             }
         }
     }
@@ -86,7 +89,8 @@ public record ConfigReader(Config root, String path) {
     public int integer(String key, int least, int most) {
         String accepted = "a whole number from " + least + " to " + most;
         long value = read(key, accepted, () -> root.getLong(pathOf(key, false)));
-        require(key, value >= least && value <= most, accepted);
+        boolean whole = value == root.getDouble(pathOf(key, false)); // else its fraction was cut off
+        require(key, whole && value >= least && value <= most, accepted);
         return (int) value;
     }
 
@@ -106,6 +110,9 @@ public record ConfigReader(Config root, String path) {
     /** A duration in nanoseconds within bounds, which are in the text that says what is accepted. */
     public long durationNs(String key, long least, long most, String accepted) {
         long ns = read(key, accepted, () -> root.getDuration(pathOf(key, false), TimeUnit.NANOSECONDS));
+        if (ns != 0 && NUMBER.matcher(found(key)).matches()) { // it would be milliseconds, without a word
+            throw wrong(key, found(key) + " without a unit", accepted);
+        }
         require(key, ns >= least && ns <= most, accepted);
         return ns;
     }

@@ -47,7 +47,7 @@ final class Offer extends Handshake {
             delete(unnamed);
             throw noRoom(
                     "cannot reserve " + layout.totalBytes() + " bytes of shared memory (" + sizes + ", both ways) in "
-                            + directory.path() + ": " + e.getMessage() + "; " + directory.room()
+                            + directory.path() + ": " + e.getMessage() + "; " + directory.room(e, layout.totalBytes())
                             + "; make room, give another place with " + SciConfig.ROOT
                             + ".directory, or smaller sizes with " + SciConfig.ROOT + ".short.ring, .regular.cell and"
                             + " .regular.cells, as conf/many-processes.conf does",

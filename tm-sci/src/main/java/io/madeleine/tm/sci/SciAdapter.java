@@ -89,7 +89,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         } catch (IOException e) {
             throw new SessionException(
                     "cannot reserve " + InboxLayout.BYTES + " bytes of shared memory in " + directory.path() + ": "
-                            + e.getMessage() + "; " + directory.room()
+                            + e.getMessage() + "; " + directory.room(e, InboxLayout.BYTES)
                             + "; make room (conf/many-processes.conf has connections take little), or give another place with "
                             + SciConfig.ROOT + ".directory",
                     e);

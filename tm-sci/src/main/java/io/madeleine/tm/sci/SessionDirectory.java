@@ -266,6 +266,13 @@ final class SessionDirectory implements AutoCloseable {
         return bytes == Long.MAX_VALUE ? "how much is free there is not known" : bytes + " bytes are free there";
     }
 
+    /** The same for who could not make a file of so many bytes: where they would fit, it is files that are too many. */
+    String room(IOException failure, long bytes) {
+        long free = freeBytes();
+        boolean full = String.valueOf(failure.getMessage()).contains("No space left");
+        return room() + (full && free != Long.MAX_VALUE && free >= bytes ? ", but no inodes, perhaps: see df -i" : "");
+    }
+
     /**
      * Removes the files of a process that was killed.
      *

@@ -70,6 +70,22 @@ class FullFileSystemTest {
     }
 
     @Test
+    void shouldSayThatInodesAreUsedUpWhereThereIsRoom() throws Exception {
+        StringBuilder failures = new StringBuilder();
+        for (int inodes = 2; inodes <= 12; inodes++) {
+            fileSystem.remount("size=4m,nr_inodes=" + inodes);
+            try (Side _ = Side.open(directory, 1)) {
+                break; // these are enough
+            } catch (SessionException e) {
+                failures.append(e.getMessage()).append('\n');
+            }
+        }
+        assertTrue(
+                failures.toString().matches("(?s).*bytes are free there, but no inodes, perhaps.*"),
+                failures::toString);
+    }
+
+    @Test
     void shouldSayThatAFileSystemIsReadOnly() throws Exception {
         fileSystem.remount("ro");
         SciPmm pmm = new SciPmm(SciConfig.from(Side.config(directory, "")));

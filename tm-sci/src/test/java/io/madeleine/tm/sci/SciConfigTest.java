@@ -88,11 +88,13 @@ class SciConfigTest {
             regular.cell = 5000     | multiple of 4 KiB
             regular.cell = 0        | from 4096 B to
             regular.cells = 1       | from 2 to 1024
+            regular.cells = 2.5     | from 2 to 1024
             regular.cells = many    | a whole number
             dma.single-copy = maybe | auto, on or off
             dma.from = 1 KiB        | 4096 bytes or more
             dma.to = 1 KiB          | unlimited, none, or a size of 4096 bytes or more
             directory = here        | absolute path
+            short.ringg = 1 MiB     | did you mean ring?
             short.rng = 1           | known are max-block, buffer, ring
             directry = /mnt/x       | known are enabled, guice-module, directory, short, regular, dma
             """)

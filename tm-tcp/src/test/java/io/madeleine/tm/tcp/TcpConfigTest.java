@@ -93,6 +93,11 @@ class TcpConfigTest {
             value = {
                 "io = fast | madeleine.tm.tcp.io is fast | nio, epoll, io_uring, auto",
                 "backlog = 0 | madeleine.tm.tcp.backlog is 0 | from 1 to 65535",
+                "backlog = 1.5 | madeleine.tm.tcp.backlog is 1.5 | whole number",
+                "close-linger = 200 | close-linger is 200 without a unit | as in \"10s\"",
+                "handshake.timeout = \"3000\" | handshake.timeout is 3000 without a unit | as in \"10s\"",
+                "coalesce-time = 1 | coalesce-time is 1 without a unit | as in \"20us\"",
+                "no-dely = true | unknown key madeleine.tm.tcp.no-dely | did you mean no-delay?",
                 "backlog = many | madeleine.tm.tcp.backlog is many | whole number",
                 "enabled = perhaps | madeleine.tm.tcp.enabled is perhaps | true or false",
                 "stream.buffer = 1 KiB | stream.buffer is 1 KiB | from 4096 B",

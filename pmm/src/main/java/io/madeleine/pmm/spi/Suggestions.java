@@ -1,4 +1,4 @@
-package io.madeleine.session;
+package io.madeleine.pmm.spi;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -10,18 +10,18 @@ import java.util.stream.Collectors;
  *
  * <p>Threading: stateless.
  */
-final class Suggestions {
+public final class Suggestions {
     private Suggestions() {}
 
     /** "; did you mean X?", or nothing if no candidate is near. */
-    static String didYouMean(String written, Collection<String> candidates) {
+    public static String didYouMean(String written, Collection<String> candidates) {
         return nearest(written, candidates)
                 .map(candidate -> "; did you mean " + candidate + "?")
                 .orElse("");
     }
 
     /** The candidate that differs by few edits: at most two, and at most a third of the word. */
-    static Optional<String> nearest(String written, Collection<String> candidates) {
+    public static Optional<String> nearest(String written, Collection<String> candidates) {
         int allowed = Math.clamp(written.length() / 3, 1, 2);
         return candidates.stream()
                 .filter(candidate -> distance(written, candidate) <= allowed)
@@ -29,7 +29,7 @@ final class Suggestions {
     }
 
     /** "a, b or c". */
-    static String anyOf(Collection<String> values) {
+    public static String anyOf(Collection<String> values) {
         String list = values.stream().collect(Collectors.joining(", "));
         int last = list.lastIndexOf(", ");
         return last < 0 ? list : list.substring(0, last) + " or " + list.substring(last + 2);

@@ -1,4 +1,4 @@
-package io.madeleine.session;
+package io.madeleine.pmm.spi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
