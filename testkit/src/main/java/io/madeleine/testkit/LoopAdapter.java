@@ -3,11 +3,13 @@ package io.madeleine.testkit;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.RemoteMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +28,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
     private final ProcessContext context;
     private final String address;
     private final OneAtATime polling;
+    private final LoopRemoteMemory remoteMemory;
     private final List<Wish> wishes = new CopyOnWriteArrayList<>();
     private final List<Made> connections = new ArrayList<>();
     private volatile LoopConnection[] polled = {};
@@ -50,6 +53,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         this.context = context;
         this.address = fabric.newAddress();
         this.polling = new OneAtATime(fabric, "polling of " + this);
+        this.remoteMemory = new LoopRemoteMemory(fabric, context, this::ring);
     }
 
     LoopFabric fabric() {
@@ -82,6 +86,16 @@ final class LoopAdapter implements Adapter, ProgressSource {
     @Override
     public ProtocolChannel openChannel(String channelName) {
         return new LoopChannel(this, channelName);
+    }
+
+    @Override
+    public Optional<MemorySource> memorySource() {
+        return Optional.of(remoteMemory);
+    }
+
+    @Override
+    public Optional<RemoteMemory> remoteMemory() {
+        return Optional.of(remoteMemory);
     }
 
     @Override
@@ -174,6 +188,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
                 throw fabric.violation(this + " was polled after it was closed");
             }
             int work = wishes.isEmpty() ? 0 : fulfilWishes(nowNs);
+            work += remoteMemory.poll();
             for (LoopConnection connection : polled) {
                 work += connection.poll();
             }
@@ -188,6 +203,9 @@ final class LoopAdapter implements Adapter, ProgressSource {
         polling.enter();
         try {
             armed = true;
+            if (remoteMemory.hasNews()) {
+                return false;
+            }
             for (Wish wish : wishes) {
                 if (wish.meeting().wire() != null) {
                     return false;
@@ -232,6 +250,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
             left = connections.stream().map(Made::connection).toList();
         }
         left.forEach(LoopConnection::close);
+        remoteMemory.close();
     }
 
     @Override

@@ -5,8 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,8 @@ public final class LoopFabric {
     private final Map<String, LoopMeeting> meetings = new HashMap<>();
     private final Queue<ContractViolation> violations = new ConcurrentLinkedQueue<>();
 
+    private final Map<Long, LoopRemoteMemory.Export> exports = new ConcurrentHashMap<>();
+    private final AtomicLong keyCount = new AtomicLong();
     private volatile boolean still;
 
     /** A medium that nobody uses yet. */
@@ -44,6 +48,15 @@ public final class LoopFabric {
         ContractViolation violation = new ContractViolation(what);
         violations.add(violation);
         return violation;
+    }
+
+    /** The memory that was exported, by its keys. */
+    Map<Long, LoopRemoteMemory.Export> exports() {
+        return exports;
+    }
+
+    long newKey() {
+        return keyCount.incrementAndGet();
     }
 
     String newAddress() {

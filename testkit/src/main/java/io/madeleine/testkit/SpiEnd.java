@@ -1,6 +1,7 @@
 package io.madeleine.testkit;
 
 import io.madeleine.pmm.SelectorReactor;
+import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
@@ -13,6 +14,7 @@ import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     final ProtocolModule driver;
     final ProcessIdentity identity;
     final Reactor reactor;
+    final SessionArenas arenas = new SessionArenas(Optional.empty());
     final Adapter adapter;
     final ProtocolChannel channel;
     volatile int upcallCount;
@@ -45,7 +48,14 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         this.adapter = driver.openAdapter(
                 driver.adapterNames().getFirst(),
                 new ProcessContext(
-                        sessionId, identity, SECRET, reactor, System.getLogger("io.madeleine.testkit.contract")));
+                        sessionId,
+                        identity,
+                        SECRET,
+                        true,
+                        reactor,
+                        System.getLogger("io.madeleine.testkit.contract"),
+                        arenas.memory()));
+        arenas.takeFrom(adapter.memorySource().stream().toList());
         this.channel = adapter.openChannel("contract");
     }
 
@@ -120,5 +130,6 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     public void close() {
         adapter.close();
         reactor.close();
+        arenas.close();
     }
 }

@@ -32,6 +32,11 @@ public interface Adapter extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** How peers reach memory of each other, if they can. */
+    default Optional<RemoteMemory> remoteMemory() {
+        return Optional.empty();
+    }
+
     /** Closes what is still open, revokes what peers may write to, frees. Idempotent; called after the last poll. */
     @Override
     void close();

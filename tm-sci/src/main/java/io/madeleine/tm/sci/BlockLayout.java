@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  *   0                      the block, filled up to a page
- *   ...                    unused
+ *   end - 4096             63 exports of 64 bytes: the key, or 0; how many operations of peers are under way
  *   end - 64               state: LIVE, or FREED: who has it mapped is to let go of it
  *   end - 56               how many bytes the block has
  * </pre>
@@ -22,6 +22,12 @@ final class BlockLayout {
 
     private static final long CONTROL_BYTES = CellLayout.PAGE_BYTES;
     private static final long FROM_END = 64;
+
+    /** How many exports of a block there can be at a time. */
+    static final int EXPORTS = 63;
+
+    private static final long EXPORT_BYTES = 64;
+    private static final long USERS = 8;
     private static final long BYTES = 8;
 
     private BlockLayout() {}
@@ -53,6 +59,16 @@ final class BlockLayout {
         }
         long bytes = Words.plain(file, state(file) + BYTES);
         return bytes > 0 && bytes < file.byteSize() && fileBytes(bytes) == file.byteSize() ? bytes : -1;
+    }
+
+    /** Where the key of an export stands. */
+    static long key(MemorySegment file, int export) {
+        return file.byteSize() - CONTROL_BYTES + export * EXPORT_BYTES;
+    }
+
+    /** Where it stands how many operations are under way. */
+    static long users(MemorySegment file, int export) {
+        return key(file, export) + USERS;
     }
 
     private static long state(MemorySegment file) {

@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.RemoteMemory;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -39,6 +40,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final Inbox inbox;
     private final SciProgress progress;
     private final SciPeers peers;
+    private final SciRemoteMemory remoteMemory;
     private final SharedBlocks blocks;
     private final SingleCopy singleCopy;
     private final long proof;
@@ -65,6 +67,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.singleCopy = SingleCopy.of(config, directory, blocks, context.logger());
         this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
         this.peers = openPeers();
+        this.remoteMemory = new SciRemoteMemory(context, directory, blocks, peers);
         slots.set(InboxLayout.CONTROL_SLOT);
     }
 
@@ -137,6 +140,11 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     @Override
     public ProgressSource progress() {
         return progress;
+    }
+
+    @Override
+    public Optional<RemoteMemory> remoteMemory() {
+        return Optional.of(remoteMemory);
     }
 
     SciConfig config() {
@@ -376,6 +384,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         int _ = step(System.nanoTime(), true);
         peers.close();
         inbox.close();
+        remoteMemory.close();
         blocks.close();
         singleCopy.close();
         directory.close();

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The processes of this host that this one has to do with, and the lines between their bells: one for each pair of
@@ -129,6 +130,17 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         } catch (IOException e) {
             peer.close();
             throw e;
+        }
+    }
+
+    /** The process of that stem, if this one has to do with it. */
+    @Nullable
+    SciPeer known(FileStem stem) {
+        lock.lock();
+        try {
+            return peers.get(stem);
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -28,7 +28,7 @@ import java.util.Set;
  *   STEM.owner                who it is, see OwnerRecord
  *   STEM.inbox                its arrival flags, see Inbox
  *   STEM.bell                 the socket at which peers wake it
- *   STEM_NUMBER.block            memory of the process that its peers may read
+ *   STEM_NUMBER.block            memory of the process that its peers may map
  *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has made and its peer not yet mapped
  * </pre>
  *

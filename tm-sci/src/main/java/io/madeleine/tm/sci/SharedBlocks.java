@@ -43,8 +43,26 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     /** By the number of their region; never changed once it is seen. */
     private volatile @Nullable Block[] byRegion = {};
 
-    /** One of them: its number, and all of its file as this process has it mapped. */
-    private record Block(int number, MemorySegment file) {}
+    /** One of them: its number, all of its file as this process has it mapped, and which of its exports are taken. */
+    record Block(int number, MemorySegment file, BitSet exports) {
+        /** Takes an export; -1 if there is none left. */
+        int takeExport() {
+            synchronized (exports) {
+                int free = exports.nextClearBit(0);
+                if (free == BlockLayout.EXPORTS) {
+                    return -1;
+                }
+                exports.set(free);
+                return free;
+            }
+        }
+
+        void giveBack(int export) {
+            synchronized (exports) {
+                exports.clear(export);
+            }
+        }
+    }
 
     /**
      * Files in that directory.
@@ -92,7 +110,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         }
         BlockLayout.begin(file, bytes);
         synchronized (this) {
-            entering.put(file.address(), new Block(number, file));
+            entering.put(file.address(), new Block(number, file, new BitSet()));
         }
         return file.asSlice(0, bytes);
     }
@@ -125,7 +143,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     public void removed(Region region, long deadlineNs) {
         Block block = takeOut(region.number());
         if (block != null) {
-            remove(block);
+            remove(block, deadlineNs);
             giveBack(block.number);
         }
     }
@@ -140,12 +158,16 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return block;
     }
 
-    private void remove(Block block) {
+    /** Revokes and frees it for its peers, and waits for those that are just at it. */
+    private void remove(Block block, long deadlineNs) {
         try {
             BlockLayout.free(block.file);
             CutMemory.settle();
         } catch (InternalError _) {
             // cut short: whoever has it mapped finds out
+        }
+        for (int export = 0; export < BlockLayout.EXPORTS; export++) {
+            boolean _ = SciExport.revoke(block, export, deadlineNs);
         }
         try {
             Files.deleteIfExists(directory.blockFile(directory.stem(), block.number));
@@ -159,16 +181,21 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return index < known.length ? known[index] : null;
     }
 
+    /** The block that a region is, or null. */
+    @Nullable
+    Block block(Region region) {
+        Block block = find(region.number());
+        return block != null && block.file.address() == region.base() ? block : null;
+    }
+
     /** Where peers find that memory, a negative number, or 0 if they cannot. */
     long place(long address, long bytes) {
         Region region = memory.find(address);
         if (region == null || region.kind() != Region.Kind.SHARED || !region.contains(address, bytes)) {
             return 0;
         }
-        Block block = find(region.number());
-        return block != null && block.file.address() == region.base()
-                ? Long.MIN_VALUE | (long) block.number << OFFSET_BITS | address - region.base()
-                : 0;
+        Block block = block(region);
+        return block != null ? Long.MIN_VALUE | (long) block.number << OFFSET_BITS | address - region.base() : 0;
     }
 
     /** The number of the block that a place is in. */
@@ -188,7 +215,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         for (int index = 0; index < byRegion.length; index++) {
             Block block = takeOut(index);
             if (block != null) {
-                remove(block);
+                remove(block, System.nanoTime());
             }
         }
     }

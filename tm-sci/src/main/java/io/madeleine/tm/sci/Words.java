@@ -16,6 +16,8 @@ final class Words {
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
+
     private Words() {}
 
     static long plain(MemorySegment memory, long offset) {
@@ -48,6 +50,24 @@ final class Words {
 
     static long getAndSet(MemorySegment memory, long offset, long value) {
         return (long) LONG.getAndSet(memory, offset, value);
+    }
+
+    static long getAndAdd(MemorySegment memory, long offset, long value) {
+        return (long) LONG.getAndAdd(memory, offset, value);
+    }
+
+    static long compareAndExchange(MemorySegment memory, long offset, long expected, long value) {
+        return (long) LONG.compareAndExchange(memory, offset, expected, value);
+    }
+
+    /** Of half a word, at a multiple of four. */
+    static int getAndAddInt(MemorySegment memory, long offset, int value) {
+        return (int) INT.getAndAdd(memory, offset, value);
+    }
+
+    /** Of half a word, at a multiple of four. */
+    static int compareAndExchangeInt(MemorySegment memory, long offset, int expected, int value) {
+        return (int) INT.compareAndExchange(memory, offset, expected, value);
     }
 
     /** Sets bits; the read-modify-write is spared where they are set already. */

@@ -1,0 +1,354 @@
+package io.madeleine.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.RegionArena;
+import io.madeleine.pmm.spi.AttachedMemory;
+import io.madeleine.pmm.spi.ExportedMemory;
+import io.madeleine.pmm.spi.RemoteCompletion;
+import io.madeleine.pmm.spi.RemoteMemory;
+import io.madeleine.pmm.spi.RemoteMemory.Access;
+import io.madeleine.pmm.spi.RemoteMemoryException;
+import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/**
+ * What the {@link RemoteMemory} of every adapter has to keep that has one, tried between two adapters in one process: the left one
+ * exports, the right one attaches.
+ */
+public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
+    private static final int BYTES = 3_000_001;
+    private static final Set<Kind> GONE = EnumSet.of(Kind.REVOKED, Kind.LOST);
+
+    private RegionArena arena;
+    private RemoteMemory owner;
+    private RemoteMemory peer;
+
+    /** For a family's test. */
+    protected AbstractRemoteMemoryContractTest() {}
+
+    /** What became of an operation. */
+    private static final class Outcome implements RemoteCompletion {
+        private final AtomicInteger told = new AtomicInteger();
+        private volatile long value;
+        private volatile @Nullable RemoteMemoryException failure;
+
+        @Override
+        public void completed(long before) {
+            value = before;
+            told.incrementAndGet();
+        }
+
+        @Override
+        public void failed(RemoteMemoryException why) {
+            failure = why;
+            told.incrementAndGet();
+        }
+
+        boolean isDone() {
+            return told.get() > 0;
+        }
+
+        long value() {
+            assertEquals(1, told.get(), "told more than once");
+            RemoteMemoryException why = failure;
+            if (why != null) {
+                throw why;
+            }
+            return value;
+        }
+    }
+
+    @BeforeEach
+    void take() {
+        arena = left.arenas.newArena();
+        owner = left.adapter.remoteMemory().orElseThrow();
+        peer = right.adapter.remoteMemory().orElseThrow();
+    }
+
+    /** Begins an operation and waits for its end; answers its value or throws its failure. */
+    private long run(Consumer<RemoteCompletion> operation) {
+        Outcome outcome = new Outcome();
+        operation.accept(outcome);
+        assertTrue(outcome.isDone() || !peer.capabilities().immediate(), "it said that it is immediate");
+        drive(outcome::isDone);
+        return outcome.value();
+    }
+
+    private static Kind kindOf(Executable refused) {
+        RemoteMemoryException thrown = assertThrows(RemoteMemoryException.class, refused);
+        assertFalse(String.valueOf(thrown.getMessage()).isBlank());
+        return thrown.kind();
+    }
+
+    private static MemorySegment pattern(int bytes, int seed) {
+        byte[] pattern = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
+            pattern[i] = (byte) (i * 31 + (i >> 9) + seed);
+        }
+        return MemorySegment.ofArray(pattern);
+    }
+
+    private AttachedMemory attach(MemorySegment memory, Access access) {
+        AttachedMemory attached = peer.attach(owner.export(memory, access).descriptor());
+        assertEquals(memory.byteSize(), attached.bytes());
+        return attached;
+    }
+
+    private long put(AttachedMemory to, long at, long value) {
+        MemorySegment word = MemorySegment.ofArray(new long[] {value});
+        return run(completion -> to.put(word, 0, at, Long.BYTES, completion));
+    }
+
+    @Test
+    void shouldPutAndGetWhereverMemoryIsExported() {
+        MemorySegment all = arena.allocateShared(BYTES);
+        for (int bytes : new int[] {1, 7, 4096, 2_500_000}) {
+            MemorySegment exported = all.asSlice(bytes % 977, bytes);
+            try (AttachedMemory attached = attach(exported, Access.READ_WRITE)) {
+                for (MemorySegment memory : new MemorySegment[] {
+                    pattern(bytes, bytes), Arena.ofAuto().allocate(bytes).fill((byte) 3)
+                }) {
+                    run(completion -> attached.put(memory, 0, 0, bytes, completion));
+                    assertEquals(-1, exported.mismatch(memory), "put of " + bytes);
+                    MemorySegment back = Arena.ofAuto().allocate(bytes + 5);
+                    run(completion -> attached.get(0, back, 5, bytes, completion));
+                    assertEquals(-1, back.asSlice(5).mismatch(memory), "get of " + bytes);
+                }
+                run(completion -> attached.put(pattern(1, 1), 0, bytes - 1, 1, completion));
+                assertEquals(
+                        pattern(1, 1).get(ValueLayout.JAVA_BYTE, 0), exported.get(ValueLayout.JAVA_BYTE, bytes - 1));
+                run(completion -> attached.get(bytes, exported, 0, 0, completion));
+            }
+        }
+        assertEquals(0, all.get(ValueLayout.JAVA_BYTE, BYTES - 1), "beside what was exported");
+    }
+
+    @Test
+    void shouldAddAndSetWordsOfBothWidths() {
+        MemorySegment memory = arena.allocateShared(64);
+        try (AttachedMemory attached = attach(memory, Access.READ_WRITE)) {
+            memory.set(ValueLayout.JAVA_LONG, 8, -5);
+            assertEquals(-5, run(completion -> attached.fetchAdd(8, 8, 1L << 40, completion)));
+            assertEquals((1L << 40) - 5, memory.get(ValueLayout.JAVA_LONG, 8));
+            memory.set(ValueLayout.JAVA_INT, 20, Integer.MAX_VALUE);
+            assertEquals(Integer.MAX_VALUE, run(completion -> attached.fetchAdd(20, 4, 1, completion)));
+            assertEquals(Integer.MIN_VALUE, memory.get(ValueLayout.JAVA_INT, 20));
+            assertEquals(0, memory.get(ValueLayout.JAVA_LONG, 24));
+            assertEquals(Integer.MIN_VALUE, run(completion -> attached.compareAndSet(20, 4, 1, 2, completion)));
+            assertEquals(Integer.MIN_VALUE, memory.get(ValueLayout.JAVA_INT, 20));
+            assertEquals(
+                    Integer.MIN_VALUE,
+                    run(completion -> attached.compareAndSet(20, 4, Integer.MIN_VALUE, 9, completion)));
+            assertEquals(9, memory.get(ValueLayout.JAVA_INT, 20));
+            assertEquals(0, run(completion -> attached.compareAndSet(32, 8, 0, -1, completion)));
+            assertEquals(-1, memory.get(ValueLayout.JAVA_LONG, 32));
+        }
+    }
+
+    @Test
+    void shouldCountWithoutLosingAny() {
+        int each = 2_000;
+        MemorySegment memory = arena.allocateShared(16);
+        byte[] descriptor = owner.export(memory, Access.READ_WRITE).descriptor();
+        CompletableFuture<?>[] threads = new CompletableFuture<?>[3];
+        for (int i = 0; i < threads.length; i++) {
+            RemoteMemory from = i == 2 ? owner : peer; // the owner can attach what is its own
+            threads[i] = CompletableFuture.runAsync(() -> {
+                try (AttachedMemory attached = from.attach(descriptor)) {
+                    for (int n = 0; n < each; n++) {
+                        Outcome outcome = new Outcome();
+                        attached.fetchAdd(n % 2 * 8, n % 2 == 0 ? 8 : 4, 1, outcome);
+                        while (!outcome.isDone()) {
+                            Thread.onSpinWait();
+                        }
+                        long _ = outcome.value();
+                    }
+                }
+            });
+        }
+        drive(CompletableFuture.allOf(threads)::isDone);
+        CompletableFuture.allOf(threads).join();
+        assertEquals(threads.length * each / 2, memory.get(ValueLayout.JAVA_LONG, 0));
+        assertEquals(threads.length * each / 2, memory.get(ValueLayout.JAVA_LONG, 8));
+    }
+
+    @Test
+    void shouldRefuseWhatIsOutsideOrNoWordOrNotAllowed() {
+        MemorySegment memory = arena.allocateShared(1000);
+        RemoteCompletion none = new Outcome();
+        MemorySegment own = MemorySegment.ofArray(new byte[2000]);
+        try (AttachedMemory attached = attach(memory.asSlice(8, 100), Access.READ_WRITE);
+                AttachedMemory readable = attach(memory, Access.READ)) {
+            for (long[] place :
+                    new long[][] {{-1, 1}, {0, 101}, {100, 1}, {Long.MAX_VALUE, 2}, {1, Long.MAX_VALUE}, {0, -1}}) {
+                assertEquals(Kind.OUT_OF_RANGE, kindOf(() -> attached.put(own, 0, place[0], place[1], none)));
+                assertEquals(Kind.OUT_OF_RANGE, kindOf(() -> attached.get(place[0], own, 0, place[1], none)));
+            }
+            for (int[] word : new int[][] {{1, 8}, {4, 8}, {2, 4}, {0, 2}, {0, 16}, {96, 8}, {100, 4}, {-8, 8}}) {
+                assertEquals(Kind.OUT_OF_RANGE, kindOf(() -> attached.fetchAdd(word[0], word[1], 1, none)));
+                assertEquals(Kind.OUT_OF_RANGE, kindOf(() -> attached.compareAndSet(word[0], word[1], 0, 1, none)));
+            }
+            assertEquals(Kind.READ_ONLY, kindOf(() -> readable.put(own, 0, 0, 1, none)));
+            assertEquals(Kind.READ_ONLY, kindOf(() -> readable.fetchAdd(0, 8, 1, none)));
+            run(completion -> readable.get(0, own, 0, 1000, completion));
+        }
+        assertEquals(-1, memory.mismatch(MemorySegment.ofArray(new byte[1000])));
+    }
+
+    @Test
+    void shouldRefuseDescriptorsThatNobodyOfTheSessionHasMade() {
+        byte[] good = owner.export(arena.allocateShared(100), Access.READ_WRITE).descriptor();
+        assertTrue(good.length <= RemoteMemory.MAX_DESCRIPTOR_BYTES);
+        for (int bytes : new int[] {0, 1, good.length - 1, good.length + 1}) {
+            assertEquals(Kind.MALFORMED, kindOf(() -> peer.attach(Arrays.copyOf(good, bytes))));
+        }
+        Set<Kind> seen = EnumSet.noneOf(Kind.class);
+        for (int i = 0; i < good.length; i++) {
+            byte[] forged = good.clone();
+            forged[i] ^= (byte) (1 << i % 8);
+            seen.add(kindOf(() -> peer.attach(forged)));
+        }
+        assertEquals(EnumSet.of(Kind.MALFORMED, Kind.OTHER_SESSION, Kind.FORGED), seen);
+        assertEquals(Kind.MALFORMED, kindOf(() -> peer.attach(new byte[good.length])));
+        try (SpiEnd stranger = new SpiEnd(newDriver(directory), "another-session", 7)) {
+            assertEquals(
+                    Kind.OTHER_SESSION,
+                    kindOf(() -> stranger.adapter.remoteMemory().orElseThrow().attach(good)));
+        }
+        peer.attach(good).close();
+    }
+
+    @Test
+    void shouldRefuseToExportWhatPeersCannotReach() {
+        for (MemorySegment memory : new MemorySegment[] {
+            MemorySegment.ofArray(new byte[8]), Arena.global().allocate(8), arena.allocate(8)
+        }) {
+            assertEquals(Kind.NOT_EXPORTABLE, kindOf(() -> owner.export(memory, Access.READ)));
+        }
+        MemorySegment ofPeer = right.arenas.newArena().allocateShared(100);
+        assertEquals(Kind.NOT_EXPORTABLE, kindOf(() -> owner.export(ofPeer, Access.READ)));
+    }
+
+    @Test
+    void shouldFailOnceItIsRevoked() {
+        MemorySegment memory = arena.allocateShared(100);
+        ExportedMemory export = owner.export(memory, Access.READ_WRITE);
+        try (AttachedMemory attached = peer.attach(export.descriptor());
+                AttachedMemory other = attach(memory, Access.READ_WRITE)) {
+            put(attached, 0, 1);
+            assertTrue(export.revoke(PATIENCE_NS));
+            assertTrue(export.revoke(0));
+            assertEquals(Kind.REVOKED, kindOf(() -> put(attached, 0, 2)));
+            assertEquals(Kind.REVOKED, kindOf(() -> run(done -> attached.get(0, memory, 0, 1, done))));
+            assertEquals(Kind.REVOKED, kindOf(() -> run(done -> attached.fetchAdd(0, 8, 1, done))));
+            assertEquals(Kind.REVOKED, kindOf(() -> run(done -> attached.compareAndSet(0, 8, 1, 2, done))));
+            assertEquals(Kind.REVOKED, kindOf(() -> peer.attach(export.descriptor())));
+            assertEquals(1, memory.get(ValueLayout.JAVA_LONG, 0));
+            put(other, 8, 3);
+            assertEquals(3, memory.get(ValueLayout.JAVA_LONG, 8));
+        }
+    }
+
+    @Test
+    void shouldFailOnceTheMemoryIsFreed() {
+        try (AttachedMemory attached = attach(arena.allocateShared(BYTES), Access.READ_WRITE)) {
+            put(attached, 0, 1);
+            arena.close();
+            assertTrue(GONE.contains(kindOf(() -> put(attached, 0, 2))));
+            RegionArena next = left.arenas.newArena();
+            MemorySegment again = next.allocateShared(BYTES);
+            assertTrue(GONE.contains(kindOf(() -> put(attached, 0, 2))));
+            assertEquals(0, again.get(ValueLayout.JAVA_LONG, 0), "it went into other memory");
+        }
+    }
+
+    @Test
+    void shouldFailOnceTheOwnerHasLeft() {
+        byte[] descriptor =
+                owner.export(arena.allocateShared(100), Access.READ_WRITE).descriptor();
+        try (AttachedMemory attached = peer.attach(descriptor)) {
+            left.adapter.close();
+            RemoteMemoryException thrown = assertThrows(RemoteMemoryException.class, () -> {
+                Outcome outcome = new Outcome();
+                attached.put(pattern(8, 0), 0, 0, 8, outcome);
+                while (!outcome.isDone()) {
+                    right.poll();
+                }
+                long _ = outcome.value();
+            });
+            assertTrue(GONE.contains(thrown.kind()), thrown::toString);
+            assertTrue(GONE.contains(kindOf(() -> peer.attach(descriptor))));
+        }
+    }
+
+    @Test
+    void shouldFailOnceItIsClosed() {
+        AttachedMemory attached = attach(arena.allocateShared(100), Access.READ_WRITE);
+        attached.close();
+        attached.close();
+        assertEquals(Kind.CLOSED, kindOf(() -> put(attached, 0, 1)));
+    }
+
+    @Test
+    void shouldNotRunOutOfExports() {
+        MemorySegment memory = arena.allocateShared(100);
+        for (int i = 0; i < 1000; i++) {
+            ExportedMemory export = owner.export(memory, Access.READ_WRITE);
+            if (i % 100 == 0) {
+                try (AttachedMemory attached = peer.attach(export.descriptor())) {
+                    assertEquals(0, put(attached, 0, i));
+                    assertEquals(i, memory.get(ValueLayout.JAVA_LONG, 0));
+                }
+            }
+            export.close();
+        }
+    }
+
+    @Test
+    void shouldWriteNothingAfterItWasRevoked() {
+        MemorySegment memory = arena.allocateShared(BYTES);
+        for (int round = 0; round < 4; round++) {
+            ExportedMemory export = owner.export(memory, Access.READ_WRITE);
+            AtomicBoolean began = new AtomicBoolean();
+            CompletableFuture<Void> putting = CompletableFuture.runAsync(() -> {
+                try (AttachedMemory attached = peer.attach(export.descriptor())) {
+                    for (int n = 0; ; n++) {
+                        MemorySegment source = pattern(BYTES, n);
+                        Outcome outcome = new Outcome();
+                        attached.put(source, 0, 0, BYTES, outcome);
+                        began.set(true);
+                        while (!outcome.isDone()) {
+                            Thread.onSpinWait();
+                        }
+                        long _ = outcome.value();
+                    }
+                } catch (RemoteMemoryException e) {
+                    assertEquals(Kind.REVOKED, e.kind());
+                }
+            });
+            drive(began::get);
+            assertTrue(export.revoke(PATIENCE_NS));
+            MemorySegment before = Arena.ofAuto().allocate(BYTES).copyFrom(memory);
+            drive(putting::isDone);
+            putting.join();
+            assertEquals(-1, memory.mismatch(before));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package io.madeleine.testkit;
+
+import io.madeleine.pmm.spi.AttachedMemory;
+import io.madeleine.pmm.spi.RemoteCompletion;
+import io.madeleine.pmm.spi.RemoteMemory;
+import io.madeleine.pmm.spi.RemoteMemoryException;
+import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.LongSupplier;
+
+/**
+ * Exported memory of another process that is in truth this one.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class LoopAttachment implements AttachedMemory {
+    private final LoopRemoteMemory remote;
+    private final LoopRemoteMemory.Export export;
+    private volatile boolean closed;
+
+    LoopAttachment(LoopRemoteMemory remote, LoopRemoteMemory.Export export) {
+        this.remote = remote;
+        this.export = export;
+    }
+
+    /** Something to be done in a poll. */
+    record Operation(LoopAttachment attachment, LongSupplier work, RemoteCompletion completion) {
+        void carryOut() {
+            LoopRemoteMemory.Export export = attachment.export;
+            long before;
+            synchronized (export) {
+                if (attachment.closed || export.isLost() || export.revoked) {
+                    completion.failed(new RemoteMemoryException(
+                            attachment.closed ? Kind.CLOSED : export.isLost() ? Kind.LOST : Kind.REVOKED,
+                            "it was closed, lost or revoked meanwhile"));
+                    return;
+                }
+                before = work.getAsLong();
+            }
+            completion.completed(before);
+        }
+    }
+
+    @Override
+    public long bytes() {
+        return export.memory.byteSize();
+    }
+
+    private void begin(long at, long bytes, boolean writes, LongSupplier work, RemoteCompletion completion) {
+        if (closed) {
+            throw new RemoteMemoryException(Kind.CLOSED, "the attachment is closed");
+        }
+        if (at < 0 || bytes < 0 || bytes > bytes() || at > bytes() - bytes) {
+            throw new RemoteMemoryException(
+                    Kind.OUT_OF_RANGE, bytes + " bytes at " + at + ": expected a place within " + bytes());
+        }
+        if (writes && export.access == RemoteMemory.Access.READ) {
+            throw new RemoteMemoryException(Kind.READ_ONLY, "it was exported to be read only");
+        }
+        remote.begin(new Operation(this, work, completion));
+    }
+
+    @Override
+    public void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion) {
+        begin(
+                at,
+                bytes,
+                true,
+                () -> {
+                    MemorySegment.copy(source, sourceOffset, export.memory, at, bytes);
+                    return 0;
+                },
+                completion);
+    }
+
+    @Override
+    public void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion) {
+        begin(
+                at,
+                bytes,
+                false,
+                () -> {
+                    MemorySegment.copy(export.memory, at, target, targetOffset, bytes);
+                    return 0;
+                },
+                completion);
+    }
+
+    @Override
+    public void fetchAdd(long at, int width, long addend, RemoteCompletion completion) {
+        checkWord(at, width);
+        begin(at, width, true, () -> exchange(at, width, word(at, width) + addend), completion);
+    }
+
+    @Override
+    public void compareAndSet(long at, int width, long expected, long value, RemoteCompletion completion) {
+        checkWord(at, width);
+        begin(
+                at,
+                width,
+                true,
+                () -> word(at, width) == expected ? exchange(at, width, value) : word(at, width),
+                completion);
+    }
+
+    private void checkWord(long at, int width) {
+        if (width != Integer.BYTES && width != Long.BYTES || (export.memory.address() + at) % width != 0) {
+            throw new RemoteMemoryException(
+                    Kind.OUT_OF_RANGE, "expected a word of 4 or 8 bytes, found " + width + " at " + at);
+        }
+    }
+
+    private long word(long at, int width) {
+        return width == Long.BYTES
+                ? export.memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at)
+                : export.memory.get(ValueLayout.JAVA_INT_UNALIGNED, at);
+    }
+
+    private long exchange(long at, int width, long value) {
+        long before = word(at, width);
+        if (width == Long.BYTES) {
+            export.memory.set(ValueLayout.JAVA_LONG_UNALIGNED, at, value);
+        } else {
+            export.memory.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) value);
+        }
+        return before;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,166 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.pmm.RemoteDescriptor;
+import io.madeleine.pmm.spi.AttachedMemory;
+import io.madeleine.pmm.spi.ExportedMemory;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.Region;
+import io.madeleine.pmm.spi.RemoteMemory;
+import io.madeleine.pmm.spi.RemoteMemoryCapabilities;
+import io.madeleine.pmm.spi.RemoteMemoryException;
+import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Remote memory by mapping: what is exported lies in a {@linkplain SharedBlocks shared block}, whose file the peer maps, too. A
+ * descriptor says whose block it is, where in it, and the key of the export (see {@link BlockLayout}):
+ *
+ * <pre>
+ *   0    identity of the owner      8    incarnation     12   nonce of its files
+ *   16   key
+ *   24   offset in the block
+ *   32   1 bit: may be written      7 bits: number of the export      16 bits: number of the block
+ *   35   length, 5 bytes
+ * </pre>
+ *
+ * <p>Threading: thread-safe.
+ */
+final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
+    private static final int LENGTH_BITS = 40;
+    private static final int BLOCK_BITS = 16;
+    private static final int EXPORT_BITS = 7;
+
+    private final ProcessContext context;
+    private final SessionDirectory directory;
+    private final SharedBlocks blocks;
+    private final SciPeers peers;
+    private final RemoteDescriptor descriptors;
+    private final SecureRandom random = new SecureRandom();
+    private final Set<SciAttachment> attachments = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    SciRemoteMemory(ProcessContext context, SessionDirectory directory, SharedBlocks blocks, SciPeers peers) {
+        this.context = context;
+        this.directory = directory;
+        this.blocks = blocks;
+        this.peers = peers;
+        this.descriptors = new RemoteDescriptor(SciPmm.NAME, context);
+    }
+
+    @Override
+    public RemoteMemoryCapabilities capabilities() {
+        return new RemoteMemoryCapabilities(true, true, true, Long.MAX_VALUE);
+    }
+
+    @Override
+    public ExportedMemory export(MemorySegment memory, Access access) {
+        throwIfClosed();
+        Region region = memory.isNative() ? context.memory().find(memory.address()) : null;
+        if (region == null || !region.contains(memory.address(), memory.byteSize())) {
+            throw new RemoteMemoryException(
+                    Kind.NOT_EXPORTABLE,
+                    memory + " is no memory of the session: expected some of Session.allocateShared");
+        }
+        SharedBlocks.Block block = blocks.block(region);
+        if (block == null) {
+            throw new RemoteMemoryException(
+                    Kind.NOT_EXPORTABLE,
+                    memory + " is memory that peers cannot reach: "
+                            + (region.remark().isEmpty()
+                                    ? "expected some of Session.allocateShared"
+                                    : region.remark()));
+        }
+        int export = block.takeExport();
+        if (export < 0) {
+            throw new RemoteMemoryException(
+                    Kind.EXHAUSTED,
+                    "there are " + BlockLayout.EXPORTS + " exports of the same block of memory already, or were, and"
+                            + " peers that ended in their midst; revoke some, or export all of it once");
+        }
+        long key = random.nextLong() | 1; // 0 stands for none
+        Words.setVolatile(block.file(), BlockLayout.key(block.file(), export), key);
+        ByteBuffer body = ByteBuffer.allocate(RemoteDescriptor.BODY_BYTES);
+        FileStem self = directory.stem();
+        body.putLong(self.identity().id()).putInt(self.identity().incarnation()).putInt(self.nonce());
+        body.putLong(key).putLong(memory.address() - region.base());
+        body.putLong(((access == Access.READ_WRITE ? 1L : 0) << EXPORT_BITS | export) << BLOCK_BITS + LENGTH_BITS
+                | (long) block.number() << LENGTH_BITS
+                | memory.byteSize());
+        return new SciExport(block, export, descriptors.seal(body.array()));
+    }
+
+    @Override
+    public AttachedMemory attach(byte[] descriptor) {
+        throwIfClosed();
+        ByteBuffer body = descriptors.open(descriptor);
+        FileStem owner = new FileStem(new ProcessIdentity(body.getLong(), body.getInt()), body.getInt());
+        long key = body.getLong();
+        long offset = body.getLong();
+        long packed = body.getLong();
+        long bytes = packed & (1L << LENGTH_BITS) - 1;
+        int number = (int) (packed >>> LENGTH_BITS) & (1 << BLOCK_BITS) - 1;
+        int export = (int) (packed >>> LENGTH_BITS + BLOCK_BITS) & (1 << EXPORT_BITS) - 1;
+        SciPeer peer = peers.known(owner);
+        if (peer != null && peer.isGone()) {
+            throw SciAttachment.lost(owner, "its process has ended");
+        }
+        Arena arena = Arena.ofShared();
+        SciAttachment attached;
+        try {
+            MemorySegment file = map(owner, number, arena);
+            if (BlockLayout.blockBytes(file) - offset < bytes || export >= BlockLayout.EXPORTS) {
+                throw SciAttachment.revoked(owner); // another block has its number now
+            }
+            attached = new SciAttachment(
+                    this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, peer, packed < 0, key, export);
+            attached.throwIfRevoked();
+            CutMemory.settle();
+        } catch (RuntimeException e) {
+            arena.close();
+            throw e;
+        } catch (InternalError _) {
+            arena.close();
+            throw SciAttachment.lost(owner, "the file of its memory was cut short by somebody");
+        }
+        attachments.add(attached);
+        if (closed) {
+            attached.close();
+        }
+        return attached;
+    }
+
+    private MemorySegment map(FileStem owner, int number, Arena arena) {
+        try {
+            return SegmentFile.open(
+                    directory.blockFile(owner, number), BlockLayout.fileBytes(1), Long.MAX_VALUE, arena);
+        } catch (IOException | UnsupportedOperationException e) {
+            throw Files.exists(directory.file(owner, SessionDirectory.OWNER))
+                    ? SciAttachment.revoked(owner)
+                    : SciAttachment.lost(owner, "it has no files any more: " + e);
+        }
+    }
+
+    private void throwIfClosed() {
+        if (closed) {
+            throw new RemoteMemoryException(Kind.CLOSED, "the session is closed");
+        }
+    }
+
+    void forget(SciAttachment attached) {
+        attachments.remove(attached);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        attachments.forEach(SciAttachment::close);
+    }
+}
