@@ -17,12 +17,8 @@ final class NativeAccess {
         if (!System.getProperty("os.name", "").equals("Linux")) {
             return Availability.off("it is a call of Linux, and this is " + System.getProperty("os.name"));
         }
-        Module own = NativeAccess.class.getModule();
-        if (!own.isNativeAccessEnabled()) {
-            return Availability.off("native access is not granted; run java with --enable-native-access="
-                    + (own.isNamed() ? MODULE : "ALL-UNNAMED")
-                    + " (\"mad run\" does it by itself, unless told --no-native)");
-        }
-        return Availability.on("native access is granted");
+        return io.madeleine.pmm.spi.NativeAccess.missing(NativeAccess.class.getModule())
+                .map(Availability::off)
+                .orElseGet(() -> Availability.on("native access is granted"));
     }
 }

@@ -89,10 +89,9 @@ public final class PendingConnection {
         decided = true;
         whenDone.accept(this);
         String where = request.initiator() ? " at " + request.peerAddress() : "";
-        SessionException failure = new SessionException(
-                family + ": connection of channel \"" + channel + "\" with process " + request.peer() + where
-                        + " failed (this side " + (request.initiator() ? "calls" : "accepts") + "): " + reason,
-                cause);
+        String text = family + ": connection of channel \"" + channel + "\" with process " + request.peer() + where
+                + " failed (this side " + (request.initiator() ? "calls" : "accepts") + "): " + reason;
+        SessionException failure = cause == null ? new SessionException(text) : new SessionException(text, cause);
         teller.execute(() -> future.completeExceptionally(failure));
         return true;
     }

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.spi.NativeAccess;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -71,14 +72,10 @@ enum TcpIo {
     }
 
     private Optional<String> unavailable(Class<?> classes) {
-        boolean granted = classes.getModule().isNativeAccessEnabled()
-                && Unix.class.getModule().isNativeAccessEnabled()
-                && AttributeKey.class.getModule().isNativeAccessEnabled();
-        if (!granted) {
-            String modules = classes.getModule().isNamed() ? String.join(",", nativeModules()) : "ALL-UNNAMED";
-            return Optional.of("native access is not granted; run java with --enable-native-access=" + modules
-                    + " (\"mad run\" does it by itself, unless told --no-native), or set " + TcpConfig.PATH
-                    + ".io = nio");
+        Optional<String> missing =
+                NativeAccess.missing(AttributeKey.class.getModule(), Unix.class.getModule(), classes.getModule());
+        if (missing.isPresent()) {
+            return missing.map(reason -> reason + ", or set " + TcpConfig.PATH + ".io = nio");
         }
         @Nullable Throwable cause = this == EPOLL ? Epoll.unavailabilityCause() : IoUring.unavailabilityCause();
         if (cause == null) {

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp.boringssl;
 
+import io.madeleine.pmm.spi.NativeAccess;
 import io.madeleine.tm.tcp.spi.TlsEngine;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslContextOption;
@@ -57,11 +58,9 @@ public final class BoringSslEngine implements TlsEngine {
 
     @Override
     public Optional<String> unavailable() {
-        Module classes = SSL.class.getModule();
-        if (!classes.isNativeAccessEnabled() || !AttributeKey.class.getModule().isNativeAccessEnabled()) {
-            String modules = classes.isNamed() ? String.join(",", nativeModules()) : "ALL-UNNAMED";
-            return Optional.of("native access is not granted; run java with --enable-native-access=" + modules
-                    + " (\"mad run\" does it by itself, unless told --no-native)");
+        Optional<String> missing = NativeAccess.missing(AttributeKey.class.getModule(), SSL.class.getModule());
+        if (missing.isPresent()) {
+            return missing;
         }
         Throwable cause = OpenSsl.unavailabilityCause();
         if (cause != null) {
