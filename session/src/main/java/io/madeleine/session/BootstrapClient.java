@@ -31,7 +31,7 @@ final class BootstrapClient implements Bootstrap {
     private final ControlConnection connection;
     private final ControlMessage.Welcome welcome;
     private final boolean serverIsRemote;
-    private final long peerTimeoutNs;
+    private final Timeouts timeouts;
     private final Thread reader;
     private final Thread exitHook;
     private final RemoteLaunches launches = new RemoteLaunches();
@@ -54,12 +54,12 @@ final class BootstrapClient implements Bootstrap {
     private boolean closed;
 
     private BootstrapClient(
-            Membership membership, ControlConnection connection, ControlMessage.Welcome welcome, long peerTimeoutNs) {
+            Membership membership, ControlConnection connection, ControlMessage.Welcome welcome, Timeouts timeouts) {
         this.membership = membership;
         this.connection = connection;
         this.welcome = welcome;
         this.serverIsRemote = !welcome.serverHost().equals(HostKey.ofThisNetwork());
-        this.peerTimeoutNs = peerTimeoutNs;
+        this.timeouts = timeouts;
         this.reader = Thread.ofPlatform()
                 .daemon()
                 .name("madeleine-control-" + membership.name() + "-" + membership.rank())
@@ -68,9 +68,9 @@ final class BootstrapClient implements Bootstrap {
     }
 
     /** Joins the session at the given address, trying until the deadline, since the server may start later. */
-    static BootstrapClient join(Membership membership, HostAddress server, long peerTimeoutNs, long deadlineNs) {
-        ControlConnector.Joined joined = ControlConnector.join(server, membership, deadlineNs);
-        BootstrapClient client = new BootstrapClient(membership, joined.connection(), joined.welcome(), peerTimeoutNs);
+    static BootstrapClient join(Membership membership, HostAddress server, Timeouts timeouts, long deadlineNs) {
+        ControlConnector.Joined joined = ControlConnector.join(server, membership, timeouts, deadlineNs);
+        BootstrapClient client = new BootstrapClient(membership, joined.connection(), joined.welcome(), timeouts);
         client.reader.start();
         try {
             Runtime.getRuntime().addShutdownHook(client.exitHook);
@@ -152,8 +152,8 @@ final class BootstrapClient implements Bootstrap {
                 }
                 String who = whoIsMissing(key);
                 if (!exchangeComplete) { // else the last has come while the server was asked
-                    throw new SessionException(membership + ": not all processes have " + key
-                            + " within madeleine.session.open-timeout: " + who);
+                    throw new SessionException(membership + ": not all processes have " + key + " within "
+                            + timeouts.openBound() + ": " + who);
                 }
             }
             return List.copyOf(exchangeValues);
@@ -186,7 +186,7 @@ final class BootstrapClient implements Bootstrap {
 
     private void readAll() {
         long signNs = System.nanoTime();
-        long beatEveryNs = peerTimeoutNs / SIGNS_PER_TIMEOUT;
+        long beatEveryNs = timeouts.peerNs() / SIGNS_PER_TIMEOUT;
         try {
             connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
             while (true) {
@@ -195,7 +195,7 @@ final class BootstrapClient implements Bootstrap {
                 if (message.isPresent()) {
                     signNs = nowNs;
                     handle(message.get());
-                } else if (serverIsRemote && nowNs - signNs > peerTimeoutNs) {
+                } else if (serverIsRemote && nowNs - signNs > timeouts.peerNs()) {
                     throw new IOException(
                             "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
                 }

@@ -97,7 +97,7 @@ record ConfigReader(Config config) {
     }
 
     /** In the largest unit that needs no fraction: "100ms". */
-    private static String duration(long ns) {
+    static String duration(long ns) {
         long number = ns;
         int unit = 0;
         while (unit < UNITS.size() - 1 && number % 1000 == 0) {

@@ -29,6 +29,7 @@ final class Connecting {
     private final Map<String, Adapter> adapters;
     private final ProgressEngine engine;
     private final Resources resources;
+    private final Timeouts timeouts;
     private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
     private final Waitable news = new Waitable();
 
@@ -47,12 +48,14 @@ final class Connecting {
             List<Card> cards,
             Map<String, Adapter> adapters,
             ProgressEngine engine,
-            Resources resources) {
+            Resources resources,
+            Timeouts timeouts) {
         this.membership = membership;
         this.cards = cards;
         this.adapters = adapters;
         this.engine = engine;
         this.resources = resources;
+        this.timeouts = timeouts;
     }
 
     /** Connects along all routes. */
@@ -140,8 +143,8 @@ final class Connecting {
         }
     }
 
-    private static String late(List<Wanted> wanted) {
-        return "not connected within madeleine.session.open-timeout: "
+    private String late(List<Wanted> wanted) {
+        return "not connected within " + timeouts.openBound() + ": "
                 + wanted.stream()
                         .filter(one -> !one.future.isDone())
                         .map(one -> "channel " + one.route.channel() + " to rank " + one.route.rank() + " over "

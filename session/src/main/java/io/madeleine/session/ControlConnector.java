@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 
 /**
  * Makes control connections.
@@ -28,8 +29,9 @@ final class ControlConnector {
      * Tries until the deadline, since the server may start later, and may have no room for a moment; gives up at once if it is
      * the wrong one, or refuses.
      */
-    static Joined join(HostAddress server, Membership membership, long deadlineNs) {
+    static Joined join(HostAddress server, Membership membership, Timeouts timeouts, long deadlineNs) {
         byte[] key = Secrets.controlKey(membership.secret());
+        String before = "";
         for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
             try {
                 return attempt(server, key, membership, deadlineNs);
@@ -41,9 +43,12 @@ final class ControlConnector {
                 }
                 if (deadlineNs - System.nanoTime() <= pauseMs * 1_000_000) {
                     throw new SessionException(
-                            membership + ": " + who(membership) + " cannot be reached at " + server
-                                    + " within madeleine.session.open-timeout: " + reason(e),
+                            membership + ": " + who(membership) + " cannot be reached at " + server + " within "
+                                    + timeouts.openBound() + ": " + reason(e) + before,
                             e);
+                }
+                if (e instanceof EOFException || e instanceof SocketException && !(e instanceof ConnectException)) {
+                    before = "; somebody has listened there before";
                 }
             }
             pause(pauseMs, membership);

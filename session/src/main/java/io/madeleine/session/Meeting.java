@@ -16,26 +16,26 @@ final class Meeting {
     /** Joins; rank 0 of a static list also runs the server where the others meet. */
     static Bootstrap join(SessionConfig config, long deadlineNs) {
         Membership membership = config.membership();
-        long peerTimeoutNs = config.timeouts().peerNs();
+        Timeouts timeouts = config.timeouts();
         return switch (membership.contact()) {
             case Membership.Contact.Alone() -> new SoloBootstrap();
             case Membership.Contact.Launcher(HostAddress address) ->
-                BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+                BootstrapClient.join(membership, address, timeouts, deadlineNs);
             case Membership.Contact.Root(HostAddress address, boolean here) ->
                 membership.rank() == 0 && !here
-                        ? serveAndJoin(membership, List.of(address), peerTimeoutNs, deadlineNs)
-                        : BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+                        ? serveAndJoin(membership, List.of(address), timeouts, deadlineNs)
+                        : BootstrapClient.join(membership, address, timeouts, deadlineNs);
             case Membership.Contact.StaticHosts hosts -> {
                 HostAddress first = hosts.hosts().getFirst();
                 yield membership.rank() == 0
-                        ? serveAndJoin(membership, hosts.hosts(), peerTimeoutNs, deadlineNs)
-                        : BootstrapClient.join(membership, first, peerTimeoutNs, deadlineNs);
+                        ? serveAndJoin(membership, hosts.hosts(), timeouts, deadlineNs)
+                        : BootstrapClient.join(membership, first, timeouts, deadlineNs);
             }
         };
     }
 
     private static Bootstrap serveAndJoin(
-            Membership membership, List<HostAddress> hosts, long peerTimeoutNs, long deadlineNs) {
+            Membership membership, List<HostAddress> hosts, Timeouts timeouts, long deadlineNs) {
         HostAddress address = hosts.getFirst();
         InetSocketAddress where = listenAt(address, hosts);
         BootstrapServer server;
@@ -44,7 +44,7 @@ final class Meeting {
                 throw new IOException("no address is known for the host name " + address.host());
             }
             server = new BootstrapServer(
-                    where, new BootstrapServer.Settings(membership.size(), membership.secret(), 0, peerTimeoutNs));
+                    where, new BootstrapServer.Settings(membership.size(), membership.secret(), 0, timeouts.peerNs()));
         } catch (IOException e) {
             throw new SessionException(
                     membership + ": rank 0 cannot listen at " + address + ": " + e.getMessage()
@@ -57,7 +57,7 @@ final class Meeting {
         server.serveOnly(membership.name());
         try {
             // the server goes on after this process has left, until the others have too
-            return BootstrapClient.join(membership, address, peerTimeoutNs, deadlineNs);
+            return BootstrapClient.join(membership, address, timeouts, deadlineNs);
         } catch (RuntimeException e) {
             server.close();
             throw e;

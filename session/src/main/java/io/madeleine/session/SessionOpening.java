@@ -117,7 +117,7 @@ final class SessionOpening {
                 arenas,
                 new MadeleineSession.Ending(bootstrap, end));
         bootstrap.listen(session);
-        Connecting connecting = new Connecting(membership, cards, adapters, engine, resources);
+        Connecting connecting = new Connecting(membership, cards, adapters, engine, resources, config.timeouts());
         List<Connecting.Made> connections =
                 connecting.connect(routes(families, cards, bootstrap, connecting), failures, deadlineNs);
         openChannels(session, engine, connections);

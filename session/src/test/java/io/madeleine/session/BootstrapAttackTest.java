@@ -40,7 +40,7 @@ class BootstrapAttackTest {
         return BootstrapClient.join(
                 new Membership("s", rank, size, new Membership.Contact.Launcher(address), SECRET),
                 address,
-                PEER_TIMEOUT_NS,
+                new Timeouts(PEER_TIMEOUT_NS, 0, 0, PEER_TIMEOUT_NS),
                 System.nanoTime() + TimeUnit.SECONDS.toNanos(10));
     }
 

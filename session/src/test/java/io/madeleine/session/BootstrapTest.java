@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -33,8 +34,13 @@ import org.junit.jupiter.api.Timeout;
 class BootstrapTest {
     private static final String SECRET = "open sesame";
     private static final long PEER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final Timeouts TIMEOUTS = timeouts(PEER_TIMEOUT_NS);
 
     private final List<AutoCloseable> opened = new ArrayList<>();
+
+    private static Timeouts timeouts(long peerNs) {
+        return new Timeouts(TimeUnit.SECONDS.toNanos(20), 0, 0, peerNs);
+    }
 
     @AfterEach
     void closeAll() throws Exception {
@@ -64,7 +70,7 @@ class BootstrapTest {
     }
 
     private BootstrapClient join(BootstrapServer server, Membership member) {
-        BootstrapClient client = BootstrapClient.join(member, at(server), PEER_TIMEOUT_NS, in(5));
+        BootstrapClient client = BootstrapClient.join(member, at(server), TIMEOUTS, in(5));
         opened.add(client);
         return client;
     }
@@ -211,9 +217,9 @@ class BootstrapTest {
         join(server, 1, 3);
         String message = messageOf(() -> zero.exchange("told their names", new byte[1], in(0.2)));
         assertTrue(message.contains("not all processes have told their names within"), message);
+        assertTrue(message.contains("within madeleine.session.open-timeout = 20s: "), message);
         assertTrue(message.contains("rank 2 has not joined"), message);
         assertTrue(message.contains("rank 1 (process " + ProcessHandle.current().pid() + ") is not that far"), message);
-        assertTrue(message.contains("madeleine.session.open-timeout"), message);
     }
 
     @Test
@@ -223,8 +229,25 @@ class BootstrapTest {
         HostAddress address = at(server);
         server.close();
         awaitRefusal(server.address());
-        String message = messageOf(() -> BootstrapClient.join(member, address, PEER_TIMEOUT_NS, in(0.3)));
+        String message = messageOf(() -> BootstrapClient.join(member, address, TIMEOUTS, in(0.3)));
         assertTrue(message.contains("the launcher cannot be reached at " + address), message);
+    }
+
+    @Test
+    void shouldSayThatSomebodyListenedBefore() throws Exception {
+        String message = "";
+        while (!message.contains("Connection refused")) { // which a slow machine has no time to find out
+            CompletableFuture<String> failure;
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                HostAddress address = new HostAddress("127.0.0.1", socket.getLocalPort());
+                Membership member = new Membership("s", 1, 2, new Membership.Contact.Root(address, false), SECRET);
+                failure = CompletableFuture.supplyAsync(
+                        () -> messageOf(() -> BootstrapClient.join(member, address, TIMEOUTS, in(0.5))));
+                socket.accept().close();
+            }
+            message = failure.get(20, TimeUnit.SECONDS);
+        }
+        assertTrue(message.contains("somebody has listened there before"), message);
     }
 
     /** A socket that another thread accepts from may listen for a moment longer than its close takes. */
@@ -543,7 +566,8 @@ class BootstrapTest {
         opened.add(server);
         Heard heard = new Heard();
         Membership zero = member(server, "s", 0, 2, SECRET);
-        BootstrapClient client = BootstrapClient.join(zero, at(server), TimeUnit.MILLISECONDS.toNanos(400), in(5));
+        BootstrapClient client =
+                BootstrapClient.join(zero, at(server), timeouts(TimeUnit.MILLISECONDS.toNanos(400)), in(5));
         opened.add(client);
         client.listen(heard);
         Socket socket =
@@ -586,7 +610,7 @@ class BootstrapTest {
         HostAddress address = new HostAddress("127.0.0.1", port);
         Membership member = new Membership("s", 0, 1, new Membership.Contact.Launcher(address), SECRET);
         CompletableFuture<BootstrapClient> joining =
-                CompletableFuture.supplyAsync(() -> BootstrapClient.join(member, address, PEER_TIMEOUT_NS, in(10)));
+                CompletableFuture.supplyAsync(() -> BootstrapClient.join(member, address, TIMEOUTS, in(10)));
         Thread.sleep(300);
         opened.add(new BootstrapServer(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
@@ -648,7 +672,7 @@ class BootstrapTest {
         Membership root = new Membership("s", 0, 2, new Membership.Contact.Root(at(port), true), SECRET);
         port.closePort("it has closed its port");
         awaitRefusal(port.address());
-        String message = messageOf(() -> BootstrapClient.join(root, at(port), PEER_TIMEOUT_NS, in(5)));
+        String message = messageOf(() -> BootstrapClient.join(root, at(port), TIMEOUTS, in(5)));
         assertTrue(message.contains("the port at " + at(port) + " is closed"), message);
     }
 
