@@ -96,6 +96,11 @@ final class ReceiveHalf {
         }
         try {
             return reception.advance();
+        } catch (RuntimeException | Error e) {
+            if (!reception.isBroken()) {
+                throw e;
+            }
+            return 1; // who polls is not to blame, and goes on with other connections
         } finally {
             reception.unlock();
         }
@@ -187,9 +192,10 @@ final class ReceiveHalf {
         if (using.isOpen() && held.enter()) {
             boolean there;
             try {
-                there = held.take(link, block, offset, bytes, express);
-            } finally {
-                held.leave(); // whatever happens: who closes the connection waits for that
+                there = takeHeld(link, block, offset, bytes, express);
+            } catch (RuntimeException | Error e) {
+                failHeld(using, e);
+                throw e;
             }
             return there || share(using, reception.isConfined(block));
         }
@@ -206,6 +212,34 @@ final class ReceiveHalf {
             }
             attention.setInterest(!extraction.isDrained());
             return reception.isCheckedOut();
+        } finally {
+            reception.unlock();
+        }
+    }
+
+    private boolean takeHeld(int link, MemorySegment block, long offset, long bytes, boolean express) {
+        try {
+            return held.take(link, block, offset, bytes, express);
+        } finally {
+            held.leave(); // whatever happens: who closes the connection waits for that
+        }
+    }
+
+    private boolean isHeldOver() {
+        try {
+            return held.isOver();
+        } finally {
+            held.leave();
+        }
+    }
+
+    /** A link failed its user, who is told what came out of it; it is settled when the message has been left. */
+    private void failHeld(IncomingHandle using, Throwable seen) {
+        reception.lock();
+        try {
+            if (using.isOpen()) {
+                reception.linkFailed(seen);
+            }
         } finally {
             reception.unlock();
         }
@@ -263,9 +297,10 @@ final class ReceiveHalf {
         if (ending.isOpen() && held.enter()) {
             boolean over;
             try {
-                over = held.isOver();
-            } finally {
-                held.leave();
+                over = isHeldOver();
+            } catch (RuntimeException | Error e) {
+                failHeld(ending, e);
+                throw e;
             }
             if (over) {
                 release(ending);

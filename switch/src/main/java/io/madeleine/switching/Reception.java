@@ -61,6 +61,9 @@ final class Reception {
     /** No further message may be begun, though one may come in: one before it is missing, or the peer has been given up. */
     private boolean cut;
 
+    /** Nobody knows what is in the links, which are not touched any more. */
+    private boolean broken;
+
     private @Nullable IncomingHandle handle;
     private boolean confined;
     private @Nullable MessageCompletion ended;
@@ -182,8 +185,22 @@ final class Reception {
 
     /** Whether the next message has begun to arrive. Under the lock. */
     boolean isMessageInFront() {
-        long header = primary.front();
+        long header = front();
         return header > 0 && !cut && extraction.ledger().isFirst(header);
+    }
+
+    private long front() {
+        if (broken) {
+            return 0;
+        }
+        try {
+            return primary.front();
+        } catch (RuntimeException | Error e) {
+            if (!isBrokenBy(e)) {
+                throw e;
+            }
+            return 0;
+        }
     }
 
     /** The message in front is its user's from now on. Under the lock. */
@@ -240,7 +257,7 @@ final class Reception {
             attention.setInterest(false);
             return 0;
         }
-        long header = primary.front();
+        long header = front();
         if (header <= 0) {
             attention.setInterest(true);
             return 0;
@@ -270,6 +287,9 @@ final class Reception {
         } catch (IllegalStateException | WrongThreadException e) {
             fail(Failures.memoryGone(connection, e));
             return 1;
+        } catch (RuntimeException | Error e) {
+            linkFailed(e);
+            throw e;
         }
         if (extraction.ledger().isAborted()) {
             fail(Failures.aborted(connection));
@@ -284,12 +304,44 @@ final class Reception {
         return moved > 0 ? 1 : 0;
     }
 
+    /** Something came out of a link that none throws: if it does harm the connection is given up, and the message fails. Under the lock. */
+    void linkFailed(Throwable seen) {
+        if (isBrokenBy(seen)) {
+            fail(connection.failure());
+        }
+    }
+
+    /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
+    private boolean isBrokenBy(Throwable seen) {
+        if (!connection.breaksUp(seen)) {
+            return false;
+        }
+        cut = true;
+        broken = true;
+        return true;
+    }
+
+    /** Whether the connection has been given up since a link failed. Under the lock. */
+    boolean isBroken() {
+        return broken;
+    }
+
     private boolean mayTouchBlocks() {
         return handle().isUsedBy(Thread.currentThread());
     }
 
     private int drop() {
-        return extraction.drop() > 0 ? 1 : 0;
+        if (broken) {
+            return 0;
+        }
+        try {
+            return extraction.drop() > 0 ? 1 : 0;
+        } catch (RuntimeException | Error e) {
+            if (!isBrokenBy(e)) {
+                throw e;
+            }
+            return 0;
+        }
     }
 
     /** Whether the message, whose end is asked for, has come to it: well, or as a failure. */

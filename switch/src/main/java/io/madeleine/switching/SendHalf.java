@@ -68,6 +68,11 @@ final class SendHalf implements Step {
      */
     volatile long abandoned = NO_MESSAGE;
 
+    /** Nobody knows what is in the links, which are not touched any more; and what has brought that about. */
+    private boolean broken;
+
+    private @Nullable Throwable escaped;
+
     private @Nullable MadeleineException outcome;
     private long messageNumber;
 
@@ -206,14 +211,29 @@ final class SendHalf implements Step {
 
     private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
         throwIfAborting();
+        int status = LinkStatus.COMPLETE;
         try {
-            if (insertion.add(link, block, offset, bytes, sendMode, express) == LinkStatus.CLOSED) {
-                throw connection.failure();
-            }
+            status = insertion.add(link, block, offset, bytes, sendMode, express);
         } catch (IllegalStateException | WrongThreadException e) {
             startAbort(memoryGone(e));
             throwIfAborting();
+        } catch (RuntimeException | Error e) {
+            boolean _ = isBrokenBy(e);
+            throw e;
         }
+        if (status == LinkStatus.CLOSED) {
+            throw connection.failure();
+        }
+    }
+
+    /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
+    private boolean isBrokenBy(Throwable seen) {
+        if (!connection.breaksUp(seen)) {
+            return false;
+        }
+        broken = true;
+        stopped = true;
+        return true;
     }
 
     private void throwIfAborting() {
@@ -236,6 +256,7 @@ final class SendHalf implements Step {
     /** Ends the message, which is open, and waits until that is done. */
     void end(OutgoingHandle ending) {
         if (seal(false)) {
+            throwEscaped();
             ending.completion().throwFailure();
         } else {
             awaitEnd(ending);
@@ -255,12 +276,25 @@ final class SendHalf implements Step {
     void endAsync() {
         long number = messageNumber;
         try {
-            seal(true);
+            if (seal(true)) {
+                throwEscaped();
+            }
         } catch (Throwable e) {
             if (state.get() == OPEN && messageNumber == number) {
                 abandoned = number; // its user's close does not give up what it has ended
             }
             throw e;
+        }
+    }
+
+    /** Throws what came out of a link as the caller moved its message: the message has ended, and says so to others. */
+    private void throwEscaped() {
+        Throwable seen = escaped;
+        escaped = null;
+        switch (seen) {
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case null, default -> {}
         }
     }
 
@@ -372,10 +406,13 @@ final class SendHalf implements Step {
         }
         int status;
         try {
-            status = aborting ? insertion.finishAbort() : insertion.finish();
-        } catch (IllegalStateException | WrongThreadException e) {
-            startAbort(memoryGone(e));
-            status = insertion.finishAbort();
+            status = move();
+        } catch (RuntimeException | Error e) {
+            if (!isBrokenBy(e)) {
+                throw e;
+            }
+            escaped = e;
+            return conclude(connection.failure());
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
             if (aborting) {
@@ -386,13 +423,24 @@ final class SendHalf implements Step {
         return conclude(status == LinkStatus.COMPLETE ? outcome : connection.failure());
     }
 
+    private int move() {
+        try {
+            return aborting ? insertion.finishAbort() : insertion.finish();
+        } catch (IllegalStateException | WrongThreadException e) {
+            startAbort(memoryGone(e));
+            return insertion.finishAbort();
+        }
+    }
+
     private void startAbort(MessageAbortedException why) {
         if (aborting) {
             return;
         }
         outcome = why;
         aborting = true;
-        insertion.abandon();
+        if (!broken) {
+            insertion.abandon();
+        }
         givenUpNumber = messageNumber;
     }
 
@@ -439,7 +487,9 @@ final class SendHalf implements Step {
         } else {
             state.set(IDLE); // a full fence: who waits for this is seen, or sees it
         }
-        last.announce();
+        if (!broken) {
+            last.announce();
+        }
         withdrawAbortRequest(number);
         if (demanded) {
             engine.lowerDemand();

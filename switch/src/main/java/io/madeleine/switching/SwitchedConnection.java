@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SessionException;
+import io.madeleine.pmm.FailureLog;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; the halves have their own rules.
  */
 final class SwitchedConnection implements ConnectionListener, Step {
+    private static final FailureLog FAILURES = new FailureLog(System.getLogger("io.madeleine.switching"));
+
     /** How long who fails at a closed link waits for the reason at most. */
     private static final long MOMENT_NS = 10_000_000;
 
@@ -188,9 +191,16 @@ final class SwitchedConnection implements ConnectionListener, Step {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
-        if (!orderly) {
-            channel.tellOfLoss(rank, reason); // before a wait fails for it, after which the session may be closed
+        try {
+            if (!orderly) {
+                channel.tellOfLoss(rank, reason); // before a wait fails for it, after which the session may be closed
+            }
+        } finally {
+            setLost(orderly, reason);
         }
+    }
+
+    private void setLost(boolean orderly, String reason) {
         loss.set(new Loss(orderly, reason));
         // May be called from within a link: the halves are told from outside, by the leader.
         engine().raiseDemand();
@@ -205,6 +215,25 @@ final class SwitchedConnection implements ConnectionListener, Step {
         if (losing.compareAndSet(false, true)) {
             loss.set(new Loss(true, "the session is closed"));
         }
+    }
+
+    /**
+     * What came out of a link that none throws, in the midst of a packet: nobody knows what of it has moved, and the connection is
+     * given up. Of memory that is short the packet knows, and of memory that was cut short the network.
+     *
+     * @return whether it is given up
+     */
+    boolean breaksUp(Throwable seen) {
+        if (seen instanceof OutOfMemoryError || seen instanceof InternalError || seen instanceof MadeleineException) {
+            return false;
+        }
+        String thread = Thread.currentThread().getName();
+        String what = seen instanceof StackOverflowError
+                ? "the stack of thread " + thread + " ended"
+                : seen + " came out of network " + network + " in thread " + thread;
+        breakUp("this process has given the connection up: " + what + " in the midst of a packet");
+        FAILURES.error("the connection " + fromHere() + " is given up", seen);
+        return true;
     }
 
     /** The connection cannot go on: the peer's bytes make no sense. */

@@ -419,7 +419,9 @@ final class SciConnection implements ProtocolConnection {
             upcalls.onLost(false, "it broke the connection off because what it found there was no packet");
         } else if (state == GIVEN_UP) {
             upcalls.onLost(
-                    false, "it has given this process up, as when it has no sign of it for madeleine.peer-timeout");
+                    false,
+                    "it has given this process up, as when it has no sign of it for madeleine.peer-timeout, or when a call of"
+                            + " its own has failed in the midst of a packet; its log says which");
         } else if (state >= FINISHED) {
             upcalls.onLost(true, "it closed the connection");
         } else {

@@ -18,7 +18,8 @@ import javax.net.ssl.SSLException;
  */
 final class TcpConnection implements ProtocolConnection {
     private static final String GIVEN_UP =
-            "it has given this process up, as when it has no sign of it for madeleine.peer-timeout";
+            "it has given this process up, as when it has no sign of it for madeleine.peer-timeout, or when a call of its"
+                    + " own has failed in the midst of a packet; its log says which";
 
     private final ProcessIdentity peer;
     private final Wire wire;
