@@ -76,6 +76,9 @@ final class ComparisonOptions {
             description = "How many processes send to one in the pattern incast; several are compared. Default: 1.")
     List<Integer> senders = new ArrayList<>();
 
+    /** Whether messages received by a handler are measured beside others, since a pattern is about that. */
+    boolean handlers;
+
     /** What an experiment compares. */
     List<Variation> variations = List.of(Variation.PLAIN);
 
@@ -164,6 +167,11 @@ final class ComparisonOptions {
                 Protocol changedProtocol =
                         variation.settings().isEmpty() ? protocol : changed.protocol(protocol.name());
                 subjects.addAll(ofLayers(changedProtocol, changed, conditions, err));
+                if (handlers) {
+                    ProtocolSubject.Setup handled = changed.withHandler();
+                    Variant variant = variant(conditions, Optional.empty(), handled.title());
+                    subjects.add(new ProtocolSubject(changedProtocol, handled, conditions, variant, err));
+                }
             }
         }
         return subjects;

@@ -63,6 +63,8 @@ import picocli.CommandLine.TypeConversionException;
             "  send       how long sending takes while the receiver looks away, in ns per message",
             "  receive    how long receiving takes of what has arrived, in ns per message",
             "  incast     messages per second at one receiver, from --senders at once",
+            "  compute-1ms, compute-5ms  half the time of one round trip, in us, after both have computed until an instant",
+            "             that they agreed on, from which the time counts; ours also by a handler for which the thread waits",
             "  rsr        half the time of a remote service request and its reply, in us, the argument echoed by a handler",
             "             that the receiving thread runs; rsr-vthread: by one in a virtual thread; rsr-typed: by a method of",
             "             a typed service; rsr-typed-rate: such calls per second, 64 under way; peers: grpc-...",
@@ -198,6 +200,7 @@ final class PerfCommand implements Callable<Integer> {
         if (pin) {
             Pinning.unavailable().ifPresent(why -> err.println("mad perf: not pinned: " + why));
         }
+        comparison.handlers = patterns.stream().anyMatch(pattern -> pattern.computeNs() > 0);
         List<Subject> subjects = new ArrayList<>();
         List<AbsentPeer> absent = new ArrayList<>();
         for (Conditions conditions :

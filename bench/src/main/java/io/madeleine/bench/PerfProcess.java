@@ -4,6 +4,7 @@ import io.madeleine.api.Session;
 import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Wire;
+import java.util.List;
 
 /**
  * One of the two processes of a network's measurement.
@@ -16,6 +17,9 @@ public final class PerfProcess {
 
     /** The argument that has the process pinned. */
     static final String PIN = "pin";
+
+    /** The argument that has messages received by a handler. */
+    static final String HANDLED = "handled";
 
     /** The system property that has it measure in a virtual thread: the session's own thread then polls for it. */
     private static final String VIRTUAL = "io.madeleine.bench.virtual";
@@ -33,11 +37,15 @@ public final class PerfProcess {
 
     private static void measure(String[] arguments) {
         Session session = Session.open();
-        if (arguments.length > 0 && arguments[0].equals(PIN)) {
+        List<String> asked = List.of(arguments);
+        if (asked.contains(PIN)) {
             Pinning.pinThisProcess(session.rank());
         }
         ControlLine.serve(session.rank(), (_, line) -> {
             line.exchangeContacts("-");
+            if (asked.contains(HANDLED)) {
+                return new HandlerWire(session, CHANNEL);
+            }
             Wire plain = new ChannelWire(session, CHANNEL);
             return session.channelNames().contains(CallWire.CHANNEL) ? new CallWire(session, plain) : plain;
         });

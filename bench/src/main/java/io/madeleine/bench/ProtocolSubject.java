@@ -50,6 +50,7 @@ class ProtocolSubject extends ResidentSubject {
      * @param variation what an experiment changes
      * @param cores where the processes are to run, if that is known
      * @param calls whether there are calls to measure, for which the processes need another channel
+     * @param handled whether messages are received by a handler, for which the measuring thread waits
      */
     record Setup(
             List<String> settings,
@@ -57,22 +58,28 @@ class ProtocolSubject extends ResidentSubject {
             boolean nativeAccess,
             Variation variation,
             Optional<Cores> cores,
-            boolean calls) {
+            boolean calls,
+            boolean handled) {
         /** As the user wants them. */
         Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
-            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty(), false);
+            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty(), false, false);
         }
 
         /** With or without calls. */
         Setup withCalls(boolean wanted) {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted);
+            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted, handled);
+        }
+
+        /** The same with messages received by a handler. */
+        Setup withHandler() {
+            return new Setup(settings, configuration, nativeAccess, variation, cores, false, true);
         }
 
         /** With what an experiment changes. */
         Setup with(Variation change, Optional<Cores> place) {
             List<String> all = new ArrayList<>(settings);
             all.addAll(change.settings());
-            return new Setup(all, configuration, nativeAccess, change, place, calls);
+            return new Setup(all, configuration, nativeAccess, change, place, calls, handled);
         }
 
         /** A network of this configuration, which has to know it. */
@@ -85,7 +92,8 @@ class ProtocolSubject extends ResidentSubject {
         /** What this is called beside others; empty if it is the only one. */
         Optional<String> title() {
             String words = Stream.concat(
-                            Stream.of(variation.name()).filter(name -> !name.isEmpty()),
+                            Stream.of(variation.name(), handled ? "handler and wait" : "")
+                                    .filter(name -> !name.isEmpty()),
                             cores.stream().map(Cores::relation))
                     .collect(Collectors.joining(", "));
             return words.isEmpty() ? Optional.empty() : Optional.of(words);
@@ -128,6 +136,9 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
+        if (setup.handled()) {
+            return pattern.computeNs() > 0 || pattern == Pattern.LATENCY;
+        }
         return !pattern.isCall() || setup.calls();
     }
 
@@ -186,6 +197,9 @@ class ProtocolSubject extends ResidentSubject {
         List<String> java = setup.java(conditions, PerfProcess.class);
         if (conditions.pin()) {
             java.add(PerfProcess.PIN);
+        }
+        if (setup.handled()) {
+            java.add(PerfProcess.HANDLED);
         }
         List<String> settings = new ArrayList<>(setup.settings());
         settings.add("networks=[" + protocol.name() + "]");

@@ -35,12 +35,14 @@ final class Driver {
     private static final long VERIFIED_BYTES = 4 << 20;
     private static final long VERIFIED_MESSAGES = 64;
     private static final long UNCHECKED = -1;
+    private static final int WARM_ECHOES = 1_000;
 
     private final Wire wire;
     private final Requests requests;
     private final Histogram durationsNs = new Histogram(LONGEST_NS, 4);
     private final AllocationMeter allocations = new AllocationMeter();
     private final UsageMeter usage = new UsageMeter();
+    private final Computing computing = new Computing();
     private final Bursts bursts;
     private final Calling calling;
     private long number;
@@ -69,6 +71,7 @@ final class Driver {
             case SEND -> send(job);
             case RECEIVE -> receive(job);
             case INCAST -> incast(job);
+            case COMPUTE_1MS, COMPUTE_5MS -> compute(job);
             default -> throw new IllegalArgumentException(order.pattern() + " is measured elsewhere");
         };
         if (order.buffers() == Buffers.FRESH) {
@@ -86,7 +89,7 @@ final class Driver {
     /** Whether it is rank 0 that has received the last message. */
     private static boolean isReceived(Pattern pattern) {
         return switch (pattern) {
-            case LATENCY, PINGPONG, RECEIVE, INCAST -> true;
+            case LATENCY, PINGPONG, RECEIVE, INCAST, COMPUTE_1MS, COMPUTE_5MS -> true;
             default -> false;
         };
     }
@@ -197,6 +200,33 @@ final class Driver {
             bursts.receive(job, count);
         }
         return round(job, count, 1);
+    }
+
+    /** Exchanges one message after both have computed; the time counts from the instant until which they do. */
+    private Round compute(Job job) {
+        for (long messages = 0; job.isCold(messages); messages += WARM_ECHOES) {
+            echo(job, WARM_ECHOES, 1);
+            exchangeAfterComputing(job); // for its own paths
+        }
+        reset(job);
+        long counted = 0;
+        while (!job.isOver(durationsNs.getTotalCount())) {
+            durationsNs.recordValue(Math.clamp(exchangeAfterComputing(job), 1, LONGEST_NS));
+            counted += 2;
+        }
+        return Round.of(job.order().pattern(), job.bytes(), durationsNs, 2, usage(job, counted));
+    }
+
+    private long exchangeAfterComputing(Job job) {
+        long bytes = job.bytes();
+        Block sent = job.sent().next();
+        Block received = job.received().next();
+        long instantNs = System.nanoTime() + job.order().pattern().computeNs();
+        requests.ask(Request.COMPUTE, bytes, 1, instantNs);
+        computing.until(instantNs);
+        wire.send(sent, bytes);
+        wire.receive(received, bytes);
+        return System.nanoTime() - instantNs;
     }
 
     private Round incast(Job job) {

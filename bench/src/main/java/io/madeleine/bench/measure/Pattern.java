@@ -18,6 +18,10 @@ public enum Pattern {
     RECEIVE("ns", "receiving what has arrived"),
     /** Messages per time at one receiver, from all that send to it at once. */
     INCAST("msg/s", "received by one from all senders"),
+    /** Half the time of a round trip after both processes have computed for 1 ms. */
+    COMPUTE_1MS("us", "half round trip after both have computed for 1 ms"),
+    /** The same after 5 ms. */
+    COMPUTE_5MS("us", "half round trip after both have computed for 5 ms"),
     /** Half the time of a request and its reply, with a handler that the receiving thread runs. */
     RSR("us", "half a remote service request and its reply"),
     /** The same with a handler in a virtual thread. */
@@ -55,10 +59,19 @@ public enum Pattern {
         return this == SEND || this == RECEIVE;
     }
 
+    /** For how long both processes compute before each exchange, in nanoseconds; 0 if they do not. */
+    public long computeNs() {
+        return switch (this) {
+            case COMPUTE_1MS -> 1_000_000;
+            case COMPUTE_5MS -> 5_000_000;
+            default -> 0;
+        };
+    }
+
     /** Whether a small figure is a good one. */
     boolean isDuration() {
         return switch (this) {
-            case LATENCY, SEND, RECEIVE, RSR, RSR_VTHREAD, RSR_TYPED -> true;
+            case LATENCY, SEND, RECEIVE, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> true;
             case BANDWIDTH, RATE, PINGPONG, INCAST, RSR_TYPED_RATE -> false;
         };
     }
@@ -89,7 +102,7 @@ public enum Pattern {
     /** The value of {@code messages} messages in {@code elapsedNs}; for latency, of as many halves of round trips. */
     double value(long elapsedNs, long messages, long bytes) {
         return switch (this) {
-            case LATENCY, RSR, RSR_VTHREAD, RSR_TYPED -> elapsedNs / (1e3 * messages);
+            case LATENCY, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> elapsedNs / (1e3 * messages);
             case BANDWIDTH, PINGPONG -> 1e3 * bytes * messages / elapsedNs;
             case RATE, INCAST, RSR_TYPED_RATE -> 1e9 * messages / elapsedNs;
             case SEND, RECEIVE -> elapsedNs / (double) messages;

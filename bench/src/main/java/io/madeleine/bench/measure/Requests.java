@@ -25,7 +25,9 @@ final class Requests {
         /** Send the last message so many times. */
         BURST,
         /** Acknowledge, look away from the wire for a while, then receive. */
-        PAUSE
+        PAUSE,
+        /** Compute until an instant, which stands in place of the number, and send the message back that comes then. */
+        COMPUTE
     }
 
     /** Request, size, count and number of the first message. */

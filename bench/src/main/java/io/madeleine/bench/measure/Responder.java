@@ -12,6 +12,7 @@ final class Responder {
     private final Requests requests;
     private final AllocationMeter allocations = new AllocationMeter();
     private final UsageMeter usage = new UsageMeter();
+    private final Computing computing = new Computing();
 
     Responder(Wire wire) {
         this.wire = wire;
@@ -28,6 +29,7 @@ final class Responder {
                 case CHECK -> check(blocks, asked.bytes(), asked.number(), withUsage);
                 case BURST -> burst(blocks, asked.bytes(), asked.count());
                 case PAUSE -> pause(blocks, asked.bytes(), asked.count());
+                case COMPUTE -> compute(blocks, asked.bytes(), asked.number());
                 case END -> throw new IllegalStateException("the loop ends with END");
             }
         }
@@ -78,6 +80,13 @@ final class Responder {
             wire.receive(blocks.next(), bytes);
         }
         allocations.end(count);
+    }
+
+    private void compute(BlockRing blocks, long bytes, long instantNs) {
+        Block block = blocks.next();
+        computing.until(instantNs);
+        wire.receive(block, bytes);
+        wire.send(block, bytes);
     }
 
     private void check(BlockRing blocks, long bytes, long number, boolean withUsage) {

@@ -1,0 +1,24 @@
+package io.madeleine.bench.measure;
+
+/**
+ * What a process does that has something else to do than to communicate, until an instant that both processes of a host know.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class Computing {
+    /** Between two looks at the clock; both together take some tens of nanoseconds. */
+    private static final int STEPS = 8;
+
+    private long state = 88_172_645_463_325_252L;
+
+    /** Computes until then, in {@link System#nanoTime()} terms. */
+    void until(long instantNs) {
+        while (System.nanoTime() - instantNs < 0) {
+            for (int i = 0; i < STEPS; i++) {
+                state ^= state << 13;
+                state ^= state >>> 7;
+                state ^= state << 17;
+            }
+        }
+    }
+}
