@@ -36,7 +36,7 @@ final class Following {
         try {
             while (!looksAndFinds(self, condition)) {
                 engine.checkWait(deadlineNs);
-                if (mayLead && !lead.isHeld()) {
+                if (mayLead && lead.isOpen()) {
                     return WaitOutcome.LEAD_IS_FREE;
                 }
                 if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock

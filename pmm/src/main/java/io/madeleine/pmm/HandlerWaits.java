@@ -83,7 +83,7 @@ final class HandlerWaits {
     private boolean follow(Thread self, Waitable on, Condition condition, long startNs, long untilNs) {
         while (true) {
             boolean mayLead = engine.ownThreads().isOnDuty(self); // else the thread that is leads if nobody else does
-            if (mayLead && !lead.isHeld()) {
+            if (mayLead && lead.isOpen()) {
                 boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - (startNs + ON_DUTY_NS) <= 0;
                 WaitOutcome outcome =
                         leadOnDuty(self, on, condition, isShort ? untilNs : startNs + ON_DUTY_NS, isShort);

@@ -1,11 +1,21 @@
 package io.madeleine.pmm;
 
+import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the thread that holds the lead does while it waits: rounds, as {@link WaitPolicy} says spinning, yielding or asleep
  * in the reactor in between.
+ *
+ * <p>The session's own thread sleeps so that others may take the lead from it ({@link Lead}). Who takes it disarms the networks and
+ * polls at once. Who leaves gives it back, if the networks can be armed again for next to nothing ({@link ProgressSource#rearm}), and
+ * the sleeper has noticed nothing; or else wakes the sleeper, as does who wants to sleep in the reactor itself.
+ *
+ * <p>No change is missed: whoever has the lead asleep has raised {@link #isAsleep} and armed, and has looked once more then; who changes
+ * something does so first and looks then, and wakes whoever is in the reactor. Who takes the lead lowers the flag before its
+ * first round, and who gives it back raises it before its last look.
  *
  * <p>Threading: the leader's, but for {@link #isAsleep}.
  */
@@ -22,6 +32,9 @@ final class Leading {
     /** So many times the leader may wake virtual threads without a sleep in between; then a virtual one should lead. */
     private static final int MOST_AWAKENED = 3;
 
+    /** The session's own thread looks so often whether the lead is free: the stack of who took it may have ended before it said so. */
+    private static final long LONGEST_ASIDE_NS = 1_000_000_000;
+
     /** A virtual leader's handler that waits keeps a carrier from others for no longer. */
     private static final long CARRIER_SLEEP_NS = 1_000_000;
 
@@ -34,6 +47,7 @@ final class Leading {
     private final Impatience others;
     private final Awakenings awakenings;
     private final Waiter sleeper = Waiter.leader();
+    private final BooleanSupplier mayHandle;
     private volatile boolean asleep;
     private volatile boolean hurried;
 
@@ -64,6 +78,7 @@ final class Leading {
         this.policy = policy;
         this.others = others;
         this.awakenings = awakenings;
+        this.mayHandle = () -> lead.regain(Thread.currentThread());
     }
 
     /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
@@ -82,6 +97,43 @@ final class Leading {
     /** Whether the policy has threads spin before they sleep. */
     boolean spins() {
         return policy.mode() == WaitMode.SPIN || (policy.mode() == WaitMode.ADAPTIVE && policy.spinNs() > 0);
+    }
+
+    /** To be called by who has just taken the lead, before anything is polled: whoever had it may have slept, and sleep still. */
+    void begin() {
+        if (asleep) {
+            rounds.disarmForAMoment();
+            asleep = false;
+            own = null;
+            owing = false;
+            roundsBeforeClock = 0; // the time has gone on
+        }
+    }
+
+    /**
+     * To be called by who is about to leave. If the lead was taken from a sleeper that sleeps still, gives it back without waking
+     * anybody, where that is cheap; returns whether the caller has it no more.
+     */
+    boolean giveBack() {
+        if (!lead.hasLodger() || isWanted()) {
+            return false;
+        }
+        asleep = true;
+        boolean given = false;
+        try {
+            given = rounds.rearm() && !isWanted() && lead.giveBack(Thread.currentThread());
+            return given;
+        } finally {
+            if (!given) {
+                rounds.disarm();
+                asleep = false;
+            }
+        }
+    }
+
+    /** Whether the sleeper would have to get up at once. */
+    private boolean isWanted() {
+        return lead.isClosed() || hurried || engine.isRoundWanted() || engine.hasLeadSeekers();
     }
 
     /**
@@ -103,6 +155,7 @@ final class Leading {
      * @param inHandler whether it waits in a handler: none is called then, nor is a virtual thread to lead
      */
     WaitOutcome lead(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
+        begin();
         Waitable outer = own;
         if (outer != null) {
             settle(outer); // a handler waits: others should not have to wait for it
@@ -165,7 +218,10 @@ final class Leading {
         int yields = 0;
         int awakened = 0;
         int idleRounds = 0;
-        boolean keepsCarrier = inHandler && Thread.currentThread().isVirtual();
+        Thread self = Thread.currentThread();
+        boolean keepsCarrier = inHandler && self.isVirtual();
+        boolean leadsForOthers = !inHandler && self instanceof ProgressThread && reactor.asksBeforeHandling();
+        boolean hasServed = false;
         for (int count = 1; ; count++) {
             int work = inHandler ? rounds.poll(recentNs()) : round();
             if (condition.isMet()) {
@@ -182,6 +238,7 @@ final class Leading {
                 return WaitOutcome.LEFT_TO_VIRTUAL;
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
+            hasServed |= work > 0;
             if (count % CLOCK_ROUNDS != 0 && policy.mode() != WaitMode.BLOCK) {
                 if (idleRounds > 0) {
                     Thread.onSpinWait();
@@ -200,7 +257,13 @@ final class Leading {
                 yields = 0;
             }
             WaitHint hint = others.of(on.hint);
-            if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
+            boolean isIdle =
+                    leadsForOthers && !hasServed && policy.mode() != WaitMode.SPIN && engine.isOnlyForHandlers();
+            if (isIdle && !lead.hasLodger()) {
+                if (!sleepForOthers(self, on, condition)) {
+                    return WaitOutcome.LEAD_IS_GONE;
+                }
+            } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
                 if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier)
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT)) {
@@ -212,6 +275,15 @@ final class Leading {
             } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
                 yields++;
                 Thread.yield();
+            } else if (lead.hasLodger()) { // and there is room for one
+                reactor.wakeUp();
+                Thread.yield();
+            } else if (leadsForOthers) {
+                awakened = 0;
+                hasServed = false;
+                if (!sleepForOthers(self, on, condition)) {
+                    return WaitOutcome.LEAD_IS_GONE;
+                }
             } else {
                 awakened = 0;
                 if (sleep(on, condition, deadlineNs, keepsCarrier ? CARRIER_SLEEP_NS : Long.MAX_VALUE)) {
@@ -249,6 +321,34 @@ final class Leading {
             case ADAPTIVE -> idleNs < policy.patienceNs(hint);
             case BLOCK -> false;
         };
+    }
+
+    /**
+     * Sleeps in the reactor, where any thread that waits for itself may take the lead from this one. Returns whether this one has it.
+     * What it waits on nobody signals.
+     */
+    private boolean sleepForOthers(Thread self, Waitable on, Condition mayStop) {
+        asleep = true;
+        try {
+            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
+            if (quiet && !isWanted() && !mayStop.isMet()) {
+                long timeoutNs = Math.min(rounds.longestSleepNs(), LONGEST_ASIDE_NS);
+                lead.fallAsleep(self);
+                try {
+                    int _ = reactor.sleep(timeoutNs, mayHandle);
+                } finally {
+                    boolean _ = lead.comeBack(self);
+                }
+            }
+        } finally {
+            if (lead.isHeldBy(self)) {
+                asleep = false;
+                own = on;
+                roundsBeforeClock = 0; // the time has gone on
+                rounds.disarm();
+            }
+        }
+        return lead.isHeldBy(self);
     }
 
     /** Sleeps in the reactor; true if the condition was found met on the way there. */

@@ -136,7 +136,7 @@ public final class ProgressEngine implements AutoCloseable {
     /** Declares that something has to progress though no thread waits for it: the session's own thread leads if need be. */
     public void raiseDemand() {
         if (demand.getAndIncrement() == 0 && !virtualLeader.hasTurn()) { // which looks at the demand after its turn
-            ownThreads.onDuty().wake();
+            wakeOwnThread();
         }
     }
 
@@ -154,6 +154,11 @@ public final class ProgressEngine implements AutoCloseable {
         return demand.get() > 0 || roundIsWanted;
     }
 
+    /** Whether nothing has to progress but what handlers may be called for. */
+    boolean isOnlyForHandlers() {
+        return demand.get() <= rounds.dispatcherCount() && !roundIsWanted;
+    }
+
     /** Whether whoever leads has to do another round before it sleeps. */
     boolean isRoundWanted() {
         return roundIsWanted;
@@ -165,6 +170,16 @@ public final class ProgressEngine implements AutoCloseable {
 
     boolean isLed() {
         return lead.isHeld();
+    }
+
+    /** Whether the session's own thread leads and sleeps, so that another may take the lead from it. */
+    boolean isLeadAsleep() {
+        return lead.isAsleep();
+    }
+
+    /** Whether somebody leads, awake or asleep, other than this thread, which is awake. */
+    boolean isLedByAnother(Thread thread) {
+        return lead.isHeldByAnother(thread);
     }
 
     /** How often the lead has been taken. */
@@ -230,15 +245,16 @@ public final class ProgressEngine implements AutoCloseable {
         }
         if (self.isVirtual()) {
             roundIsWanted = true;
-            ownThreads.onDuty().leadIsFree();
+            callOwnThread();
             leaveCarrier();
             return 0;
         }
         long selfId = self.threadId();
-        if (!tryLead(self)) {
+        if (!lead.tryTakeFree(self)) {
             return 0;
         }
         try {
+            leading.begin();
             return once(inHandler);
         } finally {
             if (lead.holder == selfId) {
@@ -341,6 +357,9 @@ public final class ProgressEngine implements AutoCloseable {
                     WaitOutcome outcome = WaitOutcome.EXPIRED;
                     try {
                         outcome = lead(false, on, condition, deadlineNs);
+                        if (outcome == WaitOutcome.MET || outcome == WaitOutcome.EXPIRED) {
+                            boolean _ = leading.giveBack();
+                        }
                     } finally {
                         if (lead.holder == selfId) {
                             lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
@@ -405,6 +424,10 @@ public final class ProgressEngine implements AutoCloseable {
         return lead.tryTake(self);
     }
 
+    boolean tryLeadIfFree(Thread self) {
+        return lead.tryTakeFree(self);
+    }
+
     void releaseLead() {
         lead.release();
         passLeadOn();
@@ -418,7 +441,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
             lead.release();
             virtualLeader.giveTurn();
-            ownThreads.onDuty().leadIsFree(); // to watch
+            callOwnThread(); // to watch
         } else {
             releaseLead();
         }
@@ -434,16 +457,44 @@ public final class ProgressEngine implements AutoCloseable {
         if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
         } else if (hasDemand()) {
+            wakeOwnThread();
+        }
+    }
+
+    /** Offers the lead, which is free, to who wants it; not one that is asleep. */
+    void passLeadOn() {
+        if (lead.isAsleep()) {
+            return;
+        }
+        if (waitList.hasLeadSeekers()) {
+            waitList.offerLead();
+        } else if (hasDemand()) {
+            callOwnThread();
+        }
+    }
+
+    /** Has the session's own thread look whether the lead is free, unless it sleeps with it. */
+    private void callOwnThread() {
+        if (lead.hasLodger()) {
+            wakeLodger();
+        } else {
+            ownThreads.onDuty().leadIsFree();
+        }
+    }
+
+    /** There is something to do for the session's own thread, unless it sleeps with the lead. */
+    private void wakeOwnThread() {
+        if (lead.hasLodger()) {
+            wakeLodger();
+        } else {
             ownThreads.onDuty().wake();
         }
     }
 
-    /** Offers the lead, which is free, to who wants it. */
-    void passLeadOn() {
-        if (waitList.hasLeadSeekers()) {
-            waitList.offerLead();
-        } else if (hasDemand()) {
-            ownThreads.onDuty().leadIsFree();
+    /** The reactor's sleeper, if it does not have the lead: who has taken it may have left. */
+    private void wakeLodger() {
+        if (!lead.isAsleep()) {
+            reactor.wakeUp();
         }
     }
 
@@ -516,6 +567,7 @@ public final class ProgressEngine implements AutoCloseable {
                     + " polled: let another thread do it");
         }
         lead.close();
+        reactor.wakeUp(); // who sleeps there need not be the leader
         waitList.wakeAll();
         virtualLeader.end();
         ownThreads.end();

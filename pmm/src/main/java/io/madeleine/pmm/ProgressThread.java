@@ -82,11 +82,11 @@ final class ProgressThread extends Thread {
                 leadsSeen = engine.leadCount(); // new demand: who led before may have left long ago
             } else if (busyRounds > GRACE_ROUNDS) {
                 parkDeeply(true);
-                if (!engine.isLed()) {
+                if (!engine.isLedByAnother(this)) {
                     engine.passLeadOn(); // who seeks it has not heard that it is free
                 }
                 busyRounds = 0;
-            } else if (engine.isLed() || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
+            } else if (engine.isLedByAnother(this) || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
                 leadsSeen = engine.leadCount();
                 busyRounds++;
                 LockSupport.parkNanos(this, GRACE_NS);
@@ -120,7 +120,7 @@ final class ProgressThread extends Thread {
         deeplyParked = true;
         try {
             // Looks again after raising the flag: who leaves the lead looks at the flag after leaving.
-            if (!engine.isClosed() && (whileLed ? engine.isLed() : !engine.hasDemand())) {
+            if (!engine.isClosed() && (whileLed ? engine.isLedByAnother(this) : !engine.hasDemand())) {
                 LockSupport.parkNanos(this, whileLed ? LONGEST_PARK_NS : Long.MAX_VALUE);
             }
         } finally {

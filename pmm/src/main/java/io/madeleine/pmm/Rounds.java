@@ -35,6 +35,7 @@ final class Rounds {
             new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
     private final ArrayList<Step> steps = new ArrayList<>();
     private ProgressSource[] armed = {};
+    private int armedCount;
     private int reactorCountdown = REACTOR_ROUNDS;
     private boolean polling;
 
@@ -60,6 +61,10 @@ final class Rounds {
         Dispatcher[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
         grown[grown.length - 1] = dispatcher;
         dispatchers = grown;
+    }
+
+    int dispatcherCount() {
+        return dispatchers.length;
     }
 
     void addStep(Step step) {
@@ -186,8 +191,20 @@ final class Rounds {
         polling = true;
         armed = sources;
         boolean quiet = newSteps.isEmpty();
-        for (ProgressSource source : armed) {
-            quiet &= source.armForBlocking();
+        for (armedCount = 0; armedCount < armed.length; ) {
+            quiet &= armed[armedCount++].armForBlocking();
+        }
+        return quiet;
+    }
+
+    /** The same for a sleep that has never ended, if that costs next to nothing; false if not, or one has news. */
+    boolean rearm() {
+        polling = true;
+        armed = sources;
+        armedCount = 0;
+        boolean quiet = newSteps.isEmpty();
+        while (quiet && armedCount < armed.length) {
+            quiet = armed[armedCount++].rearm();
         }
         return quiet;
     }
@@ -202,8 +219,16 @@ final class Rounds {
     }
 
     void disarm() {
-        for (ProgressSource source : armed) {
-            source.disarm();
+        for (int i = 0; i < armedCount; i++) {
+            armed[i].disarm();
+        }
+        polling = false;
+    }
+
+    /** Instead of {@link #disarm}, by who has taken the lead from a sleeper. */
+    void disarmForAMoment() {
+        for (int i = 0; i < armedCount; i++) {
+            armed[i].disarmForAMoment();
         }
         polling = false;
     }

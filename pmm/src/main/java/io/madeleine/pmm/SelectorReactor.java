@@ -8,6 +8,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -21,6 +23,12 @@ public final class SelectorReactor implements Reactor {
 
     private final Selector selector;
     private final Consumer<SelectionKey> dispatch = SelectorReactor::dispatch;
+    private final Consumer<SelectionKey> dispatchIfAllowed = this::dispatchIfAllowed;
+
+    /** Whether a thread is within the selector, which keeps others waiting for as long as its own wait takes. */
+    private final AtomicBoolean selecting = new AtomicBoolean();
+
+    private BooleanSupplier mayHandle = () -> true; // of the thread within
 
     /** Opens the selector. */
     public SelectorReactor() {
@@ -65,23 +73,52 @@ public final class SelectorReactor implements Reactor {
         }
     }
 
+    private void dispatchIfAllowed(SelectionKey key) {
+        if (mayHandle.getAsBoolean()) {
+            dispatch(key);
+        }
+    }
+
     @Override
     public int poll() {
+        if (!selecting.compareAndSet(false, true)) {
+            return 0;
+        }
         try {
             return selector.selectNow(dispatch);
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
+        } finally {
+            selecting.set(false);
         }
     }
 
     @Override
     public int sleep(long timeoutNs) {
+        return sleep(timeoutNs, dispatch);
+    }
+
+    @Override
+    public int sleep(long timeoutNs, BooleanSupplier allowed) {
+        mayHandle = allowed;
+        return sleep(timeoutNs, dispatchIfAllowed);
+    }
+
+    private int sleep(long timeoutNs, Consumer<SelectionKey> action) {
+        selecting.set(true);
         try {
             long timeoutMs = timeoutNs == Long.MAX_VALUE ? 0 : (timeoutNs + NS_PER_MS - 1) / NS_PER_MS;
-            return selector.select(dispatch, timeoutMs);
+            return selector.select(action, timeoutMs);
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
+        } finally {
+            selecting.set(false);
         }
+    }
+
+    @Override
+    public boolean asksBeforeHandling() {
+        return true;
     }
 
     @Override

@@ -109,7 +109,7 @@ final class VirtualLeader {
 
     private boolean tryLead() {
         for (int i = 0; i < MOST_TRIES && hasTurn && !engine.isClosed(); i++) {
-            if (engine.tryLead(thread)) {
+            if (engine.tryLeadIfFree(thread)) {
                 return true;
             }
             Thread.yield();
@@ -119,6 +119,7 @@ final class VirtualLeader {
 
     /** Polls until others may want the carrier (true), or another should lead (false). */
     private boolean lead() {
+        leading.begin();
         long asideNs = leading.readClock() + SLICE_NS;
         for (int count = 1; ; count++) {
             int work = leading.round();

@@ -16,6 +16,8 @@ final class FakeNetwork implements ProgressSource {
     volatile Runnable listener = () -> {};
     volatile boolean busy;
     volatile boolean freed;
+    volatile boolean rearms = true;
+    final AtomicInteger rearmCount = new AtomicInteger();
     volatile long longestDelayNs;
     private volatile boolean armed;
 
@@ -75,6 +77,12 @@ final class FakeNetwork implements ProgressSource {
         boolean quiet = arrived.get() == 0;
         leave();
         return quiet;
+    }
+
+    @Override
+    public boolean rearm() {
+        rearmCount.incrementAndGet();
+        return rearms && armForBlocking();
     }
 
     @Override

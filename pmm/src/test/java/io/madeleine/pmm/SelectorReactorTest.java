@@ -70,6 +70,25 @@ class SelectorReactorTest {
     }
 
     @Test
+    void shouldHandleNothingAfterASleepIfItMayNot() throws IOException {
+        Pipe pipe = pipe();
+        reactor.register(pipe.source(), SelectionKey.OP_READ, _ -> events.incrementAndGet());
+        write(pipe);
+        AtomicInteger asked = new AtomicInteger();
+        int _ = reactor.sleep(LONG_NS, () -> {
+            asked.incrementAndGet();
+            assertEquals(0, reactor.poll(), "by who leads, while another is within");
+            return false;
+        });
+        assertTrue(asked.get() > 0);
+        assertEquals(0, events.get());
+        int _ = reactor.sleep(LONG_NS, () -> true);
+        assertEquals(1, events.get());
+        assertEquals(1, reactor.poll());
+        assertEquals(2, events.get());
+    }
+
+    @Test
     void shouldEndTheNextSleepWhenWokenBefore() {
         reactor.wakeUp();
         assertTrue(sleepNs(reactor, LONG_NS) < LONG_NS / 2);

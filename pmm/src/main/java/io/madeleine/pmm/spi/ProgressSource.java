@@ -38,6 +38,25 @@ public interface ProgressSource {
         return Long.MAX_VALUE;
     }
 
-    /** Takes the preparation back; called after each {@link #armForBlocking()}, whatever it answered. */
+    /** Takes the preparation back; called after each {@link #armForBlocking()} and {@link #rearm()}, whatever it answered. */
     void disarm();
+
+    /**
+     * Takes the preparation back for a moment, most likely: a thread that waits for itself polls in place of the one that sleeps.
+     * What makes {@link #rearm()} expensive is better put off until it is worth it.
+     */
+    default void disarmForAMoment() {
+        disarm();
+    }
+
+    /**
+     * As {@link #armForBlocking()}, for a thread that slept before and has not been woken: it sleeps on in the reactor, where what
+     * was registered or changed meanwhile may not be watched. Only if that, and what it costs, does not matter: a few dozen
+     * nanoseconds, in a thread that has better things to do.
+     *
+     * @return false if there is news already, or if the sleeper has to be woken so that it prepares all anew
+     */
+    default boolean rearm() {
+        return false;
+    }
 }

@@ -1,6 +1,7 @@
 package io.madeleine.pmm.spi;
 
 import java.nio.channels.SelectableChannel;
+import java.util.function.BooleanSupplier;
 
 /**
  * The one place where a session sleeps, and where what can end that sleep is registered.
@@ -28,6 +29,22 @@ public interface Reactor extends AutoCloseable {
      * @return how many events were handled
      */
     int sleep(long timeoutNs);
+
+    /**
+     * As {@link #sleep(long)}, for a thread from which another may take the lead while it sleeps. What is ready is handled only if
+     * {@code mayHandle} says so, which is asked after the wait, in this thread, before anything is handled; or else it is found
+     * by the next poll. Meanwhile {@link #poll} may be called by who has taken the lead, does nothing and returns 0.
+     *
+     * @throws UnsupportedOperationException unless {@link #asksBeforeHandling()}
+     */
+    default int sleep(long timeoutNs, BooleanSupplier mayHandle) {
+        throw new UnsupportedOperationException("what this reactor waits for it handles");
+    }
+
+    /** Whether {@link #sleep(long, BooleanSupplier)} can be called. */
+    default boolean asksBeforeHandling() {
+        return false;
+    }
 
     /** Ends the current sleep, or else the next. */
     void wakeUp();

@@ -91,14 +91,18 @@ final class RingConsumer {
     /**
      * Lets go of the record in front.
      *
+     * @param tells whether the sender can see at once that it was read, though space is not handed back for that
      * @return whether space was handed back to the sender
      */
-    boolean release() {
+    boolean release(boolean tells) {
         long next = layout.next(position, PacketHeader.payloadBytes(front));
         front = 0;
         takenBytes = 0;
         POSITION.setRelease(this, next);
         if (next - returnedPosition < batchBytes) {
+            if (tells) {
+                Words.setRelease(memory, layout.consumerOffset(), next);
+            }
             return false;
         }
         returnedPosition = next;

@@ -78,6 +78,11 @@ final class RingProducer {
         }
     }
 
+    /** Whether the receiver says that it has read all; it need not say so at once. Of the sender. */
+    boolean isAllRead() {
+        return Words.acquire(memory, layout.consumerOffset()) == plainPosition;
+    }
+
     /** Whether a claim that was refused would succeed now, or be {@link #BROKEN}. */
     boolean hasRoom() {
         long begin = position;

@@ -66,6 +66,8 @@ final class SciConnection implements ProtocolConnection {
     private int idlePolls;
     private boolean unwatched;
     private long unwatchedNs;
+    private long announcedNs = System.nanoTime();
+    private boolean wasAnnounced;
 
     SciConnection(PairSegment segment, Handshake handshake, SciProgress progress, Consumer<SciConnection> bury) {
         this.segment = segment;
@@ -209,6 +211,29 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
+    /** The same for a ring; a peer that has read it by now and sleeps again is not woken. */
+    void announce(RingProducer ring) {
+        if (!untouchable && !isWatchedByPeer()) {
+            long sleep = peer.announceSilently(peerSlot);
+            if (sleep != 0 && !isAllRead(ring)) {
+                peer.ring(sleep);
+            }
+        }
+    }
+
+    private static boolean isAllRead(RingProducer ring) {
+        try {
+            return ring.isAllRead();
+        } catch (IllegalStateException _) {
+            return true; // freed by now: nobody is there to be told
+        }
+    }
+
+    /** Whether who polls does so in place of a thread that sleeps, and may leave at any time. A hint. */
+    boolean isPolledForAMoment() {
+        return progress.isForAMoment();
+    }
+
     private boolean isWatchedByPeer() {
         try {
             return Words.opaque(memory, peerWatch) != 0;
@@ -340,6 +365,23 @@ final class SciConnection implements ProtocolConnection {
     /** Whether a peer that has not seen yet that it has to announce has got out what it sent. */
     boolean isSettled() {
         return System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
+    }
+
+    /** Notes that the peer has announced something; returns whether it has done so before within that time. */
+    boolean noteAnnouncement(long nowNs, long withinNs) {
+        boolean again = wasAnnounced && nowNs - announcedNs < withinNs;
+        wasAnnounced = true;
+        announcedNs = nowNs;
+        return again;
+    }
+
+    /** Whether what the peer has announced is a message that has been read by now, and nothing else. */
+    boolean isQuiet() {
+        return !untouchable
+                && interest
+                && !hasNews()
+                && !peer.isGone()
+                && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }
 
     boolean isInterested() {

@@ -28,23 +28,27 @@ final class SciPeer {
 
     /** Sets the flag of a slot of the peer's, and wakes the peer if it sleeps. A full fence lies before the call. */
     void announce(int slot) {
-        long sleep;
-        try {
-            sleep = inbox.announce(slot);
-        } catch (IllegalStateException _) {
-            return; // it has ended, and was forgotten meanwhile by another thread
-        } catch (InternalError e) {
-            if (!lookAtInbox()) {
-                throw e;
-            }
-            return;
-        }
+        long sleep = announceSilently(slot);
         if (sleep != 0) {
             ring(sleep);
         }
     }
 
-    private void ring(long sleep) {
+    /** Sets the flag alone; returns the number of the sleep from which the peer is to be {@linkplain #ring woken}, or 0. */
+    long announceSilently(int slot) {
+        try {
+            return inbox.announce(slot);
+        } catch (IllegalStateException _) {
+            return 0; // it has ended, and was forgotten meanwhile by another thread
+        } catch (InternalError e) {
+            if (!lookAtInbox()) {
+                throw e;
+            }
+            return 0;
+        }
+    }
+
+    void ring(long sleep) {
         Bell line = bell;
         if (line == null) {
             wantedSleep = sleep;

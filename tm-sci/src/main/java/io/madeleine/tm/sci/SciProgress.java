@@ -2,6 +2,7 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -45,11 +46,19 @@ final class SciProgress implements ProgressSource {
     private final WatchList watchList;
     private final AtomicReferenceArray<@Nullable SciConnection> bySlot = new AtomicReferenceArray<>(InboxLayout.SLOTS);
     private final AtomicLongArray stalledSlots = new AtomicLongArray(InboxLayout.SLOTS / Long.SIZE);
+    private final AtomicInteger stalledCount = new AtomicInteger();
     private volatile boolean asleep;
 
     private volatile int highestSlot;
 
+    /** Who announces something again within this time is looked at directly from then on, also by who polls for a moment. */
+    private static final long DENSE_NS = 100_000;
+
     private long lookedEverywhereNs;
+
+    /** Who polls does so for a moment: what it puts on the watch list it would have to wait for when it takes it off again. */
+    private boolean forAMoment;
+
     private boolean controlNews;
 
     SciProgress(Inbox inbox, Reactor reactor, ControlWork control, int idleLooks) {
@@ -79,14 +88,22 @@ final class SciProgress implements ProgressSource {
     /** Notes that a connection waits for room, or does not any more. */
     void setStalled(int slot, boolean stalled) {
         long bit = InboxLayout.bit(slot);
-        stalledSlots.accumulateAndGet(
+        long before = stalledSlots.getAndAccumulate(
                 slot / Long.SIZE, bit, stalled ? (word, mask) -> word | mask : (word, mask) -> word & ~mask);
+        if (((before & bit) != 0) != stalled) {
+            stalledCount.getAndAdd(stalled ? 1 : -1);
+        }
     }
 
     /** Makes a connection known under its slot. */
     void put(SciConnection connection) {
         bySlot.set(connection.slot(), connection);
         highestSlot = Math.max(highestSlot, connection.slot());
+    }
+
+    /** Whether who polls does so for a moment; a hint for others. */
+    boolean isForAMoment() {
+        return forAMoment;
     }
 
     // ---- the thread that polls
@@ -110,7 +127,7 @@ final class SciProgress implements ProgressSource {
         }
         int work = watchList.poll();
         if (inbox.hasArrivals()) {
-            work += takeArrivals();
+            work += takeArrivals(nowNs);
         }
         if (control.isPending()) {
             boolean urgent = controlNews;
@@ -142,18 +159,18 @@ final class SciProgress implements ProgressSource {
         return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : LONGEST_SLEEP_NS; // no connection, no news
     }
 
-    private int takeArrivals() {
+    private int takeArrivals(long nowNs) {
         int work = 0;
         for (long summary = inbox.takeSummary(); summary != 0; summary &= summary - 1) {
             int word = Long.numberOfTrailingZeros(summary);
             for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
-                work += arrived(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
+                work += arrived(word * Long.SIZE + Long.numberOfTrailingZeros(bits), nowNs);
             }
         }
         return work;
     }
 
-    private int arrived(int slot) {
+    private int arrived(int slot, long nowNs) {
         if (slot == InboxLayout.CONTROL_SLOT) {
             controlNews = true;
             return 0;
@@ -165,8 +182,14 @@ final class SciProgress implements ProgressSource {
             }
             return 0; // of one that is gone
         }
-        watchList.add(connection);
+        boolean dense = connection.noteAnnouncement(nowNs, DENSE_NS);
+        if (dense || !forAMoment) {
+            watchList.add(connection);
+        }
         int work = connection.readNews();
+        if (connection.isInterested() && connection.hasNews()) {
+            watchList.add(connection); // of which no announcement will tell
+        }
         connection.lookAtPeer();
         return work;
     }
@@ -238,7 +261,50 @@ final class SciProgress implements ProgressSource {
 
     @Override
     public void disarm() {
+        forAMoment = false;
         asleep = false;
         inbox.wake();
+    }
+
+    @Override
+    public void disarmForAMoment() {
+        disarm();
+        forAMoment = true;
+    }
+
+    /** Not while a connection is looked at directly: to look away takes {@link WatchList#SETTLE_NS}. */
+    @Override
+    public boolean rearm() {
+        if (!watchList.isEmpty() || control.isPending() || stalledCount.get() != 0) {
+            return false;
+        }
+        try {
+            asleep = true;
+            inbox.fallAsleep();
+            return !inbox.hasArrivals() || (dropReadArrivals() && !inbox.hasArrivals());
+        } catch (InternalError e) {
+            if (!giveUpCutMemory()) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    /** Forgets announcements of messages that were found and read before these came; false if there is another one. */
+    private boolean dropReadArrivals() {
+        boolean quiet = true;
+        long nowNs = System.nanoTime();
+        for (long summary = inbox.takeSummary(); summary != 0; summary &= summary - 1) {
+            int word = Long.numberOfTrailingZeros(summary);
+            for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
+                int slot = word * Long.SIZE + Long.numberOfTrailingZeros(bits);
+                SciConnection connection = slot == InboxLayout.CONTROL_SLOT ? null : bySlot.get(slot);
+                if (connection == null || !connection.isQuiet() || connection.noteAnnouncement(nowNs, DENSE_NS)) {
+                    long _ = inbox.announce(slot); // for the next poll
+                    quiet = false;
+                }
+            }
+        }
+        return quiet;
     }
 }

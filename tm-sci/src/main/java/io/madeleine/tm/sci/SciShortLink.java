@@ -94,7 +94,7 @@ final class SciShortLink implements StaticLink, SciLink {
 
     @Override
     public void announce() {
-        connection.announce();
+        connection.announce(producer);
     }
 
     @Override
@@ -150,7 +150,7 @@ final class SciShortLink implements StaticLink, SciLink {
 
     @Override
     public void release() {
-        if (!connection.isClosed() && consumer.release()) {
+        if (!connection.isClosed() && consumer.release(connection.isPolledForAMoment())) {
             connection.freed();
         }
     }

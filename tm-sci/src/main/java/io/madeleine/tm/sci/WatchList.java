@@ -47,6 +47,10 @@ final class WatchList {
         connection.watch();
     }
 
+    boolean isEmpty() {
+        return count == 0;
+    }
+
     /** Looks at all; returns how many events that brought. */
     int poll() {
         int work = 0;

@@ -45,7 +45,7 @@ class RingTest {
         for (int i = 0; i < bytes; i++) {
             assertEquals((byte) (sequence + i), target.get(ValueLayout.JAVA_BYTE, i));
         }
-        consumer.release();
+        consumer.release(false);
     }
 
     /** Every byte of a claim may be written, also of one that is given up or filled in part. */
@@ -115,7 +115,7 @@ class RingTest {
             assertTrue(offer(8, i));
             assertEquals(PacketHeader.of(8, i, 0, 0), consumer.front());
             consumer.skip(8);
-            returns += consumer.release() ? 1 : 0;
+            returns += consumer.release(false) ? 1 : 0;
         }
         assertEquals(640 * 16 / (RING / 8), returns);
     }
@@ -132,7 +132,7 @@ class RingTest {
         assertEquals(5 + 29, second.get(ValueLayout.JAVA_BYTE, 19));
         assertEquals(30, consumer.skip(30));
         assertEquals(40, consumer.skip(400));
-        consumer.release();
+        consumer.release(false);
         assertEquals(0, consumer.front());
     }
 

@@ -9,6 +9,7 @@ import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
@@ -152,16 +153,78 @@ class SciProgressTest {
             sleepUntil(a, left, i + 1);
         }
         pong.join();
-        System.out.println(count + " round trips, sleeps: " + a.sleeps + " and " + b.sleeps);
+        System.out.println(count + " round trips, sleeps: " + a.sleeps + " and " + b.sleeps
+                + ", of those that went on: " + a.rearms + " and " + b.rearms);
         assertTrue(a.sleeps + b.sleeps >= minSleeps, "they hardly slept: " + a.sleeps + " and " + b.sleeps);
+        assertTrue(a.rearms > 0 && b.rearms > 0, "no sleep went on");
     }
 
     private static void sleepUntil(Side side, Reader reader, int count) {
         while (reader.received < count) {
             if (side.adapter.progress().poll(0) == 0) {
-                assertFalse(side.sleepIsLost(), "nobody woke it for message " + count);
+                boolean lost = count % 3 == 0 ? side.longSleepIsLost() : side.sleepIsLost();
+                assertFalse(lost, "nobody woke it for message " + count);
             }
         }
+    }
+
+    @Test
+    void shouldLookDirectlyAtWhomItPolledForAMomentOnlyIfNewsAreDense() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        ProgressSource progress = b.adapter.progress();
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(0);
+        }
+        long nowNs = System.nanoTime();
+        for (int i = 0; i < 3; i++) { // 200 us apart
+            progress.disarmForAMoment();
+            send(pair.leftShort(), i);
+            assertEquals(1, progress.poll(nowNs += 200_000));
+            assertTrue(progress.rearm(), "the sleep goes on");
+        }
+        progress.disarmForAMoment();
+        send(pair.leftShort(), 3);
+        assertEquals(1, progress.poll(nowNs += 1_000));
+        assertFalse(progress.rearm(), "now it is looked at directly: to look away takes a while");
+        progress.disarm();
+        assertEquals(4, reader.received);
+    }
+
+    @Test
+    void shouldSleepOnThoughAnnouncementsComeOfWhatHasBeenRead() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        ProgressSource progress = b.adapter.progress();
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(0);
+        }
+        progress.disarmForAMoment();
+        assertTrue(pair.leftShort().claim() >= 0);
+        pair.leftShort().commit(PacketHeader.of(8, 0, 0, 0));
+        assertEquals(1, reader.onReadable()); // as who looks at the sender it expects
+        pair.leftShort().announce();
+        assertTrue(progress.rearm(), "of what has been read");
+        long startNs = System.nanoTime();
+        pair.leftShort().announce(); // once more, as late as that
+        reactorSleeps(b, 20_000_000);
+        assertTrue(System.nanoTime() - startNs >= 15_000_000, "it rings for what has been read");
+        progress.disarmForAMoment();
+        assertTrue(pair.leftShort().claim() >= 0);
+        pair.leftShort().commit(PacketHeader.of(8, 1, 0, 0));
+        pair.leftShort().announce();
+        assertFalse(progress.rearm(), "of what has not been read");
+        progress.disarm();
+        assertEquals(1, progress.poll(System.nanoTime()));
+        assertEquals(2, reader.received);
+    }
+
+    private static void reactorSleeps(Side side, long ns) {
+        int _ = side.reactor.sleep(ns);
     }
 
     @Test

@@ -45,6 +45,11 @@ final class Side implements AutoCloseable {
     final SessionArenas arenas = new SessionArenas(Optional.empty());
     final Adapter adapter;
     int sleeps;
+    int rearms;
+
+    /** A clock by which news are always far apart. */
+    private long slowNs = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
+
     final List<ProtocolChannel> channels = new ArrayList<>();
 
     private Side(Path directory, long id, String settings, byte[] secret, int idleLooks) {
@@ -117,6 +122,32 @@ final class Side implements AutoCloseable {
             if (adapter.progress().armForBlocking()) {
                 sleeps++;
                 reactor.sleep(PATIENCE_NS);
+            }
+        } finally {
+            adapter.progress().disarm();
+        }
+        return System.nanoTime() - beganNs >= PATIENCE_NS;
+    }
+
+    /** The same if meanwhile another thread polls once in place of the sleeper, and has it sleep on if there is no news. */
+    boolean longSleepIsLost() {
+        long beganNs = System.nanoTime();
+        try {
+            if (!adapter.progress().armForBlocking()) {
+                return false;
+            }
+            adapter.progress().disarmForAMoment();
+            if (adapter.progress().poll(slowNs += 1_000_000) == 0
+                    && adapter.progress().rearm()) {
+                rearms++;
+                sleeps++;
+                reactor.sleep(PATIENCE_NS);
+                adapter.progress().disarmForAMoment();
+                int _ = adapter.progress().poll(slowNs += 1_000_000); // finds what was announced, and lists nothing
+                if (adapter.progress().rearm()) {
+                    rearms++;
+                    adapter.progress().disarm();
+                }
             }
         } finally {
             adapter.progress().disarm();

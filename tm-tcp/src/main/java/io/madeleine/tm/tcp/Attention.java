@@ -29,6 +29,9 @@ final class Attention {
     private volatile boolean closed;
     private volatile boolean look;
 
+    /** What the reactor's last sleep began to watch for; the leader's. */
+    private int armedOperations = -1;
+
     Attention(TcpConnection connection, Wire wire, TcpProgress progress) {
         this.connection = connection;
         this.wire = wire;
@@ -201,11 +204,18 @@ final class Attention {
     boolean arm() {
         pace.armed();
         interest.update();
+        armedOperations = interest.operations();
         if ((interested && hasBytes() && listener != null) || (sendPending && wire.hasRoom())) {
             requestLook();
             return true;
         }
         return false;
+    }
+
+    /** As {@link #arm} while the reactor's sleep goes on that was armed before; false if it does not watch for just the same. */
+    boolean rearm() {
+        interest.update();
+        return interest.operations() == armedOperations && !look && !sendPending && !(interested && hasBytes());
     }
 
     void disarm() {

@@ -111,6 +111,11 @@ final class Coalescing {
         }
     }
 
+    /** Whether there is no dense stream. */
+    boolean isIdle() {
+        return count == 0;
+    }
+
     /** The leader is about to sleep. */
     void flushAll() {
         for (int i = 0; i < count; i++) {

@@ -35,6 +35,11 @@ final class Interest {
         }
     }
 
+    /** What the reactor watches for, from its next sleep on. */
+    int operations() {
+        return operations;
+    }
+
     /** From now on the wire is somebody else's; returns false if it was before. */
     synchronized boolean end() {
         boolean first = !ended;

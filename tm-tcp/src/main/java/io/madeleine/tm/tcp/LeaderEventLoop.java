@@ -22,6 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
     private volatile boolean woken;
     private volatile boolean closed;
     private boolean initialized;
+    private @Nullable BooleanSupplier mayHandle; // of who runs the loop
     private @Nullable Throwable failure;
 
     /** A loop over one of Netty's I/O handlers; {@code endsOnInterrupt} tells whether its wait ends on an interrupt. */
@@ -80,6 +82,14 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
 
     /** Like {@link #runNow}, but waits until there is something, {@link #wakeUp} is called or the time is over. */
     int runBlocking(long timeoutNs) {
+        return runBlocking(timeoutNs, null);
+    }
+
+    /**
+     * The same; what the wait brings is handled only if {@code asked}, if it is given, says so then, and left for the next run
+     * otherwise. The I/O handler is to be a {@link SelectorIoHandler} if it is given.
+     */
+    int runBlocking(long timeoutNs, @Nullable BooleanSupplier asked) {
         Thread self = Thread.currentThread();
         if (!driver.compareAndSet(null, self)) {
             LockSupport.parkNanos(this, Math.min(timeoutNs, BUSY_NS));
@@ -90,7 +100,10 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         Throwable cause;
         try {
             sleeping = true;
-            while (handled == 0 && !woken && !self.isInterrupted()) {
+            mayHandle = asked;
+            for (boolean first = true;
+                    (first || asked == null) && handled == 0 && !woken && !self.isInterrupted();
+                    first = false) { // who is asked comes back, and may not have the lead any more
                 long leftNs = timeoutNs - (System.nanoTime() - startNs);
                 if (leftNs <= 0) {
                     break;
@@ -100,6 +113,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
             }
         } finally {
             sleeping = false;
+            mayHandle = null;
             woken = false; // who woke us changed something before; the engine looks again after each sleep
             cause = takeFailure();
             driver.set(null);
@@ -124,7 +138,14 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
             initialized = true;
             handler.initialize();
         }
-        return handler.run(context) + runTasks();
+        int handled = handler.run(context);
+        return mayHandle() ? handled + runTasks() : 0;
+    }
+
+    /** Whether the thread that runs the loop may handle what its wait has brought. In the loop. */
+    boolean mayHandle() {
+        BooleanSupplier asked = mayHandle;
+        return asked == null || asked.getAsBoolean();
     }
 
     private int runTasks() {

@@ -84,6 +84,20 @@ final class NettyReactor implements Reactor {
     }
 
     @Override
+    public int sleep(long timeoutNs, BooleanSupplier mayHandle) {
+        if (!asksBeforeHandling()) {
+            throw new UnsupportedOperationException("what Netty's epoll waits for it handles");
+        }
+        return loop.runBlocking(timeoutNs, mayHandle);
+    }
+
+    /** Netty's epoll handles in one go what it waits for. */
+    @Override
+    public boolean asksBeforeHandling() {
+        return io != TcpIo.EPOLL;
+    }
+
+    @Override
     public void wakeUp() {
         loop.wakeUp();
     }

@@ -32,7 +32,7 @@ final class SelectorIoHandler implements IoHandler {
 
     private final ThreadAwareExecutor executor;
     private final Selector selector;
-    private final Consumer<SelectionKey> dispatch = SelectorIoHandler::dispatch;
+    private final Consumer<SelectionKey> dispatch = this::dispatch;
 
     private SelectorIoHandler(ThreadAwareExecutor executor) {
         this.executor = executor;
@@ -74,7 +74,10 @@ final class SelectorIoHandler implements IoHandler {
         }
     }
 
-    private static void dispatch(SelectionKey key) {
+    private void dispatch(SelectionKey key) {
+        if (executor instanceof LeaderEventLoop loop && !loop.mayHandle()) {
+            return; // still ready when it is selected next
+        }
         Registration registration = (Registration) key.attachment();
         try {
             if (registration.isValid()) {

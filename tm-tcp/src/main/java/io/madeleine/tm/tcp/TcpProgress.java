@@ -14,6 +14,8 @@ final class TcpProgress implements ProgressSource {
     /** While the engine spins, cold connections are looked at so often: a select costs about a microsecond. */
     private static final long SELECT_NS = 25_000;
 
+    private static final int MOST_REARMED = 16;
+
     private final NettyReactor reactor;
     private final Lingering lingering;
     private final Coalescing coalescing;
@@ -122,6 +124,22 @@ final class TcpProgress implements ProgressSource {
             news |= connection.attention().arm();
         }
         return !news;
+    }
+
+    /** Not while a connection is read directly, or so many are open that to look at them takes longer than to wake a thread. */
+    @Override
+    public boolean rearm() {
+        TcpConnection[] open = connections;
+        if (look || hotCount > 0 || open.length > MOST_REARMED || !coalescing.isIdle()) {
+            return false;
+        }
+        armed = true;
+        for (TcpConnection connection : open) {
+            if (!connection.attention().rearm()) {
+                return false;
+            }
+        }
+        return !look;
     }
 
     @Override

@@ -93,6 +93,35 @@ class NettyReactorTest {
     }
 
     @Test
+    void shouldHandleNothingAfterASleepIfItMayNot() {
+        if (!reactor.asksBeforeHandling()) {
+            assertThrows(UnsupportedOperationException.class, () -> reactor.sleep(LONG_NS, () -> true));
+            return;
+        }
+        int[] rings = {0};
+        boolean[] ran = {false};
+        reactor.register(pipe.source(), OP_READ, _ -> {
+            rings[0]++;
+            answer();
+        });
+        settle();
+        ring();
+        reactor.loop().execute(() -> ran[0] = true);
+        assertEquals(0, reactor.sleep(LONG_NS, () -> {
+            assertEquals(0, reactor.poll(), "by who leads, while another is within");
+            return false;
+        }));
+        assertEquals(0, rings[0]);
+        assertTrue(!ran[0], "nor does it run what is to be run in the loop");
+        long startNs = System.nanoTime();
+        while (rings[0] == 0 && System.nanoTime() - startNs < LONG_NS) {
+            int _ = reactor.sleep(LONG_NS, () -> true);
+        }
+        assertEquals(1, rings[0]);
+        assertTrue(ran[0]);
+    }
+
+    @Test
     void shouldSeeAForeignChannelWhenPolled() {
         int[] rings = {0};
         reactor.register(pipe.source(), OP_READ, _ -> {

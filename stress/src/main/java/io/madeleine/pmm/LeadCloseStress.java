@@ -1,0 +1,57 @@
+package io.madeleine.pmm;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * A thread takes the lead from one that sleeps and gives it back, while that one wakes up because the engine closes.
+ * Somebody has it afterwards who knows, or nobody.
+ */
+@JCStressTest
+@Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has it; the taker came too late.")
+@Outcome(id = "1, 2, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has it back.")
+@Outcome(id = "0, 1, 2", expect = Expect.ACCEPTABLE, desc = "The taker has it, and knows that the sleeper is gone.")
+@Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "The taker has let it go at once.")
+@Outcome(id = ".*, .*, 3", expect = Expect.FORBIDDEN, desc = "It was left to a sleeper that does not sleep.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "Two have it, or nobody who knows.")
+@State
+public class LeadCloseStress {
+    private static final Thread SLEEPER = Thread.ofPlatform().unstarted(() -> {});
+    private static final Thread TAKER = Thread.ofPlatform().unstarted(() -> {});
+
+    private final Lead lead = new Lead();
+
+    public LeadCloseStress() {
+        boolean _ = lead.tryTake(SLEEPER);
+        lead.fallAsleep(SLEEPER);
+    }
+
+    @Actor
+    public void sleeper(III_Result result) {
+        lead.close();
+        result.r1 = lead.comeBack(SLEEPER) ? 1 : 0;
+    }
+
+    @Actor
+    public void taker(III_Result result) {
+        if (lead.tryTake(TAKER)) {
+            result.r2 = lead.giveBack(TAKER) ? 2 : 1;
+        }
+    }
+
+    @Arbiter
+    public void holder(III_Result result) {
+        if (lead.isHeldBy(SLEEPER)) {
+            result.r3 = 1;
+        } else if (lead.isHeldBy(TAKER)) {
+            result.r3 = 2;
+        } else {
+            result.r3 = lead.isAsleep() ? 3 : 0;
+        }
+    }
+}
