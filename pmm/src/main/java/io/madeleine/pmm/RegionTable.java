@@ -121,13 +121,17 @@ public final class RegionTable implements SessionMemory {
 
     @Override
     public void forget(RegionListener listener) {
-        changing.lock(); // whoever is being told of a new region has been, then
+        telling.writeLock().lock(); // whoever is being told of the end of one has been, then
         try {
             listeners.remove(listener);
         } finally {
+            telling.writeLock().unlock();
+        }
+        changing.lock();
+        try {
+            listeners.remove(listener); // and whoever is being told of a new one
+        } finally {
             changing.unlock();
         }
-        telling.writeLock().lock(); // and whoever is being told of the end of one
-        telling.writeLock().unlock();
     }
 }

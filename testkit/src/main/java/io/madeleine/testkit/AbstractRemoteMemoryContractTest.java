@@ -174,7 +174,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
                 try (AttachedMemory attached = from.attach(descriptor)) {
                     for (int n = 0; n < each; n++) {
                         Outcome outcome = new Outcome();
-                        attached.fetchAdd(n % 2 * 8, n % 2 == 0 ? 8 : 4, 1, outcome);
+                        attached.fetchAdd(n % 2 * 8L, n % 2 == 0 ? 8 : 4, 1, outcome);
                         while (!outcome.isDone()) {
                             Thread.onSpinWait();
                         }
