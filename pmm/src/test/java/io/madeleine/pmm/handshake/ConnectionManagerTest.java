@@ -199,6 +199,7 @@ class ConnectionManagerTest {
         broken[0].receive(ByteBuffer.wrap(peer.join(join("session", RIGHT, 42))), nowNs);
         assertFalse(answering.isDone());
         new Line(left, calling, right).carry();
+        assertTrue(answering.isDone(), "its peer called again in vain");
         assertEquals(LEFT, answering.future().join().peer());
         assertEquals(RIGHT, calling.future().join().peer());
     }
