@@ -26,8 +26,16 @@ public final class FailureLog {
         this.logger = logger;
     }
 
-    /** Something failed as nobody expects. */
+    /** Something failed as nobody expects. This never does: who calls it has to go on, also where memory is short. */
     public void error(String what, Throwable failure) {
+        try {
+            log(what, failure);
+        } catch (Throwable _) { // as little as what was to be logged does a log's failure end what others wait for
+            return;
+        }
+    }
+
+    private void log(String what, Throwable failure) {
         long before = admit(failure, System.nanoTime());
         if (before >= 0) {
             String count = before == 0 ? "" : " (and " + before + " times like that since this was last logged)";

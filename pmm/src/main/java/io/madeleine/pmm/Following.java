@@ -62,7 +62,11 @@ final class Following {
     private boolean park(long deadlineNs, boolean mayLead) {
         long longestNs = mayLead ? LONGEST_PARK_NS : Long.MAX_VALUE;
         if (deadlineNs == ProgressEngine.NO_DEADLINE) {
-            LockSupport.parkNanos(this, longestNs);
+            if (mayLead) {
+                LockSupport.parkNanos(this, longestNs);
+            } else {
+                LockSupport.park(this); // a virtual thread whose time the JDK lacks memory to keep would never wake up
+            }
             return true;
         }
         long leftNs = deadlineNs - System.nanoTime();

@@ -29,6 +29,7 @@ final class ProgressThread extends Thread {
     private final VirtualLeader virtual;
     private final Waitable never = new Waitable();
     private final Condition mayStop;
+    private final String polledInVain;
     private volatile boolean deeplyParked;
 
     ProgressThread(ProgressEngine engine, VirtualLeader virtual, String name) {
@@ -36,6 +37,7 @@ final class ProgressThread extends Thread {
         this.engine = engine;
         this.virtual = virtual;
         this.mayStop = () -> !engine.hasDemand() || engine.hasLeadSeekers() || engine.isClosed();
+        this.polledInVain = "polling failed on " + getName() + "; it goes on";
         setDaemon(true);
     }
 
@@ -62,8 +64,20 @@ final class ProgressThread extends Thread {
         }
     }
 
+    /** Whatever happens, memory that is short for instance: without this thread the session stands still. */
     @Override
     public void run() {
+        while (!engine.isClosed()) {
+            try {
+                leadWhenNeeded();
+            } catch (RuntimeException | Error e) {
+                failures.error(polledInVain, e);
+                LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
+            }
+        }
+    }
+
+    private void leadWhenNeeded() {
         int busyRounds = 0;
         int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
@@ -137,9 +151,9 @@ final class ProgressThread extends Thread {
             outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);
         } catch (SessionException _) {
             // closed meanwhile: run() ends
-        } catch (RuntimeException | Error e) { // whatever it was: without this thread the session stands still
+        } catch (RuntimeException | Error e) {
             boolean _ = interrupted();
-            failures.error("polling failed on " + getName() + "; it goes on", e);
+            failures.error(polledInVain, e);
             LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
         } finally {
             engine.releaseLead(outcome);

@@ -219,10 +219,21 @@ final class Rounds {
     }
 
     void disarm() {
+        Throwable failure = null;
         for (int i = 0; i < armedCount; i++) {
-            armed[i].disarm();
+            try {
+                armed[i].disarm();
+            } catch (RuntimeException | Error e) { // the others must not be taken for asleep
+                failure = e;
+            }
         }
         polling = false;
+        switch (failure) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new IllegalStateException(failure);
+        }
     }
 
     /** Instead of {@link #disarm}, by who has taken the lead from a sleeper. */

@@ -96,7 +96,7 @@ final class VirtualLeader {
             try {
                 goesOn = lead();
             } catch (RuntimeException | Error e) { // whatever it was: the session's own thread leads
-                failures.error("polling failed on " + thread.getName() + "; another thread goes on", e);
+                failures.error("polling failed on a virtual thread of the session's; another thread goes on", e);
                 goesOn = false;
             } finally {
                 engine.stepAside();

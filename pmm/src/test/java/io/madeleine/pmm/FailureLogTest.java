@@ -59,4 +59,30 @@ class FailureLogTest {
         log.error("it failed", new IllegalStateException("in another place"));
         assertEquals(4, lines.size());
     }
+
+    @Test
+    void shouldFailNobodyIfLoggingFails() {
+        FailureLog failing = new FailureLog(new System.Logger() {
+            @Override
+            public String getName() {
+                return "failing";
+            }
+
+            @Override
+            public boolean isLoggable(Level level) {
+                return true;
+            }
+
+            @Override
+            public void log(Level level, ResourceBundle bundle, String message, Throwable failure) {
+                throw new LinkageError("as a test");
+            }
+
+            @Override
+            public void log(Level level, ResourceBundle bundle, String format, Object... parameters) {
+                throw new LinkageError("as a test");
+            }
+        });
+        failing.error("it failed", failure(1));
+    }
 }
