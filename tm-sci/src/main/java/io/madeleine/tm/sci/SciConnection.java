@@ -442,7 +442,13 @@ final class SciConnection implements ProtocolConnection {
         ConnectionListener upcalls = listener;
         if (receiveEnded && !lossReported && upcalls != null) {
             lossReported = true;
-            report(upcalls, state);
+            try {
+                report(upcalls, state);
+            } catch (VirtualMachineError e) { // memory is short, say: once more
+                lossReported = false;
+                progress.announceToSelf(ownSlot);
+                throw e;
+            }
         }
     }
 

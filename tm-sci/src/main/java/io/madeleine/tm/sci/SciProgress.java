@@ -161,13 +161,36 @@ final class SciProgress implements ProgressSource {
 
     private int takeArrivals(long nowNs) {
         int work = 0;
-        for (long summary = inbox.takeSummary(); summary != 0; summary &= summary - 1) {
+        long summary = inbox.takeSummary();
+        while (summary != 0) {
             int word = Long.numberOfTrailingZeros(summary);
-            for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
-                work += arrived(word * Long.SIZE + Long.numberOfTrailingZeros(bits), nowNs);
+            summary &= summary - 1;
+            long bits = inbox.takeWord(word);
+            while (bits != 0) {
+                int slot = word * Long.SIZE + Long.numberOfTrailingZeros(bits);
+                bits &= bits - 1;
+                try {
+                    work += arrived(slot, nowNs);
+                } catch (RuntimeException | Error e) {
+                    putBack(slot, bits, word, summary, e);
+                    throw e;
+                }
             }
         }
         return work;
+    }
+
+    /** What has been announced and not been looked at comes up again, and what failed, too, if memory was short, say. */
+    private void putBack(int failedSlot, long bits, int word, long summary, Throwable failure) {
+        if (failure instanceof VirtualMachineError && !(failure instanceof InternalError)) {
+            announceToSelf(failedSlot);
+        }
+        for (long left = bits; left != 0; left &= left - 1) {
+            announceToSelf(word * Long.SIZE + Long.numberOfTrailingZeros(left));
+        }
+        for (long words = summary; words != 0; words &= words - 1) {
+            announceToSelf(Long.numberOfTrailingZeros(words) * Long.SIZE);
+        }
     }
 
     private int arrived(int slot, long nowNs) {

@@ -2,6 +2,7 @@ package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.BufferGroup;
@@ -77,6 +78,51 @@ class SciProgressTest {
         public void onLost(boolean orderly, String reason) {
             throw new AssertionError(reason);
         }
+    }
+
+    /** Fails on the first news, and would be looked at again some time. */
+    private static final class ShortOfMemory implements ConnectionListener {
+        private final AtomicInteger failures;
+        private int looks;
+
+        ShortOfMemory(AtomicInteger failures) {
+            this.failures = failures;
+        }
+
+        @Override
+        public int onReadable() {
+            looks++;
+            if (failures.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("as a test");
+            }
+            return 1;
+        }
+
+        @Override
+        public void onLost(boolean orderly, String reason) {
+            if (failures.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("as a test");
+            }
+            looks += 1000;
+        }
+    }
+
+    @Test
+    void shouldLookAgainAtAllThatWasAnnouncedIfMemoryIsShort() {
+        Side.Pair first = Side.Pair.of(a, b, "first");
+        Side.Pair second = Side.Pair.of(a, b, "second");
+        AtomicInteger failures = new AtomicInteger(1);
+        ShortOfMemory one = new ShortOfMemory(failures);
+        ShortOfMemory other = new ShortOfMemory(failures);
+        first.right().start(one);
+        second.right().start(other);
+        b.round();
+        first.left().finish();
+        second.left().finish();
+        long nowNs = System.nanoTime(); // not so late that it would look everywhere
+        assertThrows(OutOfMemoryError.class, () -> b.adapter.progress().poll(nowNs));
+        b.adapter.progress().poll(nowNs);
+        assertTrue(one.looks >= 1000 && other.looks >= 1000, one.looks + " and " + other.looks);
     }
 
     /** On average longer than one looks before one sleeps. */

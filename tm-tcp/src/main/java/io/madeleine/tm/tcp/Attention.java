@@ -153,11 +153,16 @@ final class Attention {
             return 0;
         }
         look = false;
-        progress.heat(connection);
-        if (!connection.goOnWithFarewell()) {
+        try {
+            progress.heat(connection);
+            if (!connection.goOnWithFarewell()) {
+                requestLook();
+            }
+            return loss.report(upper);
+        } catch (VirtualMachineError e) { // memory is short, say: once more
             requestLook();
+            throw e;
         }
-        return loss.report(upper);
     }
 
     boolean isHot() {

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.FailureLog;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ final class Coalescing {
 
     private static final int FIRST_CAPACITY = 8;
 
+    private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.tm.tcp"));
     private final String name;
     private final long coalesceNs;
     /**
@@ -57,18 +59,16 @@ final class Coalescing {
         if (count == streams.length) {
             streams = Arrays.copyOf(streams, 2 * count);
         }
-        streams[count] = connection;
-        count++; // publishes it
-        if (closed) {
-            return;
-        }
         Thread flusher = thread;
-        if (flusher == null) {
+        if (flusher == null && !closed) {
             flusher = new Thread(this::run, "madeleine-tcp-flush-" + name);
             flusher.setDaemon(true);
             flusher.start();
             thread = flusher;
-        } else if (count == 1) {
+        }
+        streams[count] = connection; // when nothing can fail any more for want of memory
+        count++; // publishes it
+        if (count == 1 && flusher != null) {
             LockSupport.unpark(flusher);
         }
     }
@@ -128,15 +128,33 @@ final class Coalescing {
 
     private void run() {
         FlushTimer.sharpen();
-        FlushTimer timer = new FlushTimer(coalesceNs);
-        int vain = 0;
-        int doublings = 0;
-        boolean alive = false;
+        Flushing flushing = new Flushing(new FlushTimer(coalesceNs));
         while (!closed) {
-            if (count == 0) {
-                LockSupport.park(this);
-                continue;
+            try {
+                if (count == 0) {
+                    LockSupport.park(this);
+                } else {
+                    flushing.next();
+                }
+            } catch (RuntimeException | Error e) { // for want of memory, say: what is kept has nobody else
+                failures.error("flushing failed; it goes on", e);
             }
+        }
+    }
+
+    /** What the thread does while there are streams. */
+    private final class Flushing {
+        private final FlushTimer timer;
+        private int vain;
+        private int doublings;
+        private boolean alive;
+
+        Flushing(FlushTimer timer) {
+            this.timer = timer;
+        }
+
+        /** Sleeps, and then brings about what is due. */
+        void next() {
             timer.sleep(alive && doublings == 0 ? timer.patienceNs() : coalesceNs << doublings);
             boolean found = false;
             boolean full = false;
@@ -155,11 +173,15 @@ final class Coalescing {
             alive &= found;
             if (vain > LOOKS_IN_VAIN) {
                 vain = 0;
-                for (int i = count - 1; i >= 0; i--) { // from behind: each may leave
-                    TcpConnection connection = stream(i);
-                    if (connection != null) {
-                        connection.output().endStream();
-                    }
+                endStreams();
+            }
+        }
+
+        private void endStreams() {
+            for (int i = count - 1; i >= 0; i--) { // from behind: each may leave
+                TcpConnection connection = stream(i);
+                if (connection != null) {
+                    connection.output().endStream();
                 }
             }
         }

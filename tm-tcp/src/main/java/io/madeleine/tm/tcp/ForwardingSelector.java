@@ -9,6 +9,7 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe. The thread starts with the first channel.
  */
 final class ForwardingSelector implements AutoCloseable {
+    private static final long PAUSE_NS = 10_000_000;
+
     private final LeaderEventLoop loop;
     private @Nullable Selector selector;
 
@@ -60,6 +63,8 @@ final class ForwardingSelector implements AutoCloseable {
                 throw new UncheckedIOException("selecting failed", e);
             } catch (java.nio.channels.ClosedSelectorException _) {
                 return;
+            } catch (OutOfMemoryError _) { // it is the only thread that looks: once memory is there again
+                LockSupport.parkNanos(selector, PAUSE_NS);
             }
         }
     }
@@ -99,6 +104,10 @@ final class ForwardingSelector implements AutoCloseable {
                 loop.execute(this::handle);
             } catch (CancelledKeyException | RejectedExecutionException _) {
                 onTheWay = 0; // nobody needs the event any more
+            } catch (OutOfMemoryError e) { // it has not been passed on, and is still there
+                onTheWay = 0;
+                selected.interestOps(wanted);
+                throw e;
             }
         }
 

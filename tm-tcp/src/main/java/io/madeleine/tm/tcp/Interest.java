@@ -9,6 +9,8 @@ import java.util.function.IntSupplier;
  * <p>Threading: thread-safe.
  */
 final class Interest {
+    private static final int UNKNOWN = -1;
+
     private final Wire wire;
     private final IntSupplier wanted;
     private volatile int operations;
@@ -30,8 +32,9 @@ final class Interest {
     private synchronized void change() {
         int now = wanted.getAsInt();
         if (operations != now && !ended) {
-            operations = now;
+            operations = UNKNOWN; // should the wire lack memory for it: then the next update says it again
             wire.interest(now);
+            operations = now;
         }
     }
 

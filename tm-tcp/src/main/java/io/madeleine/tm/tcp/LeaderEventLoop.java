@@ -164,7 +164,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
     void failed(Throwable cause) {
         if (failure == null) {
             failure = cause;
-        } else {
+        } else if (failure != cause) { // the JVM has one error for all threads that lack memory
             failure.addSuppressed(cause);
         }
     }

@@ -58,9 +58,11 @@ final class LentBuffer {
 
     /** Adds bytes, also more than a buffer has room for otherwise; to an empty one. */
     void begin(ByteBuffer bytes) {
-        tail = bytes.remaining();
-        lent = lender.take(tail);
-        lent.bytes().clear().put(bytes);
+        int count = bytes.remaining();
+        StreamBuffer taken = lender.take(count);
+        taken.bytes().clear().put(bytes);
+        lent = taken;
+        tail = count;
     }
 
     /** The bytes in front, as many as there are at the most. Ownership: valid until {@link #taken}. */

@@ -47,10 +47,15 @@ final class PeerLoss {
             return 0;
         }
         reported = true;
-        upper.onReadable();
-        Reason last = reason; // reading may have found the farewell
-        if (last != null) {
-            upper.onLost(last.orderly, last.text);
+        try {
+            upper.onReadable();
+            Reason last = reason; // reading may have found the farewell
+            if (last != null) {
+                upper.onLost(last.orderly, last.text);
+            }
+        } catch (VirtualMachineError e) { // memory is short, say: the caller comes again
+            reported = false;
+            throw e;
         }
         return 1;
     }

@@ -41,7 +41,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     private volatile boolean paused;
     private volatile boolean ended;
     private volatile boolean shutdownWanted;
-    private volatile @Nullable IOException failure;
+    private volatile @Nullable Throwable fault;
     private Reactor.@Nullable ReadyHandler handler;
 
     PipelineWire(Channel channel) {
@@ -78,7 +78,13 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     public void channelRead(ChannelHandlerContext context, Object message) {
         ByteBuf bytes = (ByteBuf) message;
         int count = bytes.readableBytes();
-        arrived.add(bytes);
+        try {
+            arrived.add(bytes);
+        } catch (OutOfMemoryError e) {
+            fault = e; // they are missing
+            bytes.release();
+            throw e;
+        }
         if (arrivedBytes.addAndGet(count) > MAX_BYTES && !paused) {
             paused = true;
             channel.config().setAutoRead(false);
@@ -115,15 +121,19 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     }
 
     private void fail(Throwable cause) {
-        if (failure == null) {
-            failure = cause instanceof IOException e ? e : new IOException(cause);
+        if (fault == null) {
+            fault = cause;
         }
         ready(OP_READ | OP_WRITE);
     }
 
+    private static IOException failure(Throwable cause) {
+        return cause instanceof IOException e ? e : new IOException(cause);
+    }
+
     @Override
     public int read(ByteBuffer target) throws IOException {
-        IOException broken = failure;
+        Throwable broken = fault;
         boolean last = ended;
         int read = 0;
         ByteBuf front;
@@ -141,7 +151,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
             return read;
         }
         if (broken != null) {
-            throw broken;
+            throw failure(broken);
         }
         return last && target.hasRemaining() ? -1 : 0;
     }
@@ -156,9 +166,9 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
 
     @Override
     public int write(ByteBuffer source) throws IOException {
-        IOException broken = failure;
+        Throwable broken = fault;
         if (broken != null) {
-            throw broken;
+            throw failure(broken);
         }
         int count = Math.min(source.remaining(), MAX_BYTES - unsentBytes.get());
         if (count <= 0) {
@@ -180,7 +190,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         try {
             channel.eventLoop().execute(task);
         } catch (RejectedExecutionException _) {
-            failure = new ClosedChannelException(); // the thread has ended, and closed the channel before
+            fault = new ClosedChannelException(); // the thread has ended, and closed the channel before
         }
     }
 
@@ -206,7 +216,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
 
     @Override
     public boolean hasArrived() {
-        return arrivedBytes.get() > 0 || ended || failure != null;
+        return arrivedBytes.get() > 0 || ended || fault != null;
     }
 
     @Override
@@ -216,7 +226,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
 
     @Override
     public boolean hasUnsent() {
-        return unsentBytes.get() > 0 && failure == null;
+        return unsentBytes.get() > 0 && fault == null;
     }
 
     @Override

@@ -34,6 +34,9 @@ final class SelectorIoHandler implements IoHandler {
     private final Selector selector;
     private final Consumer<SelectionKey> dispatch = this::dispatch;
 
+    /** Whether the selector may have forgotten what the keys are to be watched for. */
+    private volatile boolean inDoubt;
+
     private SelectorIoHandler(ThreadAwareExecutor executor) {
         this.executor = executor;
         try {
@@ -59,6 +62,26 @@ final class SelectorIoHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
+        try {
+            if (inDoubt) {
+                inDoubt = false;
+                submitAgain();
+            }
+            return select(context);
+        } catch (RuntimeException | Error e) {
+            inDoubt = true;
+            throw e;
+        }
+    }
+
+    /** The JDK's selector forgets a change of interest if it lacks memory while it takes that up. */
+    private void submitAgain() {
+        for (SelectionKey key : selector.keys()) {
+            ((Registration) key.attachment()).submitAgain();
+        }
+    }
+
+    private int select(IoHandlerContext context) {
         try {
             if (!context.canBlock()) {
                 return selector.selectNow(dispatch);
@@ -131,10 +154,11 @@ final class SelectorIoHandler implements IoHandler {
     }
 
     /** A registered channel, Netty's or a watched one. */
-    private static final class Registration implements IoRegistration {
+    private final class Registration implements IoRegistration {
         private final NioIoHandle handle;
         private volatile @Nullable SelectionKey key;
         private volatile boolean cancelled;
+        private volatile int wanted;
 
         Registration(NioIoHandle handle) {
             this.handle = handle;
@@ -163,9 +187,26 @@ final class SelectorIoHandler implements IoHandler {
             if (!isValid()) {
                 return -1;
             }
-            int wanted = ((NioIoOps) ops).value();
-            key().interestOps(wanted);
-            return wanted;
+            int operations = ((NioIoOps) ops).value();
+            wanted = operations;
+            try {
+                key().interestOps(operations);
+            } catch (OutOfMemoryError e) {
+                inDoubt = true;
+                throw e;
+            }
+            return operations;
+        }
+
+        /** As if it had never been submitted; others may submit something else meanwhile. */
+        void submitAgain() {
+            int submitted;
+            do {
+                submitted = wanted;
+                if (isValid()) {
+                    key().interestOps(0).interestOps(submitted);
+                }
+            } while (submitted != wanted);
         }
 
         @Override

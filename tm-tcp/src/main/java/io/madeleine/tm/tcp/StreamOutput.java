@@ -89,9 +89,23 @@ final class StreamOutput {
         keptMessages = 1;
         keptSinceNs = density.nowNs();
         kept = true;
-        boolean isNew = !listed;
-        listed = true;
-        coalescing.kept(connection, isNew);
+        try {
+            coalescing.kept(connection, !listed);
+            listed = true;
+        } catch (OutOfMemoryError _) { // nobody would see to it: it leaves now
+            flushKeptNow();
+        }
+    }
+
+    /** Under the lock. */
+    private void flushKeptNow() {
+        try {
+            kept = !stream.flush();
+        } catch (IOException e) {
+            kept = false;
+            connection.sendFailed(e);
+        }
+        connection.sentKept(kept);
     }
 
     /** Whether something was kept back a moment ago. */

@@ -138,7 +138,6 @@ final class TcpConnection implements ProtocolConnection {
 
     void receiveEnded() {
         if (!attention.hasEndedReceiving()) {
-            attention.endReceiving();
             if (receiver.hasFarewell()) {
                 attention.lose(true, "it closed its end");
             } else if (receiver.isGivenUp()) {
@@ -146,6 +145,7 @@ final class TcpConnection implements ProtocolConnection {
             } else {
                 attention.lose(false, "the connection was closed without a farewell, as when a process ends");
             }
+            attention.endReceiving(); // last: if memory is too short for the others, the next look does all of it
         }
     }
 
@@ -153,16 +153,18 @@ final class TcpConnection implements ProtocolConnection {
         receiver.end();
         if (e instanceof SSLException) {
             broken("its TLS records are not as they were sent (" + e.getMessage() + ")");
+        } else if (e instanceof CutRecordException) {
+            broken(String.valueOf(e.getMessage()));
         } else {
-            attention.endReceiving();
             attention.lose(false, PeerLoss.reasonOf(e));
+            attention.endReceiving();
         }
     }
 
     void broken(String reason) {
         sendClosed = true;
-        attention.endReceiving();
         attention.lose(false, reason);
+        attention.endReceiving();
         output.end();
         wire.close();
     }

@@ -77,14 +77,13 @@ final class TcpProgress implements ProgressSource {
 
     /** Has a connection read in each round. */
     void heat(TcpConnection connection) {
-        boolean was = connection.attention().isHot();
-        connection.attention().heat();
-        if (!was) {
+        if (!connection.attention().isHot()) {
             if (hotCount == hot.length) {
                 hot = Arrays.copyOf(hot, 2 * hotCount);
             }
             hot[hotCount++] = connection;
         }
+        connection.attention().heat();
     }
 
     @Override
@@ -109,8 +108,16 @@ final class TcpProgress implements ProgressSource {
     private int lookAround() {
         look = false;
         int work = 0;
-        for (TcpConnection connection : connections) {
-            work += connection.attention().attend();
+        boolean all = false;
+        try {
+            for (TcpConnection connection : connections) {
+                work += connection.attention().attend();
+            }
+            all = true;
+        } finally {
+            if (!all) {
+                look = true; // those behind the one that failed have not been looked at
+            }
         }
         return work;
     }

@@ -29,6 +29,9 @@ final class TlsInput {
 
     private boolean ended;
 
+    /** Whether the engine has failed within a record: what it would make of the next ones is not what was sent. */
+    private boolean ruined;
+
     /** Whether there is something of which the socket does not tell; others look at it. */
     private volatile boolean arrived;
 
@@ -51,8 +54,15 @@ final class TlsInput {
 
     /** As {@link Wire#read} says. */
     int read(ByteBuffer target) throws IOException {
+        if (ruined) {
+            throw new CutRecordException();
+        }
+        int start = target.position();
         try {
             return readRecords(target);
+        } catch (Error e) {
+            ruined |= target.position() != start; // who calls does not know of that
+            throw e;
         } finally {
             boolean more = opened != null || hasRecord();
             if (arrived != more) {
@@ -142,6 +152,7 @@ final class TlsInput {
     }
 
     private void open(Scratch scratch, int recordBytes) throws SSLException {
+        ruined = true; // unless it comes to its end
         ByteBuffer record = in.front(recordBytes);
         if (!buffers.direct()) {
             record = scratch.record().clear().put(record).flip();
@@ -153,6 +164,7 @@ final class TlsInput {
             in.taken(recordBytes);
         }
         plain.flip();
+        ruined = false;
     }
 
     private void unwrap(ByteBuffer record, ByteBuffer plain) throws SSLException {

@@ -25,6 +25,9 @@ final class TlsOutput {
 
     private boolean ending;
 
+    /** Whether the engine has failed within a record: the peer could make nothing of the next ones. */
+    private boolean ruined;
+
     TlsOutput(Wire socket, SSLEngine engine, TlsBuffers buffers) {
         this.socket = socket;
         this.engine = engine;
@@ -34,6 +37,7 @@ final class TlsOutput {
 
     /** As {@link Wire#write} says; what does not fill a batch stays until {@link #flush}, together with what is written next. */
     int write(ByteBuffer source) throws IOException {
+        checkWhole();
         int written = 0;
         while (source.hasRemaining() && (out.tail() < TlsBuffers.BATCH_BYTES || flush())) {
             try {
@@ -50,11 +54,18 @@ final class TlsOutput {
 
     /** Writes the records there are; returns whether the kernel has taken all. */
     boolean flush() throws IOException {
+        checkWhole();
         if (out.isEmpty()) {
             return true;
         }
         out.taken(socket.write(out.front(out.bytes())));
         return out.isEmpty();
+    }
+
+    private void checkWhole() throws CutRecordException {
+        if (ruined) {
+            throw new CutRecordException();
+        }
     }
 
     /** Makes records of what there is, as many as leave at a time; returns how many bytes are in them. */
@@ -85,6 +96,7 @@ final class TlsOutput {
 
     /** Appends records with all that is left of {@code plain}, and with what the engine has to say itself. */
     private void wrap(ByteBuffer plain, ByteBuffer record, ByteBuffer records) throws SSLException {
+        ruined = true; // unless it comes to its end
         do {
             SSLEngineResult result = engine.wrap(plain, buffers.direct() ? records : record.clear());
             TlsWire.runTasks(engine, result);
@@ -95,6 +107,7 @@ final class TlsOutput {
                 throw new SSLException("TLS does not encrypt any more: " + result);
             }
         } while (plain.hasRemaining());
+        ruined = false;
     }
 
     boolean hasUnsent() {

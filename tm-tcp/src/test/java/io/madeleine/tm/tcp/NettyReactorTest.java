@@ -4,13 +4,20 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.pmm.spi.Reactor;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.nio.NioIoHandle;
+import io.netty.channel.nio.NioIoOps;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +77,52 @@ class NettyReactorTest {
         for (int i = 0; i < 5; i++) {
             reactor.sleep(TimeUnit.MILLISECONDS.toNanos(20));
         }
+    }
+
+    /** As it may when memory is short while the JDK's selector takes up what a channel is to be watched for. */
+    @Test
+    void shouldWatchOnWhatTheSelectorHasForgottenAsItFailed() throws Exception {
+        assumeTrue(Pair.io() != TcpIo.EPOLL, "Netty's epoll keeps no such list");
+        Forgotten forgotten = new Forgotten();
+        reactor.loop().execute(forgotten);
+        reactor.poll();
+        ring();
+        assertThrows(OutOfMemoryError.class, () -> reactor.sleep(LONG_NS));
+        ring();
+        reactor.sleep(TimeUnit.SECONDS.toNanos(2));
+        assertEquals(2, forgotten.rings);
+    }
+
+    /** Is not watched any more after its first event, in which memory is short. */
+    private final class Forgotten implements NioIoHandle, Runnable {
+        private int rings;
+
+        @Override
+        public void run() {
+            try {
+                reactor.loop().registerNow(this).submit(NioIoOps.READ);
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public void handle(IoRegistration registration, IoEvent event) {
+            answer();
+            if (++rings == 1) {
+                SelectionKey key = registration.attachment();
+                key.interestOps(0);
+                throw new OutOfMemoryError("as a test");
+            }
+        }
+
+        @Override
+        public SelectableChannel selectableChannel() {
+            return pipe.source();
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Test

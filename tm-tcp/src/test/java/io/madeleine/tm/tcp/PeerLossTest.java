@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -63,6 +64,18 @@ final class PeerLossTest {
         loss.note(false, "the connection was reset");
         loss.report(upper);
         assertEquals(0, loss.report(upper));
+        assertEquals("lost: the connection was reset", told);
+    }
+
+    @Test
+    void shouldTellOfALossAgainIfMemoryWasTooShortForThat() {
+        loss.note(false, "the connection was reset");
+        reading = () -> {
+            throw new OutOfMemoryError("as a test");
+        };
+        assertThrows(OutOfMemoryError.class, () -> loss.report(upper));
+        reading = () -> {};
+        assertEquals(1, loss.report(upper));
         assertEquals("lost: the connection was reset", told);
     }
 }

@@ -105,6 +105,22 @@ class TlsInputTest {
         assertArrayEquals(Arrays.copyOfRange(plain, 16_000, plain.length), readAll(input, 3 * 16_000));
     }
 
+    /** What was sent cannot be had whole any more, and nothing else may be taken for it. */
+    @Test
+    void shouldReadNothingBehindARecordThatMemoryWasTooShortFor() {
+        byte[] plain = TlsTest.pattern(4 * 16_000);
+        socket.arrives(records(plain, 4));
+        TlsInput input = new TlsInput(socket, engine, buffers, new byte[0]);
+        engine.beforeRecord = number -> {
+            if (number == 2) {
+                throw new OutOfMemoryError("as a test");
+            }
+        };
+        ByteBuffer target = ByteBuffer.allocate(plain.length);
+        assertThrows(OutOfMemoryError.class, () -> input.read(target));
+        assertThrows(CutRecordException.class, () -> input.read(target));
+    }
+
     @Test
     void shouldTakePacketsThatCameWithTheHandshakeThoughTheyAreMoreThanABuffer() throws Exception {
         int buffer = 4096;
