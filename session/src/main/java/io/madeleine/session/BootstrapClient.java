@@ -53,6 +53,10 @@ final class BootstrapClient implements Bootstrap {
     private boolean serverLeft;
     private boolean closed;
 
+    // the reader's
+    private @Nullable ControlMessage unhandled;
+    private long signNs = System.nanoTime();
+
     private BootstrapClient(
             Membership membership, ControlConnection connection, ControlMessage.Welcome welcome, Timeouts timeouts) {
         this.membership = membership;
@@ -64,6 +68,7 @@ final class BootstrapClient implements Bootstrap {
                 .daemon()
                 .name("madeleine-control-" + membership.name() + "-" + membership.rank())
                 .unstarted(this::readAll);
+        ShortMemory.prepare();
         this.exitHook = Thread.ofPlatform().name("madeleine-exit").unstarted(this::tellExit);
     }
 
@@ -185,32 +190,63 @@ final class BootstrapClient implements Bootstrap {
     }
 
     private void readAll() {
-        long signNs = System.nanoTime();
         long beatEveryNs = timeouts.peerNs() / SIGNS_PER_TIMEOUT;
         try {
             connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
             while (true) {
-                Optional<ControlMessage> message = connection.receive();
-                long nowNs = System.nanoTime();
-                if (message.isPresent()) {
-                    signNs = nowNs;
-                    handle(message.get());
-                } else if (serverIsRemote && nowNs - signNs > timeouts.peerNs()) {
-                    throw new IOException(
-                            "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
-                }
-                if (serverIsRemote) {
-                    connection.beatIfIdle(nowNs, beatEveryNs);
+                try {
+                    readNext(beatEveryNs);
+                } catch (OutOfMemoryError _) { // nothing is lost by that: once more
+                    ShortMemory.pause();
                 }
             }
-        } catch (EOFException _) {
-            lost("it closed the connection");
         } catch (IOException e) {
-            lost(e.getMessage() == null ? e.toString() : e.getMessage());
-        } catch (RuntimeException | Error e) { // a listener's, or memory has run out: the others need to know
-            lost("what it says cannot be taken in any more: " + e);
+            lostAtLast(e);
+        } catch (RuntimeException | Error e) { // a listener's: the others need to know
+            lostAtLast(e);
             throw e;
         }
+    }
+
+    /** Takes in what comes next; a message stays until it has been handled. */
+    private void readNext(long beatEveryNs) throws IOException {
+        ControlMessage next = unhandled;
+        if (next == null) {
+            next = connection.receive().orElse(null);
+            unhandled = next;
+        }
+        long nowNs = System.nanoTime();
+        if (next != null) {
+            signNs = nowNs;
+            handle(next);
+            unhandled = null;
+        } else if (serverIsRemote && nowNs - signNs > timeouts.peerNs()) {
+            throw new IOException(
+                    "it gave no sign for " + (nowNs - signNs) / 1_000_000_000 + " s (madeleine.peer-timeout)");
+        }
+        if (serverIsRemote) {
+            connection.beatIfIdle(nowNs, beatEveryNs);
+        }
+    }
+
+    /** Whatever memory there is: who waits for the others hears of it from nobody else. */
+    private void lostAtLast(Throwable why) {
+        while (true) {
+            try {
+                lost(reason(why));
+                return;
+            } catch (OutOfMemoryError _) {
+                ShortMemory.pause();
+            }
+        }
+    }
+
+    private static String reason(Throwable why) {
+        return switch (why) {
+            case EOFException _ -> "it closed the connection";
+            case IOException e -> e.getMessage() == null ? e.toString() : e.getMessage();
+            default -> "what it says cannot be taken in any more: " + why;
+        };
     }
 
     private void handle(ControlMessage message) throws IOException {
@@ -235,11 +271,11 @@ final class BootstrapClient implements Bootstrap {
         EndListener listener;
         lock.lock();
         try {
-            if (end != null) {
+            if (end != null && end != all) {
                 return;
             }
-            end = all;
             fail(all.toString());
+            end = all;
             news.signalAll();
             listener = endListener;
         } finally {
@@ -296,8 +332,8 @@ final class BootstrapClient implements Bootstrap {
             return;
         }
         update(() -> {
-            deaths.add(death);
             fail(Exit.sentence(death.rank(), "died", death.reason()));
+            deaths.add(death);
         });
         Events listener = events();
         if (listener != null) {

@@ -63,8 +63,9 @@ final class ControlConnection implements AutoCloseable {
                 .put(content);
         sendLock.lock();
         try {
-            frame.put(frameProof(sendKey, sentFrames++, content));
+            frame.put(frameProof(sendKey, sentFrames, content));
             out.write(frame.array());
+            sentFrames++;
             sentNs = System.nanoTime();
         } finally {
             sendLock.unlock();
@@ -88,7 +89,8 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /**
-     * Waits for the next message, no longer than the timeout; what has arrived of a message by then is kept.
+     * Waits for the next message, no longer than the timeout; what has arrived of a message by then is kept, also if memory is
+     * too short to take it.
      *
      * @throws EOFException if the other end closed
      */
@@ -101,13 +103,15 @@ final class ControlConnection implements AutoCloseable {
                         "a control message of " + length + " bytes, expected 1 to " + ControlMessage.MAX_FRAME_BYTES);
             }
             fill(4 + length + Proofs.BYTES);
-            filled = 0;
             byte[] content = Arrays.copyOfRange(buffer, 4, 4 + length);
             byte[] proof = Arrays.copyOfRange(buffer, 4 + length, 4 + length + Proofs.BYTES);
-            if (!MessageDigest.isEqual(proof, frameProof(receiveKey, receivedFrames++, content))) {
+            if (!MessageDigest.isEqual(proof, frameProof(receiveKey, receivedFrames, content))) {
                 throw new IOException("a control message is not as the other end sent it: somebody stands between");
             }
-            return Optional.of(ControlMessage.decode(content));
+            Optional<ControlMessage> message = Optional.of(ControlMessage.decode(content));
+            filled = 0;
+            receivedFrames++;
+            return message;
         } catch (SocketTimeoutException _) {
             return Optional.empty();
         }

@@ -39,6 +39,10 @@ final class PeerFailures implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Integer, String> dead = new LinkedHashMap<>();
+
+    /** Of them those of which the session itself has not been told to the end. */
+    private final Set<Integer> unforwarded = new HashSet<>();
+
     private final List<PeerFailureListener> listeners = new ArrayList<>();
     private final Set<Integer> left = new HashSet<>();
     private final Map<Integer, Suspicion> suspected = new HashMap<>();
@@ -75,16 +79,36 @@ final class PeerFailures implements AutoCloseable {
         Sink receiver;
         lock.lock();
         try {
-            if (dead.putIfAbsent(rank, reason) != null) {
+            if (!dead.containsKey(rank)) {
+                note(rank, reason);
+            } else if (!unforwarded.contains(rank)) {
                 return;
             }
-            decide(rank);
             receiver = sink;
-            tell(List.copyOf(listeners), rank, reason);
         } finally {
             lock.unlock();
         }
-        receiver.peerDied(rank, reason);
+        receiver.peerDied(rank, reason); // once more when it is reported again, if memory has been short
+        lock.lock();
+        try {
+            unforwarded.remove(rank);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** All of it or, for want of memory, nothing. Under the lock. */
+    private void note(int rank, String reason) {
+        List<PeerFailureListener> hearers = List.copyOf(listeners);
+        unforwarded.add(rank);
+        dead.put(rank, reason);
+        try {
+            tell(hearers, rank, reason);
+        } catch (OutOfMemoryError e) {
+            dead.remove(rank);
+            throw e;
+        }
+        decide(rank);
     }
 
     /**
@@ -137,15 +161,28 @@ final class PeerFailures implements AutoCloseable {
     }
 
     private void decideOn(int rank) {
-        Suspicion suspicion;
+        Suspicion suspicion = null;
+        while (true) {
+            try {
+                if (suspicion == null) {
+                    suspicion = suspicionOf(rank);
+                }
+                if (suspicion != null) { // else it has left, or is known to be dead
+                    report(rank, suspicion.reason);
+                }
+                return;
+            } catch (OutOfMemoryError _) { // nobody else decides
+                ShortMemory.pause();
+            }
+        }
+    }
+
+    private @Nullable Suspicion suspicionOf(int rank) {
         lock.lock();
         try {
-            suspicion = suspected.get(rank);
+            return suspected.get(rank);
         } finally {
             lock.unlock();
-        }
-        if (suspicion != null) { // else it has left, or is known to be dead
-            report(rank, suspicion.reason);
         }
     }
 

@@ -198,7 +198,7 @@ final class Room {
         try {
             connection.receiveTimeoutMs(Math.clamp(beatEveryNs / 1_000_000, 10, Integer.MAX_VALUE));
             while (true) {
-                Optional<ControlMessage> message = connection.receive();
+                Optional<ControlMessage> message = receive(connection);
                 long nowNs = System.nanoTime();
                 if (message.isPresent()) {
                     signNs = nowNs;
@@ -229,8 +229,30 @@ final class Room {
                             .map(Exit::reason)
                             .orElse("its control connection was lost: " + e.getMessage()));
         } catch (RuntimeException | Error e) {
-            lost(rank, "the bootstrap server could not serve it any more: " + e);
+            lostAtLast(rank, e);
             throw e;
+        }
+    }
+
+    private static Optional<ControlMessage> receive(ControlConnection connection) throws IOException {
+        while (true) {
+            try {
+                return connection.receive();
+            } catch (OutOfMemoryError _) { // nothing is lost by that: once more
+                ShortMemory.pause();
+            }
+        }
+    }
+
+    /** Whatever memory there is: the others hear of it from nobody else. */
+    private void lostAtLast(int rank, Throwable why) {
+        while (true) {
+            try {
+                lost(rank, "the bootstrap server could not serve it any more: " + why);
+                return;
+            } catch (OutOfMemoryError _) {
+                ShortMemory.pause();
+            }
         }
     }
 

@@ -84,6 +84,23 @@ class PeerFailuresTest {
     }
 
     @Test
+    void shouldTellTheSessionAgainIfMemoryWasTooShortForThat() throws Exception {
+        hear("a");
+        BlockingQueue<Integer> told = new LinkedBlockingQueue<>();
+        AtomicInteger shortages = new AtomicInteger(2);
+        failures.forwardTo((rank, _) -> {
+            if (shortages.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("as a test");
+            }
+            told.add(rank);
+        });
+        failures.suspect(1, "the connection was reset");
+        assertEquals(1, told.poll(10, TimeUnit.SECONDS));
+        assertEquals("a 1 1 rank 1 is gone: the connection was reset", next());
+        assertEquals(null, heard.poll());
+    }
+
+    @Test
     void shouldTellWhatIsKnownBeforeItCloses() {
         failures.listen((_, _) -> {
             try {
