@@ -78,7 +78,7 @@ final class Failures {
         for (Refusal.Listener listener : refusalListeners) {
             try {
                 listener.refused(refusal);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log(Level.WARNING, () -> "a listener of refusals failed", e);
             }
         }
@@ -96,7 +96,7 @@ final class Failures {
         for (SendFailureListener listener : sendListeners) {
             try {
                 listener.sendFailed(peer, cause);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log(Level.WARNING, () -> "a listener of send failures failed", e);
             }
         }

@@ -64,8 +64,14 @@ final class Inbound {
         try {
             if (hasPostponed()) {
                 runAll(); // perhaps of the same sender
+                boolean interrupted = Thread.interrupted();
+                receiver.receive(message);
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            } else {
+                receiver.receive(message);
             }
-            receiver.receive(message);
         } finally {
             runner.set(NOBODY);
         }
@@ -161,12 +167,17 @@ final class Inbound {
         }
     }
 
-    /** What one of them throws is not the others'. */
+    /** What one of them throws is not the others', nor is the interrupt status that it leaves. */
     private void runOne(Runnable task) {
+        boolean wasInterrupted = Thread.interrupted();
         try {
             task.run();
         } catch (Throwable e) {
             node.failures().notReceived(node.rank(), e);
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * than {@link ArgumentMemory#FREE_BYTES} or the handler is a non-threaded one; others come as the handler asks for them, and until then
  * nothing else comes from there. Memory is taken for bytes that are there, never for what is announced: it grows with them.
  *
- * <p>Threading: a virtual thread; the handler of a request with large arguments reads in its place until it is through.
+ * <p>Threading: a thread of its own; the handler of a request with large arguments reads in its place until it is through.
  */
 final class WanReader implements Runnable {
     private static final int KEPT_BYTES = 1 << 20;
@@ -40,6 +40,7 @@ final class WanReader implements Runnable {
         try {
             while (way.lost() == null) {
                 receive();
+                boolean _ = Thread.interrupted(); // a handler has left that: it is not meant for the next one
             }
         } catch (Throwable e) { // memory that is short, too
             way.giveUp(e);

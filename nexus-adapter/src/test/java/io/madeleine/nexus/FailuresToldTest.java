@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.DeadlineExceededException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -75,6 +76,25 @@ class FailuresToldTest {
 
     private static World world() {
         return new World("sci", 2, context -> context.export(Teller.class, new Implementation()));
+    }
+
+    @Test
+    void shouldTellAllListenersThoughOneThrowsAnError() {
+        Failures failures = new Failures(0);
+        List<String> heard = new ArrayList<>();
+        failures.listen((Refusal.Listener) _ -> {
+            throw new AssertionError("as a test");
+        });
+        failures.listen((Refusal.Listener) refusal -> heard.add("refused " + refusal.count()));
+        failures.listen((SendFailureListener) (_, _) -> {
+            throw new AssertionError("as a test");
+        });
+        failures.listen((SendFailureListener) (peer, _) -> heard.add("not sent to " + peer));
+        failures.refused(new Refusal(1, 2, 3, Refusal.Reason.OVERLOADED, 4));
+        failures.sendFailed(1, new IllegalStateException("as a test"));
+        assertEquals(List.of("refused 4", "not sent to 1"), heard);
+        assertEquals(4, failures.refusedCount());
+        assertEquals(1, failures.sendFailureCount());
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.madeleine.nexus.Refusal.Reason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -41,6 +42,31 @@ class RequestsTest {
         long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!context.await(condition, 2, TimeUnit.MILLISECONDS)) {
             assertTrue(System.nanoTime() - giveUpNs < 0, "not in time");
+        }
+    }
+
+    /** They are run one after the other by one thread, and the status is nobody's of them. */
+    @Test
+    void shouldNotLetAHandlerSeeTheInterruptStatusThatAnotherHasLeft() {
+        List<Boolean> seen = new CopyOnWriteArrayList<>();
+        try (World world = new World(
+                "sci",
+                1,
+                context -> context.endpoint("e")
+                        .nonThreaded("first", (endpoint, _) -> {
+                            for (int i = 0; i < 3; i++) {
+                                endpoint.startpoint().rsr("next", new Arguments());
+                            }
+                            Thread.currentThread().interrupt();
+                        })
+                        .nonThreaded("next", (_, _) -> {
+                            seen.add(Thread.currentThread().isInterrupted());
+                            Thread.currentThread().interrupt();
+                        }))) {
+            world.of(0).startpoint(0, "e").rsr("first", new Arguments());
+            boolean _ = Thread.interrupted(); // what the last one has left
+            World.await(() -> seen.size() == 3);
+            assertEquals(List.of(false, false, false), seen);
         }
     }
 
