@@ -42,7 +42,7 @@ final class Answers {
         }
         if (!request.hasLarge()) {
             read(found, request, false);
-        } else if (calls.remove(found.id()) != null) { // no handler waits until they are there
+        } else if (calls.remove(found) != null) { // no handler waits until they are there
             try {
                 readLater(found, request.detach());
             } catch (Throwable e) { // no memory, for instance
@@ -95,7 +95,7 @@ final class Answers {
         } catch (Throwable e) {
             failure = notRead(false, found, e);
         }
-        if (isRemoved || calls.remove(found.id()) != null) {
+        if (isRemoved || calls.remove(found) != null) {
             end(found, value, failure);
         }
     }
@@ -114,7 +114,7 @@ final class Answers {
         String why = request.getString();
         for (int left = request.getInt(); left > 0; left--) {
             PendingCall found = callIn(request);
-            if (found != null && calls.remove(found.id()) != null) {
+            if (found != null && calls.remove(found) != null) {
                 calls.fail(found, new OverloadedException(why));
             }
         }
@@ -159,7 +159,7 @@ final class Answers {
         } catch (Throwable e) {
             failure = notRead(true, found, e);
         }
-        if (calls.remove(found.id()) != null) {
+        if (calls.remove(found) != null) {
             end(found, null, failure);
         }
     }

@@ -109,7 +109,7 @@ final class Calls {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, outgoing, future);
         future.whenGivenUp(() -> {
-            if (remove(call.id()) != null) { // telling may wait, and the JDK's own timers complete futures, too
+            if (remove(call) != null) { // telling may wait, and the JDK's own timers complete futures, too
                 Thread.startVirtualThread(() -> tellGivenUp(call));
             }
         });
@@ -146,7 +146,7 @@ final class Calls {
         }
         takeTurn(turns, call.method(), leftNs);
         enter(call);
-        if (node.isOver() && remove(call.id()) != null) { // looked at when close can see the call
+        if (node.isOver() && remove(call) != null) { // looked at when close can see the call
             throw notCarriedOut(call, "the context of rank " + node.rank() + ", which makes it, is closed");
         }
         try {
@@ -176,11 +176,11 @@ final class Calls {
             if (hasStreams) {
                 uploads.start(call); // not before: one that ends at once would end before its call begins
             }
-            if (way != null && call.wentBy(way) && remove(call.id()) != null) {
+            if (way != null && call.wentBy(way) && remove(call) != null) {
                 fail(call, lost(call, String.valueOf(way.lost())));
             }
         } catch (RuntimeException | Error e) {
-            if (remove(call.id()) != null) {
+            if (remove(call) != null) {
                 if (e instanceof WaitInterruptedException) {
                     tellGivenUp(call); // it may be there
                 }
@@ -196,7 +196,7 @@ final class Calls {
     /** From now on whoever removes it brings it to its end. Its turn has been taken. */
     private void enter(PendingCall call) {
         try {
-            pending.put(call.id(), call);
+            pending.put(call.key(), call);
         } catch (Throwable e) { // no memory, for instance
             turns.release();
             throw e;
@@ -208,7 +208,7 @@ final class Calls {
             }
             sweeper.wake();
         } catch (Throwable e) {
-            if (remove(call.id()) != null) {
+            if (remove(call) != null) {
                 throw e;
             } // it has been brought to its end by what went wrong
         }
@@ -231,9 +231,8 @@ final class Calls {
 
     /** Whoever removes a call brings it to its end. */
     @Nullable
-    PendingCall remove(long id) {
-        PendingCall call = pending.remove(id);
-        if (call == null) {
+    PendingCall remove(PendingCall call) {
+        if (!pending.remove(call.key(), call)) {
             return null;
         }
         turns.release();
@@ -252,7 +251,7 @@ final class Calls {
 
     /** Removes it and brings it to that end; what that says is there before, since memory may be short. */
     private boolean end(PendingCall call, Throwable failure) {
-        if (remove(call.id()) == null) {
+        if (remove(call) == null) {
             return false;
         }
         fail(call, failure);
@@ -302,7 +301,7 @@ final class Calls {
 
     /** Nobody waits any more; true unless it is over already. Tells the other side. */
     boolean giveUp(PendingCall call) {
-        if (remove(call.id()) == null) {
+        if (remove(call) == null) {
             return false;
         }
         tellGivenUp(call);
@@ -405,7 +404,7 @@ final class Calls {
             end(call, lost(call, "a message from there was dropped, for want of memory perhaps, and the log says why"));
         } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
                 && end(call, late(call))) {
-            tellGivenUp(call);
+            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id())); // others' deadlines are due
         }
     }
 

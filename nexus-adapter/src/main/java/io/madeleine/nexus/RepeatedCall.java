@@ -121,7 +121,7 @@ final class RepeatedCall {
         }
         Attempt attempt = current;
         if (attempt != null
-                && calls.remove(attempt.id()) != null) { // telling may wait, and the JDK's own timers complete futures
+                && calls.remove(attempt) != null) { // telling may wait, and the JDK's own timers complete futures
             Thread.startVirtualThread(() -> calls.tellGivenUp(attempt));
         }
     }

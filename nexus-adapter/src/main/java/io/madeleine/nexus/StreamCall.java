@@ -44,7 +44,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
         try {
             node.send(rank(), CREDIT, new Arguments().putLong(id()).putLong(count));
         } catch (Throwable e) {
-            if (calls.remove(id()) != null) {
+            if (calls.remove(this) != null) {
                 calls.fail(this, e);
             }
         }
@@ -84,7 +84,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
 
     /** At both ends. */
     private void endWith(Throwable failure) {
-        if (calls.remove(id()) != null) {
+        if (calls.remove(this) != null) {
             calls.fail(this, failure);
             calls.tellGivenUp(this);
         }

@@ -7,9 +7,9 @@ import java.util.function.LongConsumer;
 
 /**
  * Looks every 10 ms at what has deadlines, while there is something. A look that fails, for want of memory say, is not the
- * last one.
+ * last one. A virtual thread's could be: the JDK loses one that parks for a time when there is no memory to note that.
  *
- * <p>Threading: thread-safe; a virtual thread looks.
+ * <p>Threading: thread-safe; a thread of its own looks.
  */
 final class Sweeper {
     /** How exactly deadlines are kept that nobody waits for. */
@@ -38,7 +38,7 @@ final class Sweeper {
             return;
         }
         try {
-            Thread.ofVirtual().name("nexus-deadlines").start(this::run);
+            Thread.ofPlatform().daemon().name("nexus-deadlines").start(this::run);
         } catch (Throwable e) { // no memory for a thread: the next one who comes starts it
             sweeping.set(false);
             throw e;

@@ -85,7 +85,7 @@ final class Uploads {
                 others.add(other);
             }
         }
-        if (calls.remove(call.id()) == null) {
+        if (calls.remove(call) == null) {
             return () -> {};
         }
         calls.fail(call, failure);

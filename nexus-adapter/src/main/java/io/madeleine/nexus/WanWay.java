@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *  | bulks  | endpoint | handler | inline | grant | lengths of bulks | arguments | bulk | bulk ...
  * </pre>
  *
- * <p>A virtual thread writes, another one reads ({@link WanReader}). Arguments are copied, at most so many at once: a wide
- * area is slower than a copy.
+ * <p>A thread writes, another one reads ({@link WanReader}); no virtual ones, which the JDK may lose when memory is short
+ * ({@link Sweeper}). Arguments are copied, at most so many at once: a wide area is slower than a copy.
  *
  * <p>Threading: thread-safe.
  */
@@ -34,7 +35,9 @@ final class WanWay extends Way {
     private final @Nullable WanAddress target;
     private final boolean accepted;
     private final WanQueue queue;
-    private final Thread writer = Thread.ofVirtual().name("nexus-wan-writer").unstarted(this::write);
+    private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
+    private final Thread writer =
+            Thread.ofPlatform().daemon().name("nexus-wan-writer").unstarted(this::write);
 
     /**
      * A way that is not used yet.
@@ -54,8 +57,13 @@ final class WanWay extends Way {
     /** Begins to write and read. */
     void start() throws IOException {
         connection.silenceTimeoutMs(node.options().silenceTimeoutMs());
-        writer.start();
-        Thread.ofVirtual().name("nexus-wan-reader").start(new WanReader(node, this, connection));
+        try {
+            writer.start();
+            Thread.ofPlatform().daemon().name("nexus-wan-reader").start(new WanReader(node, this, connection));
+        } catch (Error e) { // no memory for a thread
+            giveUp(e);
+            throw e;
+        }
     }
 
     @Override
@@ -153,8 +161,9 @@ final class WanWay extends Way {
 
     /** It cannot go on: by one of its two threads. The other end is told first, which takes no memory. */
     void giveUp(Throwable why) {
+        Throwable first = firstFailure.compareAndExchange(null, why); // the other one fails as the connection is closed
         connection.close();
-        loseAtLast(why);
+        loseAtLast(first == null ? why : first);
     }
 
     @Override

@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.madeleine.api.PeerFailedException;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -210,6 +214,27 @@ class ShortMemoryTest {
             world.of(1).node().calls().wayLost(Objects.requireNonNull(call.way()), "it is cut");
             assertTrue(call.end.get(10, TimeUnit.SECONDS).getMessage().contains("it is cut"));
             assertEquals(0, world.of(1).outstandingCount());
+        }
+    }
+
+    /** Else the answer of a call whose thread lacks memory would be kept for it, and all behind that answer. */
+    @Test
+    void shouldTakeNoMemoryToEndACall() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (World world = world()) {
+            Calls calls = world.of(1).node().calls();
+            List<Untellable> begun = new ArrayList<>();
+            for (int i = 0; i < 300; i++) { // boxes of small numbers are there already
+                begun.add(new Untellable(world.of(1), "never", 0));
+                begun.getLast().begin(world.of(1));
+            }
+            long beforeBytes = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 200; i < 300; i++) {
+                calls.remove(begun.get(i));
+            }
+            long bytes = threads.getCurrentThreadAllocatedBytes() - beforeBytes;
+            assertTrue(bytes < 1_000, bytes + " bytes");
+            begun.forEach(calls::giveUp);
         }
     }
 
