@@ -19,9 +19,9 @@ import java.util.List;
  * {@link StackOverflowError}, and not in the midst of a packet, of a queue or of a poll that it does for everybody.
  *
  * <p>The JVM checks the room for a whole frame when a method is called. So it calls one that does nothing and has that many local
- * variables, more than source code has names for, which is why it is generated. Compiled code has it inlined, and checks for the
- * frame all the same: it must be able to go on in the interpreter, in the branch that is never taken. The check is one store for
- * each page, in a method that has one such store anyway.
+ * variables, more than source code has names for, which is why it is generated. Compiled code checks for the frame all the same,
+ * even where it has it inlined: it must be able to go on in the interpreter, in the branch that is never taken. The check is one
+ * store for each page, in a method that has one such store anyway.
  *
  * <p>Threading: thread-safe.
  */
@@ -29,8 +29,11 @@ public final class StackRoom {
     private static final int TO_CALL_BYTES = 32 << 10;
     private static final int TO_CLOSE_BYTES = 8 << 10;
 
-    private static final Probe TO_CALL = probe(TO_CALL_BYTES);
-    private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES);
+    /** More bytecodes than compilers inline (325 by default), however often a method is called. */
+    private static final int TOO_LONG_TO_INLINE = 1_000;
+
+    private static final Probe TO_CALL = probe(TO_CALL_BYTES, 0);
+    private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES, TOO_LONG_TO_INLINE);
 
     /** Not a constant, or the branch would go, and with it the frame. */
     @SuppressWarnings("FieldMayBeFinal")
@@ -55,13 +58,17 @@ public final class StackRoom {
     /**
      * There is room for giving a message up, which takes less than other calls: whom one of those has failed can do this.
      *
+     * <p>The caller sees the failure and can act on it: this check is not inlined. If it were, compiled code would check as the
+     * caller is called, and it is that one's caller who would see the failure.
+     *
      * @throws StackOverflowError if not
      */
     public static void ensureToClose() {
         TO_CLOSE.pass(never);
     }
 
-    private static Probe probe(int frameBytes) {
+    /** A method with a frame of that size, and that many bytecodes that do nothing and are never reached. */
+    private static Probe probe(int frameBytes, int padding) {
         int lastLocal = frameBytes / Long.BYTES - 1;
         ClassDesc self = ClassDesc.of(StackRoom.class.getPackageName(), "StackProbe");
         byte[] probe = ClassFile.of()
@@ -86,9 +93,11 @@ public final class StackRoom {
                                                     .ifeq(past)
                                                     .iload(1)
                                                     .istore(lastLocal)
-                                                    .invokestatic(desc(Thread.class), "onSpinWait", MTD_void)
-                                                    .labelBinding(past)
-                                                    .return_();
+                                                    .invokestatic(desc(Thread.class), "onSpinWait", MTD_void);
+                                            for (int i = 0; i < padding; i++) {
+                                                code.nop();
+                                            }
+                                            code.labelBinding(past).return_();
                                         }));
         try {
             MethodHandles.Lookup made = MethodHandles.lookup().defineHiddenClass(probe, true);

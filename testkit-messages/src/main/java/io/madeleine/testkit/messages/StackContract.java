@@ -203,6 +203,7 @@ abstract class StackContract extends TurnContract {
 
         VainClose(AutoCloseable message) {
             this.message = message;
+            boolean _ = isSeenByMessage(new StackOverflowError()); // classes are not initialised down there
         }
 
         @Override
