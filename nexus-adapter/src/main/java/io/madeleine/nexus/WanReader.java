@@ -43,10 +43,9 @@ final class WanReader implements Runnable {
                 boolean _ = Thread.interrupted(); // a handler has left that: it is not meant for the next one
             }
         } catch (Throwable e) { // memory that is short, too
-            way.giveUp(e);
-        } finally {
-            growing.release();
+            way.giveUp(e); // fails never
         }
+        growing.release();
     }
 
     static String text(Throwable e) {
@@ -183,8 +182,7 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // of the target, or for want of memory
-                connection.close();
-                way.lose("an argument could not be taken: " + e);
+                way.breakOff("an argument could not be taken", e);
                 throw e;
             }
         }
@@ -215,8 +213,7 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // no memory, for instance
-                connection.close();
-                way.lose("an argument could not be taken: " + e);
+                way.breakOff("an argument could not be taken", e);
                 throw e;
             }
         }

@@ -104,8 +104,7 @@ final class WanWay extends Way {
             } catch (PeerFailedException e) {
                 throw e;
             } catch (RuntimeException | Error e) { // memory that was closed meanwhile, or is short
-                connection.close();
-                lose("half of a request could not be sent: " + e);
+                breakOff("half of a request could not be sent", e);
                 throw e;
             } finally {
                 queue.giveTurn();
@@ -159,11 +158,27 @@ final class WanWay extends Way {
         }
     }
 
-    /** It cannot go on: by one of its two threads. The other end is told first, which takes no memory. */
+    /** It cannot go on: by one of its two threads. The other end is told first, if there is memory for that. */
     void giveUp(Throwable why) {
         Throwable first = firstFailure.compareAndExchange(null, why); // the other one fails as the connection is closed
-        connection.close();
+        try {
+            connection.close();
+        } catch (Throwable _) {
+            // TLS takes memory for its last word; what follows closes it again
+        }
         loseAtLast(first == null ? why : first);
+    }
+
+    /** The same by another thread, whose call fails: what there is no memory for now is done by whoever watches deadlines. */
+    void breakOff(String what, Throwable why) {
+        String text = what;
+        try {
+            text = what + ": " + why;
+            connection.close();
+        } catch (Throwable _) {
+            // it is closed once more when the way is lost
+        }
+        lose(text);
     }
 
     @Override

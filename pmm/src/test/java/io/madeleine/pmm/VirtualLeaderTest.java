@@ -83,12 +83,6 @@ class VirtualLeaderTest {
         assertTrue(engine.await(news, () -> received.get() >= count, System.nanoTime() + PATIENCE_NS));
     }
 
-    /** Waits for a number that another sends. */
-    private void receive() {
-        int count = received.get() + 1;
-        assertTrue(engine.await(news, () -> received.get() >= count, System.nanoTime() + PATIENCE_NS));
-    }
-
     /** In a virtual thread: until such a one polls. */
     private void untilPolledVirtually() {
         long startNs = System.nanoTime();
@@ -320,11 +314,14 @@ class VirtualLeaderTest {
 
     @Test
     void shouldHaveTheSessionsOwnThreadSleepWhenNothingComesAnyMore() {
+        AtomicBoolean waits = new AtomicBoolean();
         CompletableFuture<Void> waiting = inVirtualThread(() -> {
             untilPolledVirtually();
-            receive();
+            int count = received.get() + 1;
+            waits.set(true);
+            assertTrue(engine.await(news, () -> received.get() >= count, System.nanoTime() + PATIENCE_NS));
         });
-        until(() -> virtually.get() > 0, "a virtual thread never leads");
+        until(waits::get, "a virtual thread never leads");
         until(
                 () -> network.lastVisitor.get() == engine.foreignThread(),
                 "the virtual leader goes on though nothing comes");
