@@ -24,12 +24,19 @@ final class ProgressThread extends Thread {
     /** For how long others may keep all carriers from the virtual leader before this thread polls instead. */
     private static final long WATCH_NS = 1_000_000;
 
+    /**
+     * For so long the virtual leader may keep its carrier from virtual threads that other threads have made runnable. A pause costs it
+     * less than a hundredth of that.
+     */
+    private static final long BETWEEN_PAUSES_NS = 10_000_000;
+
     private final FailureLog failures = new FailureLog(LOGGER);
     private final ProgressEngine engine;
     private final VirtualLeader virtual;
     private final Waitable never = new Waitable();
     private final Condition mayStop;
     private final String polledInVain;
+    private long pausedNs = System.nanoTime();
     private volatile boolean deeplyParked;
 
     ProgressThread(ProgressEngine engine, VirtualLeader virtual, String name) {
@@ -119,14 +126,18 @@ final class ProgressThread extends Thread {
         }
     }
 
-    /** Ends the turn of a virtual leader that does not come back to lead. */
+    /** Ends the turn of a virtual leader that does not come back to lead, and has one that always does pause. */
     private void watch() {
         int before = engine.leadCount();
         long beganNs = System.nanoTime();
         LockSupport.parkNanos(this, WATCH_NS);
-        if (!engine.isLed() && engine.leadCount() == before && System.nanoTime() - beganNs >= WATCH_NS) {
+        long nowNs = System.nanoTime();
+        if (!engine.isLed() && engine.leadCount() == before && nowNs - beganNs >= WATCH_NS) {
             virtual.endTurn();
             engine.turnIsOver(); // it may not even have begun, and then says nothing itself
+        } else if (nowNs - pausedNs >= BETWEEN_PAUSES_NS) {
+            pausedNs = nowNs;
+            virtual.pause();
         }
     }
 

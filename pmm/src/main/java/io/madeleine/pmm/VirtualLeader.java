@@ -12,7 +12,11 @@ import java.util.concurrent.locks.LockSupport;
  * others: when nothing has come for a while, {@link ProgressThread} leads, and sleeps. While it is aside nobody leads. If
  * it does not come back, since others compute on all carriers, {@link ProgressThread} notices within milliseconds.
  *
- * <p>Threading: {@link #giveTurn}, {@link #hasTurn}, {@link #endTurn} and {@link #end} by any thread; the rest is its own.
+ * <p>A carrier runs what its own threads have made runnable, and who yields, before it looks for what other threads have. So stepping
+ * aside is not enough where there is no other carrier: now and then {@link ProgressThread} has it {@linkplain #pause pause}.
+ *
+ * <p>Threading: {@link #giveTurn}, {@link #hasTurn}, {@link #endTurn}, {@link #pause} and {@link #end} by any thread; the rest is its
+ * own.
  */
 final class VirtualLeader {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
@@ -36,6 +40,7 @@ final class VirtualLeader {
     private final Thread thread;
     private final AtomicBoolean started = new AtomicBoolean();
     private volatile boolean hasTurn;
+    private volatile boolean pauseIsWanted;
     private int idleRounds;
     private long idleSinceNs;
 
@@ -67,6 +72,14 @@ final class VirtualLeader {
         hasTurn = false;
     }
 
+    /** Has it leave its carrier, for as long as the system needs to wake the calling thread: some 50 us. */
+    void pause() {
+        pauseIsWanted = true;
+        LockSupport.parkNanos(this, 1);
+        pauseIsWanted = false;
+        LockSupport.unpark(thread);
+    }
+
     /** The engine is closed. */
     void end() {
         LockSupport.unpark(thread);
@@ -80,10 +93,14 @@ final class VirtualLeader {
                 hasTurn = false;
                 engine.turnIsOver();
             } else {
-                boolean _ = Thread.interrupted(); // by nobody who may: with it, park would not wait
-                LockSupport.park(this);
+                park();
             }
         }
+    }
+
+    private void park() {
+        boolean _ = Thread.interrupted(); // by nobody who may: with it, park would not wait
+        LockSupport.park(this);
     }
 
     boolean isRunBy(Thread other) {
@@ -101,7 +118,9 @@ final class VirtualLeader {
             } finally {
                 engine.stepAside();
             }
-            if (goesOn) {
+            if (goesOn && pauseIsWanted) {
+                park(); // who wants it wakes this thread
+            } else if (goesOn) {
                 Thread.yield();
             }
         }
@@ -130,7 +149,7 @@ final class VirtualLeader {
             if (!hasTurn || engine.isClosed() || engine.hasLeadSeekers()) {
                 return false;
             }
-            if (awakenings.take()) {
+            if (awakenings.take() || pauseIsWanted) {
                 return true;
             }
             if (idleRounds > 0) {
