@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class Arguments {
     private static final int INITIAL_BYTES = 128;
     private static final int INITIAL_BULKS = 2;
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
 
     private Bytes memory = Bytes.allocate(INITIAL_BYTES);
     private int end = Wire.HEADER_BYTES;
@@ -38,9 +39,25 @@ public final class Arguments {
     private int bulkCount;
     private @Nullable AtomicInteger lent;
     private int depth;
+    private long sendByNs = NO_DEADLINE;
 
     /** Arguments without any. */
     public Arguments() {}
+
+    /** They are worth sending until then, in {@link System#nanoTime()} terms. */
+    void sendBy(long deadlineNs) {
+        sendByNs = deadlineNs;
+    }
+
+    /** Whether they are worth sending only until some time. */
+    boolean hasDeadline() {
+        return sendByNs != NO_DEADLINE;
+    }
+
+    /** How long they may take to be sent, if they have a deadline. */
+    long leftNs() {
+        return Math.max(0, sendByNs - System.nanoTime());
+    }
 
     /**
      * Forgets all arguments.
@@ -53,6 +70,7 @@ public final class Arguments {
         }
         end = Wire.HEADER_BYTES;
         depth = 0;
+        sendByNs = NO_DEADLINE;
         if (bulkCount > 0) {
             Arrays.fill(bulks, 0, bulkCount, null);
             bulkCount = 0;

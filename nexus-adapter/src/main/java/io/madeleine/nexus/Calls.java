@@ -172,6 +172,7 @@ final class Calls {
             if (hasStreams) {
                 uploads.begin(call, parameters);
             }
+            arguments.sendBy(call.deadlineNs());
             Way way = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
             if (hasStreams) {
                 uploads.start(call); // not before: one that ends at once would end before its call begins
@@ -187,6 +188,9 @@ final class Calls {
                 if (e instanceof PeerFailedException
                         && node.nodes().get(target.rank()).hasSaidGoodbye()) {
                     throw notCarriedOut(call, String.valueOf(e.getMessage()));
+                }
+                if (e instanceof DeadlineExceededException) {
+                    throw unsent(call, e);
                 }
                 throw e;
             } // it has been brought to its end by what went wrong
@@ -299,6 +303,15 @@ final class Calls {
                 + " (@CallTimeout, ContextOptions.callTimeout, or what was left to the call it was made by)");
     }
 
+    private static DeadlineExceededException unsent(PendingCall call, Throwable why) {
+        return new DeadlineExceededException(
+                "the call of " + call.method() + " to rank " + call.rank() + " could not be sent within "
+                        + call.givenMs()
+                        + " ms, its deadline (@CallTimeout, ContextOptions.callTimeout, or what was left to the call it was"
+                        + " made by): the other side does not take what is sent to it, or not so fast",
+                why);
+    }
+
     /** Nobody waits any more; true unless it is over already. Tells the other side. */
     boolean giveUp(PendingCall call) {
         if (remove(call) == null) {
@@ -321,7 +334,7 @@ final class Calls {
     void tellGivenUp(PendingCall call) {
         boolean interrupted = Thread.interrupted(); // which may be why: the notice is to be sent nevertheless
         try {
-            node.tell(call.rank(), CANCEL, new Arguments().putLong(call.id()));
+            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
             // nobody is there to be told
         } finally {

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
@@ -78,9 +79,16 @@ final class MadWay extends Way {
             }
         }
 
-        void await() {
+        void await(Arguments arguments) {
             while (!come) {
-                LockSupport.park(this);
+                if (!arguments.hasDeadline()) {
+                    LockSupport.park(this);
+                } else if (arguments.leftNs() > 0) {
+                    LockSupport.parkNanos(this, arguments.leftNs());
+                } else {
+                    throw new DeadlineExceededException(
+                            "its deadline passed while a request waited for its turn to be sent");
+                }
                 if (thread.isInterrupted()) {
                     throw new WaitInterruptedException("interrupted while a request waited for its turn to be sent");
                 }
@@ -167,7 +175,7 @@ final class MadWay extends Way {
         queue.add(turn);
         try {
             drain();
-            turn.await();
+            turn.await(arguments);
             return lost() == null && sendHere(arguments, link, handler);
         } finally {
             queue.remove(turn); // the first, unless the wait was interrupted
@@ -184,16 +192,21 @@ final class MadWay extends Way {
         OutgoingMessage message;
         try {
             closeLeftOver();
-            message = channel.beginPacking(rank);
+            message = arguments.hasDeadline()
+                    ? channel.beginPacking(rank, arguments.leftNs(), TimeUnit.NANOSECONDS)
+                    : channel.beginPacking(rank);
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
             return false;
-        } catch (WaitInterruptedException e) {
+        } catch (WaitInterruptedException | DeadlineExceededException e) {
             drain(); // the connection may have been kept for this thread
             throw e;
         }
         gaveUp = false; // the end of this message is seen
         try {
+            if (arguments.hasDeadline()) {
+                message.within(arguments.leftNs(), TimeUnit.NANOSECONDS);
+            }
             arguments.pack(message, link.endpoint(), handler);
             message.endPacking();
         } catch (RuntimeException | Error e) {

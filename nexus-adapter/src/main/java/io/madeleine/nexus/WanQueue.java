@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.WaitInterruptedException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class WanQueue {
+    /** As long as it takes. */
+    static final long NO_TIMEOUT = Long.MAX_VALUE;
+
     /**
      * A request or a part of one.
      *
@@ -62,12 +66,22 @@ final class WanQueue {
      *
      * @param more whether pieces follow, with {@link #putPiece}, and then {@link #giveTurn}
      * @param reported whether somebody is to be told if it is lost
+     * @param timeoutNs for how long it may wait, or {@link #NO_TIMEOUT}
+     * @throws DeadlineExceededException if that was not enough
      */
-    boolean put(byte[] request, boolean more, boolean reported) {
+    boolean put(byte[] request, boolean more, boolean reported, long timeoutNs) {
         lock.lock();
         try {
-            while (!closed && (turnTaken || (bytes > 0 && bytes + request.length > window))) {
-                mayPut.await();
+            for (long leftNs = timeoutNs; !closed && (turnTaken || (bytes > 0 && bytes + request.length > window)); ) {
+                if (leftNs == NO_TIMEOUT) {
+                    mayPut.await();
+                } else if (leftNs > 0) {
+                    leftNs = mayPut.awaitNanos(leftNs);
+                } else {
+                    wakePutter(); // it may have been this one's turn
+                    throw new DeadlineExceededException(
+                            "its deadline passed while a request waited for its turn to be sent");
+                }
             }
             if (closed) {
                 return false;

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +34,7 @@ final class WanWay extends Way {
     private final @Nullable WanAddress target;
     private final boolean accepted;
     private final WanQueue queue;
-    private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
+    private @Nullable Throwable firstFailure; // guarded by the queue
     private final Thread writer =
             Thread.ofPlatform().daemon().name("nexus-wan-writer").unstarted(this::write);
 
@@ -95,7 +94,8 @@ final class WanWay extends Way {
     @Override
     boolean send(Arguments arguments, Link link, int handler) {
         boolean hasBulks = arguments.hasBulks();
-        if (!queue.put(WanLayout.head(arguments, link, handler), hasBulks, isReported(link))) {
+        long leftNs = arguments.hasDeadline() ? arguments.leftNs() : WanQueue.NO_TIMEOUT;
+        if (!queue.put(WanLayout.head(arguments, link, handler), hasBulks, isReported(link), leftNs)) {
             return false;
         }
         if (hasBulks) {
@@ -160,13 +160,17 @@ final class WanWay extends Way {
 
     /** It cannot go on: by one of its two threads. The other end is told first, if there is memory for that. */
     void giveUp(Throwable why) {
-        Throwable first = firstFailure.compareAndExchange(null, why); // the other one fails as the connection is closed
+        Throwable first;
+        synchronized (queue) { // the other one fails as the connection is closed; atomics take memory the first time
+            first = firstFailure == null ? why : firstFailure;
+            firstFailure = first;
+        }
         try {
             connection.close();
         } catch (Throwable _) {
             // TLS takes memory for its last word; what follows closes it again
         }
-        loseAtLast(first == null ? why : first);
+        loseAtLast(first);
     }
 
     /** The same by another thread, whose call fails: what there is no memory for now is done by whoever watches deadlines. */
@@ -183,15 +187,20 @@ final class WanWay extends Way {
 
     @Override
     String reason(Throwable why) {
-        return switch (why) {
-            case EOFException _ -> "it has closed its connection, or died";
-            case SocketTimeoutException _ ->
-                "no sign of it for " + node.options().silenceTimeout().toMillis()
-                        + " ms (ContextOptions.silenceTimeout)";
-            case InterruptedException _ -> "it was given up";
-            case Error e -> "its connection is given up at this end: " + e;
-            default -> "its connection is lost: " + WanReader.text(why);
-        };
+        if (why instanceof EOFException) { // no switch: the first time takes memory, and without that would be the last
+            return "it has closed its connection, or died";
+        }
+        if (why instanceof SocketTimeoutException) {
+            return "no sign of it for " + node.options().silenceTimeout().toMillis()
+                    + " ms (ContextOptions.silenceTimeout)";
+        }
+        if (why instanceof InterruptedException) {
+            return "it was given up";
+        }
+        if (why instanceof Error) {
+            return "its connection is given up at this end: " + why;
+        }
+        return "its connection is lost: " + WanReader.text(why);
     }
 
     private void writeAll() throws IOException, InterruptedException {

@@ -42,7 +42,7 @@ class WanQueueTest {
                 boolean isLong = (number + i) % 7 == 0;
                 byte[] first = new byte[1 + (number * 31 + i * 17) % 900];
                 try {
-                    assertTrue(queue.put(first, isLong, false));
+                    assertTrue(queue.put(first, isLong, false, WanQueue.NO_TIMEOUT));
                     put.addAndGet(first.length);
                     for (int k = 0; isLong && k < 3; k++) {
                         assertTrue(queue.putPiece(first));
@@ -89,7 +89,7 @@ class WanQueueTest {
     @Test
     void shouldTellEverybodyThatItIsClosed() throws Exception {
         WanQueue queue = new WanQueue(WINDOW, 10 * WINDOW);
-        assertTrue(queue.put(new byte[WINDOW], true, true));
+        assertTrue(queue.put(new byte[WINDOW], true, true, WanQueue.NO_TIMEOUT));
         AtomicInteger refused = new AtomicInteger();
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -98,7 +98,7 @@ class WanQueueTest {
                 boolean done = switch (kind) {
                     case 0 -> queue.putPiece(new byte[WINDOW]);
                     case 1 -> !queue.awaitEmpty(TimeUnit.SECONDS.toNanos(30));
-                    default -> queue.put(new byte[1], false, false);
+                    default -> queue.put(new byte[1], false, false, WanQueue.NO_TIMEOUT);
                 };
                 if (!done) {
                     refused.incrementAndGet();

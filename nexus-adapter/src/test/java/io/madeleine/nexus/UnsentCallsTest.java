@@ -1,0 +1,92 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.DeadlineExceededException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A call ends at its deadline also while it is still being sent, to one who does not take it. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class UnsentCallsTest {
+    private static final int LARGE = 8_000_000;
+    private static final long LONG_NS = TimeUnit.SECONDS.toNanos(8);
+
+    @RemoteService
+    interface Lengths {
+        @CallTimeout(millis = 300)
+        int atOnce(byte[] bytes);
+
+        @CallTimeout(millis = 20_000)
+        int atLeisure(byte[] bytes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    void shouldEndAtItsDeadlineThoughItIsNotTaken(String network) throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        try (World world = new World(network, 2, context -> {
+            context.export(Lengths.class, new Lengths() {
+                @Override
+                public int atOnce(byte[] bytes) {
+                    return bytes.length;
+                }
+
+                @Override
+                public int atLeisure(byte[] bytes) {
+                    return bytes.length;
+                }
+            });
+            context.endpoint("stop").nonThreaded("stop", (endpoint, request) -> {
+                entered.countDown();
+                boolean _ = taken.await(30, TimeUnit.SECONDS); // nothing else is taken meanwhile
+            });
+        })) {
+            Context caller = world.of(1);
+            Lengths lengths = caller.service(0, Lengths.class);
+            assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
+            caller.startpoint(0, "stop").rsr("stop", new Arguments());
+            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            long startNs = System.nanoTime();
+            List<CompletableFuture<Void>> calls = new ArrayList<>();
+            for (int i = 0; i < 4; i++) { // one is on its way; the others wait behind it, or are there and are given up
+                int bytes = i % 2 == 0 ? LARGE : 100;
+                calls.add(CompletableFuture.runAsync(
+                        () -> assertThrows(DeadlineExceededException.class, () -> lengths.atOnce(new byte[bytes])),
+                        task -> Thread.ofPlatform().start(task)));
+            }
+            for (CompletableFuture<Void> call : calls) {
+                call.get(20, TimeUnit.SECONDS);
+            }
+            assertTrue(System.nanoTime() - startNs < LONG_NS, "they waited for more than their deadline");
+            assertEquals(0, caller.outstandingCount());
+            taken.countDown();
+            assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
+            assertEquals(100, lengths.atLeisure(new byte[100]));
+        } finally {
+            taken.countDown();
+        }
+    }
+
+    @Test
+    void shouldNotWaitForItsTurnBeyondItsDeadline() throws Exception {
+        WanQueue queue = new WanQueue(100, 1_000);
+        assertTrue(queue.put(new byte[100], false, false, WanQueue.NO_TIMEOUT));
+        assertThrows(DeadlineExceededException.class, () -> queue.put(new byte[1], false, false, 20_000_000));
+        assertEquals(100, queue.first(1).length);
+        assertNull(queue.next(0));
+        queue.written(100);
+        assertTrue(queue.put(new byte[1], false, false, 20_000_000));
+    }
+}
