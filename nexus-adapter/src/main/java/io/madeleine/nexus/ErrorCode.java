@@ -61,18 +61,28 @@ public enum ErrorCode {
 
     /** The code of anything that a call may throw: its own, if it has one, else that of its type. */
     public static ErrorCode of(Throwable thrown) {
-        return switch (thrown) {
-            case CallException call -> call.code();
-            case OverloadedException _ -> RESOURCE_EXHAUSTED;
-            case UnavailableException _ -> UNAVAILABLE;
-            case PeerFailedException _ -> UNAVAILABLE;
-            case SessionException _ -> UNAVAILABLE;
-            case DeadlineExceededException _ -> DEADLINE_EXCEEDED;
-            case CancellationException _ -> CANCELLED;
-            case WaitInterruptedException _ -> CANCELLED;
-            case InterruptedException _ -> CANCELLED;
-            case CodingException _ -> INTERNAL;
-            default -> Thrown.causeOf(thrown) instanceof RemoteException remote ? remote.code() : UNKNOWN;
-        };
+        if (thrown instanceof CallException call) { // no switch: without memory its first time would be its last
+            return call.code();
+        }
+        if (thrown instanceof OverloadedException) {
+            return RESOURCE_EXHAUSTED;
+        }
+        if (thrown instanceof UnavailableException
+                || thrown instanceof PeerFailedException
+                || thrown instanceof SessionException) {
+            return UNAVAILABLE;
+        }
+        if (thrown instanceof DeadlineExceededException) {
+            return DEADLINE_EXCEEDED;
+        }
+        if (thrown instanceof CancellationException
+                || thrown instanceof WaitInterruptedException
+                || thrown instanceof InterruptedException) {
+            return CANCELLED;
+        }
+        if (thrown instanceof CodingException) {
+            return INTERNAL;
+        }
+        return Thrown.causeOf(thrown) instanceof RemoteException remote ? remote.code() : UNKNOWN;
     }
 }

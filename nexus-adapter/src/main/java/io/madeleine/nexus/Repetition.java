@@ -44,16 +44,18 @@ final class Repetition {
 
     /** After how long it is made again, or {@link #NEVER}. */
     long pauseNsAfter(Throwable failure) {
-        return switch (failure) {
-            case OverloadedException refused -> pauseNsAfterRefusal(refused);
-            case UnavailableException _ ->
-                mayLoseAnother() && ++target < targets.length ? 0 : NEVER; // here, or at that target
-            case PeerFailedException _ -> {
-                boolean isAlone = node.nodes().get(target().rank()).isGone(); // else another method is tried
-                yield mayLoseAnother() && (!isAlone || ++target < targets.length) ? 0 : NEVER;
-            }
-            default -> NEVER;
-        };
+        if (failure
+                instanceof OverloadedException refused) { // no switch: without memory its first time would be its last
+            return pauseNsAfterRefusal(refused);
+        }
+        if (failure instanceof UnavailableException) {
+            return mayLoseAnother() && ++target < targets.length ? 0 : NEVER; // here, or at that target
+        }
+        if (failure instanceof PeerFailedException) {
+            boolean isAlone = node.nodes().get(target().rank()).isGone(); // else another method is tried
+            return mayLoseAnother() && (!isAlone || ++target < targets.length) ? 0 : NEVER;
+        }
+        return NEVER;
     }
 
     private boolean mayLoseAnother() {
@@ -83,14 +85,13 @@ final class Repetition {
         }
         String refusals = "was refused " + refusedCount + " times within "
                 + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs) + " ms, at last: " + lastRefusal;
-        return switch (failure) {
-            case OverloadedException _ ->
-                new OverloadedException("the call of " + method + " to rank " + target().rank()
-                        + " has not been carried out until its deadline (@CallTimeout, ContextOptions.callTimeout): it "
-                        + refusals);
-            case DeadlineExceededException late ->
-                new DeadlineExceededException(late.getMessage() + "; before, it " + refusals, late);
-            default -> failure;
-        };
+        if (failure instanceof OverloadedException) {
+            return new OverloadedException("the call of " + method + " to rank " + target().rank()
+                    + " has not been carried out until its deadline (@CallTimeout, ContextOptions.callTimeout): it "
+                    + refusals);
+        }
+        return failure instanceof DeadlineExceededException
+                ? new DeadlineExceededException(failure.getMessage() + "; before, it " + refusals, failure)
+                : failure;
     }
 }

@@ -13,14 +13,22 @@ final class Failures {
     static MadeleineException seenFromHere(MadeleineException failure) {
         String message = failure.getMessage();
         String text = message == null ? failure.toString() : message;
-        MadeleineException here = switch (failure) {
-            case PeerFailedException peer -> new PeerFailedException(peer.rank(), text);
-            case AsymmetricMessageException _ -> new AsymmetricMessageException(text);
-            case MessageAbortedException _ -> new MessageAbortedException(text);
-            default -> new SessionException(text);
-        };
+        MadeleineException here = sameKind(failure, text);
         here.initCause(failure);
         return here;
+    }
+
+    /** No switch: the first time one takes memory, and without that fails ever after. */
+    private static MadeleineException sameKind(MadeleineException failure, String text) {
+        if (failure instanceof PeerFailedException peer) {
+            return new PeerFailedException(peer.rank(), text);
+        }
+        if (failure instanceof AsymmetricMessageException) {
+            return new AsymmetricMessageException(text);
+        }
+        return failure instanceof MessageAbortedException
+                ? new MessageAbortedException(text)
+                : new SessionException(text);
     }
 
     /** An incoming message does not have the blocks that are unpacked. */

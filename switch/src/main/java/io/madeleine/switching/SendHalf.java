@@ -291,10 +291,11 @@ final class SendHalf implements Step {
     private void throwEscaped() {
         Throwable seen = escaped;
         escaped = null;
-        switch (seen) {
-            case RuntimeException e -> throw e;
-            case Error e -> throw e;
-            case null, default -> {}
+        if (seen instanceof RuntimeException e) {
+            throw e;
+        }
+        if (seen instanceof Error e) {
+            throw e;
         }
     }
 
