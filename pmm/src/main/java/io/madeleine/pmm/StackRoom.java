@@ -20,8 +20,8 @@ import java.util.List;
  *
  * <p>The JVM checks the room for a whole frame when a method is called. So it calls one that does nothing and has that many local
  * variables, more than source code has names for, which is why it is generated. Compiled code checks for the frame all the same,
- * even where it has it inlined: it must be able to go on in the interpreter, in the branch that is never taken. The check is one
- * store for each page, in a method that has one such store anyway.
+ * even where it has it inlined: it must be able to go on in the interpreter, in the branch that is never taken, where a call keeps
+ * the simplest compiler from doing without. The check is one store for each page, in a method that has one such store anyway.
  *
  * <p>Threading: thread-safe.
  */
@@ -93,7 +93,7 @@ public final class StackRoom {
                                                     .ifeq(past)
                                                     .iload(1)
                                                     .istore(lastLocal)
-                                                    .invokestatic(desc(Thread.class), "onSpinWait", MTD_void);
+                                                    .invokestatic(desc(Thread.class), "yield", MTD_void);
                                             for (int i = 0; i < padding; i++) {
                                                 code.nop();
                                             }
