@@ -52,10 +52,10 @@ final class Barrier {
     void pass(Duration timeout) {
         long number = entries.incrementAndGet();
         long deadlineNs = System.nanoTime() + timeout.toNanos();
-        node.send(ROOT, ARRIVED, new Arguments());
+        send(ROOT, ARRIVED, new Arguments(), deadlineNs);
         if (node.rank() == ROOT) {
             await(() -> isComplete(number) || missing(number) != NOBODY, number, deadlineNs);
-            release(isComplete(number) ? NOBODY : missing(number));
+            release(isComplete(number) ? NOBODY : missing(number), deadlineNs);
         }
         await(() -> releases.get() >= number || isRootGone(), number, deadlineNs);
         int gone = releases.get() >= number ? missed : ROOT;
@@ -64,10 +64,22 @@ final class Barrier {
         }
     }
 
-    private void release(int missing) {
+    private void send(int rank, int handler, Arguments arguments, long deadlineNs) {
+        arguments.sendBy(deadlineNs);
+        try {
+            node.send(rank, handler, arguments);
+        } catch (DeadlineExceededException e) {
+            throw new DeadlineExceededException(
+                    "the barrier was not passed in time by rank " + node.rank() + ": rank " + rank
+                            + " does not take what is sent to it",
+                    e);
+        }
+    }
+
+    private void release(int missing, long deadlineNs) {
         for (int rank = 0; rank < node.size(); rank++) {
             try {
-                node.send(rank, RELEASED, new Arguments().putInt(missing));
+                send(rank, RELEASED, new Arguments().putInt(missing), deadlineNs);
             } catch (MadeleineException e) {
                 if (missing == NOBODY) {
                     throw e; // it has died since it came

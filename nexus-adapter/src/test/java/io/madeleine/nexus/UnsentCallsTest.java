@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.DeadlineExceededException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,7 @@ class UnsentCallsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sci", "tcp"})
-    void shouldEndAtItsDeadlineThoughItIsNotTaken(String network) throws Exception {
+    void shouldEndAtItsDeadlineThoughItIsNotTakenAndSoDoesABarrier(String network) throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);
         try (World world = new World(network, 2, context -> {
@@ -71,6 +72,9 @@ class UnsentCallsTest {
             }
             assertTrue(System.nanoTime() - startNs < LONG_NS, "they waited for more than their deadline");
             assertEquals(0, caller.outstandingCount());
+            String late = assertThrows(DeadlineExceededException.class, () -> caller.barrier(Duration.ofMillis(200)))
+                    .getMessage();
+            assertTrue(late.contains("rank 0 does not take what is sent to it"), late);
             taken.countDown();
             assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
             assertEquals(100, lengths.atLeisure(new byte[100]));

@@ -10,6 +10,7 @@ import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -185,7 +186,7 @@ abstract class AsymmetryContract extends BlocksContract {
                         unpackAll(unpacked);
                     }
                 })));
-        return seen.get();
+        return Objects.requireNonNull(seen.get());
     }
 
     private void unpackAllAsynchronously(Item[] unpacked) {

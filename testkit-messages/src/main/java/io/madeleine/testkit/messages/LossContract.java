@@ -143,7 +143,7 @@ abstract class LossContract extends ThreadsContract {
                 }
             });
             assertSays("rank 1 is gone from channel default", failure);
-            assertFalse(failure.getMessage().contains("its link is closed"), failure.getMessage());
+            assertFalse(failure.toString().contains("its link is closed"), failure.toString());
             close();
         }
     }
