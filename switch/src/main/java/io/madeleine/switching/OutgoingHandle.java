@@ -109,7 +109,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
             begun = true;
         } finally {
             if (!begun && !asynchronous) {
-                half.abandoned = number; // without a call
+                half.givingUp.leftToOthers = number; // without a call
             }
         }
         if (completion().isClosed()) {

@@ -2,7 +2,6 @@ package io.madeleine.switching;
 
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
-import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
@@ -13,11 +12,8 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +24,9 @@ import org.jspecify.annotations.Nullable;
  * SEALED. The state and the engine's queue hand it from one to the other; no lock is needed.
  */
 final class SendHalf implements Step {
-    private static final VarHandle ABANDONED = abandonedHandle();
-
     private static final int IDLE = 0;
     private static final int OPEN = 1;
     private static final int SEALED = 2;
-    private static final long NO_MESSAGE = -1;
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
@@ -50,34 +43,21 @@ final class SendHalf implements Step {
     private final Handles<OutgoingHandle> handles;
     private OutgoingHandle handle;
     private int blockCount;
-    private boolean aborting;
     private boolean raisedDemand;
 
     /** All is out, or given up, but a network still reads memory of the message. */
     private boolean releasing;
 
-    /** The last message that was given up. */
-    private volatile long givenUpNumber = NO_MESSAGE;
-
     /** This process leaves: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
-    /**
-     * The number of an open message that is nobody's any more: the stack of its user, or memory, has come to its end, even for
-     * giving it up. Set without a call, for which there may be no room.
-     */
-    volatile long abandoned = NO_MESSAGE;
+    /** What goes wrong with messages; read without a call where there may be no room for one. */
+    final GivingUp givingUp;
 
-    /** Nobody knows what is in the links, which are not touched any more; and what has brought that about. */
-    private boolean broken;
-
-    private @Nullable Throwable escaped;
-
+    /** How the message ends that is {@link #releasing}. */
     private @Nullable MadeleineException outcome;
-    private long messageNumber;
 
-    /** The number of the sealed message that its user wants aborted, or {@link #NO_MESSAGE}; it holds a demand. */
-    private final AtomicLong abortRequest = new AtomicLong(NO_MESSAGE);
+    private long messageNumber;
 
     SendHalf(SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
         this.connection = connection;
@@ -92,16 +72,9 @@ final class SendHalf implements Step {
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
         this.posted = new PostedMemory(connection, links);
+        this.givingUp = new GivingUp(connection, insertion);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
-    }
-
-    private static VarHandle abandonedHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(SendHalf.class, "abandoned", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
     }
 
     SwitchedConnection connection() {
@@ -120,8 +93,8 @@ final class SendHalf implements Step {
         if (state.get() == IDLE) {
             return false;
         }
-        if (abandoned != NO_MESSAGE) {
-            abortAbandoned();
+        if (givingUp.isLeftToOthers()) {
+            abortLeft();
         }
         return true;
     }
@@ -182,7 +155,7 @@ final class SendHalf implements Step {
 
     /** Whether it is in vain to wait for a turn, or there is another message to be given up first. */
     private boolean isVain() {
-        return connection.isLost() || stopped || abandoned != NO_MESSAGE;
+        return connection.isLost() || stopped || givingUp.isLeftToOthers();
     }
 
     private void tellFirst() {
@@ -210,13 +183,13 @@ final class SendHalf implements Step {
     }
 
     private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
-        throwIfAborting();
+        givingUp.throwIfBegun();
         int status = LinkStatus.COMPLETE;
         try {
             status = insertion.add(link, block, offset, bytes, sendMode, express);
         } catch (IllegalStateException | WrongThreadException e) {
-            startAbort(memoryGone(e));
-            throwIfAborting();
+            givingUp.forGoneMemory(messageNumber, e);
+            givingUp.throwIfBegun();
         } catch (RuntimeException | Error e) {
             boolean _ = isBrokenBy(e);
             throw e;
@@ -228,27 +201,11 @@ final class SendHalf implements Step {
 
     /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
     private boolean isBrokenBy(Throwable seen) {
-        if (!connection.breaksUp(seen)) {
-            return false;
+        boolean breaks = givingUp.isLinkBrokenBy(seen);
+        if (breaks) {
+            stopped = true;
         }
-        broken = true;
-        stopped = true;
-        return true;
-    }
-
-    private void throwIfAborting() {
-        if (aborting && outcome != null) {
-            throw Failures.seenFromHere(outcome);
-        }
-    }
-
-    private MessageAbortedException memoryGone(RuntimeException e) {
-        return new MessageAbortedException(
-                "the message " + connection.fromHere()
-                        + " was given up: the memory of a block became inaccessible while it was in flight ("
-                        + e.getMessage() + "); keep its arena open until the end of packing, and confined memory to"
-                        + " the thread that packs and ends",
-                e);
+        return breaks;
     }
 
     // ---- ending
@@ -256,7 +213,7 @@ final class SendHalf implements Step {
     /** Ends the message, which is open, and waits until that is done. */
     void end(OutgoingHandle ending) {
         if (seal(false)) {
-            throwEscaped();
+            givingUp.throwEscaped();
             ending.completion().throwFailure();
         } else {
             awaitEnd(ending);
@@ -277,24 +234,12 @@ final class SendHalf implements Step {
         long number = messageNumber;
         try {
             if (seal(true)) {
-                throwEscaped();
+                givingUp.throwEscaped();
             }
         } catch (Throwable e) {
             if (state.get() == OPEN && messageNumber == number) {
-                abandoned = number; // its user's close does not give up what it has ended
+                givingUp.leftToOthers = number; // its user's close does not give up what it has ended
             }
-            throw e;
-        }
-    }
-
-    /** Throws what came out of a link as the caller moved its message: the message has ended, and says so to others. */
-    private void throwEscaped() {
-        Throwable seen = escaped;
-        escaped = null;
-        if (seen instanceof RuntimeException e) {
-            throw e;
-        }
-        if (seen instanceof Error e) {
             throw e;
         }
     }
@@ -307,7 +252,7 @@ final class SendHalf implements Step {
         try {
             insertion.copyConfinedAside();
         } catch (IllegalStateException | WrongThreadException e) {
-            startAbort(memoryGone(e));
+            givingUp.forGoneMemory(messageNumber, e);
             if (advance()) {
                 return true;
             }
@@ -336,12 +281,9 @@ final class SendHalf implements Step {
             abortOpen();
             return;
         }
-        engine.raiseDemand();
-        while (!abortRequest.compareAndSet(NO_MESSAGE, number)) {
-            Thread.onSpinWait(); // one for an earlier message is being withdrawn
-        }
+        givingUp.request(number);
         if (state.get() != SEALED || messageNumber != number) {
-            withdrawAbortRequest(number); // the message has just ended
+            givingUp.withdrawRequest(number); // the message has just ended
         }
     }
 
@@ -350,53 +292,40 @@ final class SendHalf implements Step {
         long number = aborted.number();
         if (posted.isPossible() && aborted.isOpen()) {
             aborted.completion()
-                    .awaitInAnyCase(() -> !aborted.isOpen() || (givenUpNumber == number && !posted.isHeld()));
+                    .awaitInAnyCase(() -> !aborted.isOpen() || (givingUp.hasBegunFor(number) && !posted.isHeld()));
         }
     }
 
     private void abortOpen() {
         try {
-            startAbort(closedBeforeItsEnd());
+            givingUp.forItsUser(messageNumber);
             if (!advance()) {
                 handToLeader(true);
             }
         } catch (Throwable e) { // the stack has come to its end, or memory
-            abandoned = messageNumber; // without a call, for which there may be no room either
+            givingUp.leftToOthers = messageNumber; // without a call, for which there may be no room either
             throw e;
         }
     }
 
-    /** A thread whose stack or memory had come to its end could not give up its message: the next one that wants to begin does. */
-    private void abortAbandoned() {
-        long number = abandoned;
-        if (number != NO_MESSAGE
-                && (boolean) ABANDONED.compareAndSet(this, number, NO_MESSAGE)
-                && state.get() != IDLE
-                && messageNumber == number) {
+    /** Gives up the message whose user could not. */
+    private void abortLeft() {
+        long number = givingUp.takeLeft();
+        if (number != GivingUp.NO_MESSAGE && state.get() != IDLE && messageNumber == number) {
             abort(number);
         }
     }
 
-    private void withdrawAbortRequest(long number) {
-        if (abortRequest.get() == number && abortRequest.compareAndSet(number, NO_MESSAGE)) {
-            engine.lowerDemand();
-        }
-    }
-
-    private MessageAbortedException closedBeforeItsEnd() {
-        return new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end");
-    }
-
     @Override
     public boolean step() {
-        if (aborting && posted.isPossible() && !posted.isHeld()) {
+        if (posted.isPossible() && givingUp.hasBegun() && !posted.isHeld()) {
             engine.signal(news); // who waits for memory looks for himself
         }
         if (releasing) {
             return conclude(outcome);
         }
-        if (!aborting && abortRequest.get() == messageNumber) {
-            startAbort(closedBeforeItsEnd());
+        if (givingUp.isRequestedFor(messageNumber)) {
+            givingUp.forItsUser(messageNumber);
         }
         return advance();
     }
@@ -412,37 +341,25 @@ final class SendHalf implements Step {
             if (!isBrokenBy(e)) {
                 throw e;
             }
-            escaped = e;
+            givingUp.escaped(e);
             return conclude(connection.failure());
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
-            if (aborting) {
+            if (givingUp.hasBegun()) {
                 posted.isAwaited(); // and breaks the connection up if that takes too long
             }
             return false;
         }
-        return conclude(status == LinkStatus.COMPLETE ? outcome : connection.failure());
+        return conclude(status == LinkStatus.COMPLETE ? givingUp.why() : connection.failure());
     }
 
     private int move() {
         try {
-            return aborting ? insertion.finishAbort() : insertion.finish();
+            return givingUp.hasBegun() ? insertion.finishAbort() : insertion.finish();
         } catch (IllegalStateException | WrongThreadException e) {
-            startAbort(memoryGone(e));
+            givingUp.forGoneMemory(messageNumber, e);
             return insertion.finishAbort();
         }
-    }
-
-    private void startAbort(MessageAbortedException why) {
-        if (aborting) {
-            return;
-        }
-        outcome = why;
-        aborting = true;
-        if (!broken) {
-            insertion.abandon();
-        }
-        givenUpNumber = messageNumber;
     }
 
     /** Ends the message, unless a network still reads memory of it; returns whether it has ended. */
@@ -463,7 +380,7 @@ final class SendHalf implements Step {
         if (failure == null && (connection.isLost() || stopped)) {
             outcome = connection.failure();
         }
-        boolean givenUp = outcome != null || abortRequest.get() == messageNumber;
+        boolean givenUp = outcome != null || givingUp.isRequestedFor(messageNumber);
         return givenUp ? posted.isAwaited() : posted.isHeld();
     }
 
@@ -474,7 +391,7 @@ final class SendHalf implements Step {
         boolean demanded = raisedDemand;
         insertion.nextMessage();
         blockCount = 0;
-        aborting = false;
+        givingUp.nextMessage();
         outcome = null;
         raisedDemand = false;
         if (posted.isPossible()) {
@@ -488,10 +405,10 @@ final class SendHalf implements Step {
         } else {
             state.set(IDLE); // a full fence: who waits for this is seen, or sees it
         }
-        if (!broken) {
+        if (!givingUp.isLinkBroken()) {
             last.announce();
         }
-        withdrawAbortRequest(number);
+        givingUp.withdrawRequest(number);
         if (demanded) {
             engine.lowerDemand();
         }
@@ -523,7 +440,7 @@ final class SendHalf implements Step {
 
     /** Whether that is so and nobody waits for it: the session has promised to send it, or that it is aborted. */
     boolean isPromised() {
-        return isOnItsWay() && (raisedDemand || abortRequest.get() != NO_MESSAGE);
+        return isOnItsWay() && (raisedDemand || givingUp.isRequested());
     }
 
     private String progressText() {
