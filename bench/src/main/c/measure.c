@@ -39,9 +39,20 @@
 #define UNCHECKED (-1)
 #define KEPT 128
 
-enum request { VERIFY, ECHO, STREAM, CHECK, END };
-enum pattern { LATENCY, BANDWIDTH, RATE };
+#define WARM_ECHOES 1000
+
+enum request { VERIFY, ECHO, STREAM, CHECK, END, COMPUTE, FILL, ANSWER };
+enum pattern { LATENCY, OSU_LATENCY, BANDWIDTH, RATE, COMPUTE_1MS, COMPUTE_5MS, PATTERNS };
 enum buffers { SAME, ROTATE, FRESH };
+
+static const char *const pattern_names[PATTERNS] = {
+    [LATENCY] = "LATENCY",
+    [OSU_LATENCY] = "OSU_LATENCY",
+    [BANDWIDTH] = "BANDWIDTH",
+    [RATE] = "RATE",
+    [COMPUTE_1MS] = "COMPUTE_1MS",
+    [COMPUTE_5MS] = "COMPUTE_5MS",
+};
 
 struct asked {
     int64_t request, bytes, count, number;
@@ -231,6 +242,41 @@ static char *last(struct ring *ring)
     return ring->kind == FRESH ? ring->fresh[ring->last] : ring->memory + ring->last * ring->stride;
 }
 
+static void fill_all(struct ring *ring, int64_t of)
+{
+    for (long i = 0; i < ring->blocks; i++)
+        fill(ring->memory + i * ring->stride, ring->bytes, of);
+}
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+
+/* How long both processes compute before each exchange; 0 if they do not. */
+static int64_t compute_ns(enum pattern of)
+{
+    return of == COMPUTE_1MS ? MILLISECOND_NS : of == COMPUTE_5MS ? 5 * MILLISECOND_NS : 0;
+}
+
+static int is_stream(enum pattern of)
+{
+    return of == BANDWIDTH || of == RATE;
+}
+
+/* What a process does that has something else to do than to communicate. */
+static void compute_until(int64_t instant_ns)
+{
+    static volatile uint64_t kept = 88172645463325252ULL;
+    uint64_t state = kept;
+
+    while (now_ns() - instant_ns < 0) {
+        for (int i = 0; i < 8; i++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+        }
+    }
+    kept = state;
+}
+
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 static void ask(enum request request, size_t bytes, long count, int64_t first)
@@ -269,6 +315,23 @@ static void respond(const struct order *order)
                 void *block = next(&received);
                 wire_receive(block, bytes);
                 wire_send(block, bytes);
+            }
+            break;
+        case COMPUTE: {
+            void *block = next(&received);
+            compute_until(asked.number);
+            wire_receive(block, bytes);
+            wire_send(block, bytes);
+            break;
+        }
+        case FILL:
+            lay(&sent, order);
+            fill_all(&sent, asked.number);
+            break;
+        case ANSWER:
+            for (long i = 0; i < asked.count; i++) {
+                wire_receive(next(&received), bytes);
+                wire_send(next(&sent), bytes);
             }
             break;
         case STREAM:
@@ -312,11 +375,11 @@ static void record(int64_t duration_ns)
 }
 
 /* One untimed round trip, then samples of so many round trips each. */
-static int64_t echo(size_t bytes, long count, long batch)
+static int64_t echo(enum pattern pattern, size_t bytes, long count, long batch)
 {
     int64_t first_ns, begin_ns;
 
-    ask(ECHO, bytes, 1 + count * batch, 0);
+    ask(pattern == OSU_LATENCY ? ANSWER : ECHO, bytes, 1 + count * batch, 0);
     wire_send(next(&sent), bytes);
     wire_receive(next(&received), bytes);
     first_ns = begin_ns = now_ns();
@@ -331,6 +394,19 @@ static int64_t echo(size_t bytes, long count, long batch)
         begin_ns = end_ns;
     }
     return begin_ns - first_ns;
+}
+
+/* One message to and fro after both have computed; how long since the instant until which they did. */
+static int64_t exchange_after_computing(enum pattern pattern, size_t bytes)
+{
+    void *to = next(&sent), *from = next(&received);
+    int64_t instant_ns = now_ns() + compute_ns(pattern);
+
+    ask(COMPUTE, bytes, 1, instant_ns);
+    compute_until(instant_ns);
+    wire_send(to, bytes);
+    wire_receive(from, bytes);
+    return now_ns() - instant_ns;
 }
 
 static int64_t stream(size_t bytes, long count)
@@ -371,19 +447,19 @@ static int by_value(const void *left, const void *right)
 static double figure(const struct order *order, int64_t duration_ns, double messages)
 {
     switch (order->pattern) {
-    case LATENCY:
-        return duration_ns / (1e3 * messages);
     case BANDWIDTH:
         return 1e3 * order->bytes * messages / duration_ns;
-    default:
+    case RATE:
         return 1e9 * messages / duration_ns;
+    default:
+        return duration_ns / (1e3 * messages);
     }
 }
 
 /* The line that Round.parse reads. */
 static void tell(const struct order *order, double messages, double cpu, struct asked there, double switches)
 {
-    int inverse = order->pattern != LATENCY;
+    int inverse = is_stream(order->pattern);
     long count = samples < MOST_VALUES ? samples : MOST_VALUES;
     double there_cpu;
 
@@ -414,7 +490,7 @@ static void drive(const struct order *order)
 {
     size_t bytes = order->bytes;
     int64_t start_ns = now_ns();
-    int64_t left_ns = order->duration_ns - order->warm_ns, elapsed_ns, switches;
+    int64_t left_ns = order->duration_ns - order->warm_ns, elapsed_ns, switches, last_number;
     double per_sample, counted = 0, cpu;
     long count = 1, batch = 1, messages = 0;
     struct asked there;
@@ -422,17 +498,26 @@ static void drive(const struct order *order)
     lay(&sent, order);
     lay(&received, order);
     verify(order);
-    number++;
-    for (long i = 0; i < sent.blocks; i++)
-        fill(sent.memory + i * sent.stride, bytes, number);
+    last_number = ++number;
+    fill_all(&sent, number);
     for (long i = 0; i < received.blocks; i++)
         memset(received.memory + i * received.stride, 0, bytes);
 
-    if (order->pattern == LATENCY) {
+    if (order->pattern == OSU_LATENCY)
+        ask(FILL, bytes, 0, ++last_number);
+
+    if (compute_ns(order->pattern) > 0) {
+        while (is_cold(order, start_ns, messages)) {
+            echo(order->pattern, bytes, WARM_ECHOES, 1);
+            exchange_after_computing(order->pattern, bytes);
+            messages += WARM_ECHOES;
+        }
+        per_sample = 2;
+    } else if (!is_stream(order->pattern)) {
         double round_trip_ns = 1;
         while (is_cold(order, start_ns, messages)) {
             samples = 0;
-            elapsed_ns = echo(bytes, count, 1);
+            elapsed_ns = echo(order->pattern, bytes, count, 1);
             round_trip_ns = elapsed_ns > count ? (double)elapsed_ns / count : 1;
             messages += count;
             count = elapsed_ns < ECHO_NS / 2 ? count * 2 : count;
@@ -454,8 +539,11 @@ static void drive(const struct order *order)
     samples = 0;
     reset_usage();
     do {
-        if (order->pattern == LATENCY) {
-            echo(bytes, count, batch);
+        if (compute_ns(order->pattern) > 0) {
+            record(exchange_after_computing(order->pattern, bytes));
+            counted += 2;
+        } else if (!is_stream(order->pattern)) {
+            echo(order->pattern, bytes, count, batch);
             counted += 2.0 * count * batch;
         } else {
             stream(bytes, count);
@@ -467,8 +555,8 @@ static void drive(const struct order *order)
     there = ask_check(order);
     if (order->buffers == FRESH)
         verify(order);
-    else if (order->pattern == LATENCY)
-        check(last(&received), bytes, number);
+    else if (!is_stream(order->pattern))
+        check(last(&received), bytes, last_number);
     ask(END, 0, 0, 0);
     tell(order, per_sample, cpu, there, (switches + there.count) / counted);
 }
@@ -538,7 +626,11 @@ static int next_order(struct order *order)
     if (sscanf(line, "measure %31s %lld %lld %lld %31s %d", pattern, &bytes, &duration_ns, &warm_ns, buffers,
             &order->usage) != 6)
         fail("mad perf gave an order that is none");
-    order->pattern = pattern[0] == 'L' ? LATENCY : pattern[0] == 'B' ? BANDWIDTH : RATE;
+    order->pattern = LATENCY;
+    while (order->pattern < PATTERNS && strcmp(pattern, pattern_names[order->pattern]) != 0)
+        order->pattern++;
+    if (order->pattern == PATTERNS)
+        fail("mad perf gave an order of a pattern that this program does not know");
     order->buffers = buffers[0] == 'S' ? SAME : buffers[0] == 'R' ? ROTATE : FRESH;
     order->bytes = bytes;
     order->duration_ns = duration_ns;

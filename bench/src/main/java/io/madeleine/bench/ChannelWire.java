@@ -11,18 +11,20 @@ import io.madeleine.bench.measure.Wire;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Madeleine's public API: messages of one block CHEAPER/CHEAPER in memory of the session, received from anyone.
+ * Madeleine's public API: messages of one block CHEAPER/CHEAPER, received from anyone.
  *
  * <p>Threading: confined to caller.
  */
 final class ChannelWire implements Wire {
     private final Session session;
     private final Channel channel;
+    private final MessageMemory memory;
     private final int peers;
     private int peer;
 
-    ChannelWire(Session session, String channel) {
+    ChannelWire(Session session, String channel, MessageMemory memory) {
         this.session = session;
+        this.memory = memory;
         this.channel = session.channel(channel);
         this.peers = session.rank() == 0 ? session.size() - 1 : 1;
         this.peer = session.rank() == 0 ? 1 : 0;
@@ -30,7 +32,7 @@ final class ChannelWire implements Wire {
 
     @Override
     public MemorySegment allocate(long bytes) {
-        return session.allocate(bytes);
+        return memory.allocate(session, bytes);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.madeleine.bench;
 import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Subject.Variant;
@@ -58,6 +59,16 @@ final class ComparisonOptions {
     Buffers buffers = Buffers.SAME;
 
     @Option(
+            names = "--memory",
+            paramLabel = "KIND",
+            split = ",",
+            description =
+                    "In which memory messages of ours are: that of Session.allocate (session), plain native memory"
+                            + " (native) or arrays of the heap (heap); several are compared. Default: session, and all for the"
+                            + " pattern osu-latency.")
+    List<MessageMemory> memories = new ArrayList<>();
+
+    @Option(
             names = "--layers",
             description = "Measures our networks twice: the links of their transmission modules, driven by hand without"
                     + " switch and engine (layer tm), and the public API above them (layer channel).")
@@ -78,6 +89,9 @@ final class ComparisonOptions {
 
     /** Whether messages received by a handler are measured beside others, since a pattern is about that. */
     boolean handlers;
+
+    /** Whether memories are compared since a pattern is about that. */
+    boolean ownBlocks;
 
     /** What an experiment compares. */
     List<Variation> variations = List.of(Variation.PLAIN);
@@ -166,7 +180,9 @@ final class ComparisonOptions {
                 ProtocolSubject.Setup changed = setup.with(variation, place);
                 Protocol changedProtocol =
                         variation.settings().isEmpty() ? protocol : changed.protocol(protocol.name());
-                subjects.addAll(ofLayers(changedProtocol, changed, conditions, err));
+                for (ProtocolSubject.Setup inMemory : memories(changed)) {
+                    subjects.addAll(ofLayers(changedProtocol, inMemory, conditions, err));
+                }
                 if (handlers) {
                     ProtocolSubject.Setup handled = changed.withHandler();
                     Variant variant = variant(conditions, Optional.empty(), handled.title());
@@ -177,10 +193,23 @@ final class ComparisonOptions {
         return subjects;
     }
 
+    /** Once for each memory that is compared. */
+    private List<ProtocolSubject.Setup> memories(ProtocolSubject.Setup setup) {
+        List<ProtocolSubject.Setup> setups = new ArrayList<>();
+        for (MessageMemory memory : MessageMemory.values()) {
+            if (memories.isEmpty() ? memory == MessageMemory.SESSION : memories.contains(memory)) {
+                setups.add(setup.withMemory(memory, Optional.empty()));
+            } else if (memories.isEmpty() && ownBlocks) {
+                setups.add(setup.withMemory(memory, Optional.of(Pattern.OSU_LATENCY)));
+            }
+        }
+        return setups;
+    }
+
     private List<Subject> ofLayers(
             Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         Optional<String> title = setup.title();
-        if (!layers) {
+        if (!layers || setup.memory() != MessageMemory.SESSION) { // the links are measured with what suits them best
             Variant plain = variant(conditions, Optional.empty(), title);
             return List.of(new ProtocolSubject(protocol, setup, conditions, plain, err));
         }

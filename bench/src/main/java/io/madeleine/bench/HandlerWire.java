@@ -43,9 +43,9 @@ final class HandlerWire implements Wire {
     private long wantedBytes;
     private @Nullable IncomingMessage left;
 
-    HandlerWire(Session session, String channel) {
+    HandlerWire(Session session, String channel, MessageMemory memory) {
         this.channel = session.channel(channel);
-        this.sending = new ChannelWire(session, channel);
+        this.sending = new ChannelWire(session, channel, memory);
         this.signal = session.newSignal();
         this.channel.onMessage(this::handle);
     }

@@ -57,6 +57,8 @@ import picocli.CommandLine.TypeConversionException;
                     + " the rounds to standard output.",
             "",
             "  latency    half the time of a round trip, in us; a sample is a batch of round trips of at least 10 us",
+            "  osu-latency  the same as the OSU benchmarks measure it: each sends a block of its own that it has not touched and",
+            "             receives into another; ours from memory of the session, from plain native memory and from the heap",
             "  bandwidth  one end streams, the other acknowledges the last message; MB/s, 1 MB is 10^6 bytes",
             "  rate       the same in messages per second",
             "  pingpong   the size over half the time of a round trip, in MB/s",
@@ -200,6 +202,7 @@ final class PerfCommand implements Callable<Integer> {
         if (pin) {
             Pinning.unavailable().ifPresent(why -> err.println("mad perf: not pinned: " + why));
         }
+        comparison.ownBlocks = patterns.stream().anyMatch(Pattern::isOfOwnBlocks);
         comparison.handlers = patterns.stream().anyMatch(pattern -> pattern.computeNs() > 0);
         List<Subject> subjects = new ArrayList<>();
         List<AbsentPeer> absent = new ArrayList<>();

@@ -21,6 +21,9 @@ public final class PerfProcess {
     /** The argument that has messages received by a handler. */
     static final String HANDLED = "handled";
 
+    /** The argument that begins with this says in which memory messages are. */
+    static final String MEMORY = "memory=";
+
     /** The system property that has it measure in a virtual thread: the session's own thread then polls for it. */
     private static final String VIRTUAL = "io.madeleine.bench.virtual";
 
@@ -41,12 +44,17 @@ public final class PerfProcess {
         if (asked.contains(PIN)) {
             Pinning.pinThisProcess(session.rank());
         }
+        MessageMemory memory = asked.stream()
+                .filter(word -> word.startsWith(MEMORY))
+                .map(word -> MessageMemory.valueOf(word.substring(MEMORY.length())))
+                .findFirst()
+                .orElse(MessageMemory.SESSION);
         ControlLine.serve(session.rank(), (_, line) -> {
             line.exchangeContacts("-");
             if (asked.contains(HANDLED)) {
-                return new HandlerWire(session, CHANNEL);
+                return new HandlerWire(session, CHANNEL, memory);
             }
-            Wire plain = new ChannelWire(session, CHANNEL);
+            Wire plain = new ChannelWire(session, CHANNEL, memory);
             return session.channelNames().contains(CallWire.CHANNEL) ? new CallWire(session, plain) : plain;
         });
     }

@@ -51,6 +51,8 @@ class ProtocolSubject extends ResidentSubject {
      * @param cores where the processes are to run, if that is known
      * @param calls whether there are calls to measure, for which the processes need another channel
      * @param handled whether messages are received by a handler, for which the measuring thread waits
+     * @param memory in which memory messages are
+     * @param only the pattern that is measured alone; empty for all
      */
     record Setup(
             List<String> settings,
@@ -59,27 +61,43 @@ class ProtocolSubject extends ResidentSubject {
             Variation variation,
             Optional<Cores> cores,
             boolean calls,
-            boolean handled) {
+            boolean handled,
+            MessageMemory memory,
+            Optional<Pattern> only) {
         /** As the user wants them. */
         Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
-            this(settings, configuration, nativeAccess, Variation.PLAIN, Optional.empty(), false, false);
+            this(
+                    settings,
+                    configuration,
+                    nativeAccess,
+                    Variation.PLAIN,
+                    Optional.empty(),
+                    false,
+                    false,
+                    MessageMemory.SESSION,
+                    Optional.empty());
         }
 
         /** With or without calls. */
         Setup withCalls(boolean wanted) {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted, handled);
+            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted, handled, memory, only);
         }
 
         /** The same with messages received by a handler. */
         Setup withHandler() {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, false, true);
+            return new Setup(settings, configuration, nativeAccess, variation, cores, false, true, memory, only);
+        }
+
+        /** The same with messages in that memory, for one pattern or for all. */
+        Setup withMemory(MessageMemory where, Optional<Pattern> pattern) {
+            return new Setup(settings, configuration, nativeAccess, variation, cores, calls, handled, where, pattern);
         }
 
         /** With what an experiment changes. */
         Setup with(Variation change, Optional<Cores> place) {
             List<String> all = new ArrayList<>(settings);
             all.addAll(change.settings());
-            return new Setup(all, configuration, nativeAccess, change, place, calls, handled);
+            return new Setup(all, configuration, nativeAccess, change, place, calls, handled, memory, only);
         }
 
         /** A network of this configuration, which has to know it. */
@@ -92,7 +110,7 @@ class ProtocolSubject extends ResidentSubject {
         /** What this is called beside others; empty if it is the only one. */
         Optional<String> title() {
             String words = Stream.concat(
-                            Stream.of(variation.name(), handled ? "handler and wait" : "")
+                            Stream.of(variation.name(), memory.title(), handled ? "handler and wait" : "")
                                     .filter(name -> !name.isEmpty()),
                             cores.stream().map(Cores::relation))
                     .collect(Collectors.joining(", "));
@@ -136,6 +154,9 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
+        if (setup.only().isPresent() && setup.only().get() != pattern) {
+            return false;
+        }
         if (setup.handled()) {
             return pattern.computeNs() > 0 || pattern == Pattern.LATENCY;
         }
@@ -201,6 +222,7 @@ class ProtocolSubject extends ResidentSubject {
         if (setup.handled()) {
             java.add(PerfProcess.HANDLED);
         }
+        java.add(PerfProcess.MEMORY + setup.memory());
         List<String> settings = new ArrayList<>(setup.settings());
         settings.add("networks=[" + protocol.name() + "]");
         settings.add("channels." + PerfProcess.CHANNEL + ".network=" + protocol.name());

@@ -83,6 +83,30 @@ class PeersIT {
         }
     }
 
+    /** Whoever has round trips has these patterns, too; of ours, each memory is a row of its own, and a handler another. */
+    @Test
+    void shouldMeasureUntouchedBlocksAndComputingProcessesForAllThatHaveRoundTrips() {
+        String peers = "nio,c-udp,c-shm,openmpi";
+        Run run = Run.of("--protocol sci --sizes 1000 --pattern osu-latency,compute-1ms --rounds 1 --seconds 0.05"
+                + " --json - --peers " + peers);
+        assertEquals(0, run.code(), run.err());
+        assertEquals(
+                List.of(
+                        "osu-latency of ",
+                        "compute-1ms of ",
+                        "osu-latency of native memory",
+                        "osu-latency of heap arrays",
+                        "compute-1ms of handler and wait"),
+                run.of("protocol", "sci").stream()
+                        .map(row -> row.getString("pattern") + " of "
+                                + (row.hasPath("setup") ? row.getString("setup") : ""))
+                        .toList());
+        for (String peer : peers.split(",")) {
+            int expected = run.of("absent", peer).isEmpty() ? 2 : 0;
+            assertEquals(expected, run.of("peer", peer).size(), peer + "\n" + run.err());
+        }
+    }
+
     private static void check(Config row) {
         assertTrue(0 < row.getDouble("min"), row.toString());
         assertTrue(row.getDouble("min") <= row.getDouble("median"), row.toString());

@@ -91,7 +91,9 @@ public final class ControlLine implements AutoCloseable {
                 Round round = driver.measure(order, memory.sent(order), memory.received(order));
                 say(round.line());
             } else {
-                responder.serve(memory.received(order), order.usage());
+                BlockRing received = memory.received(order);
+                BlockRing own = order.pattern().isOfOwnBlocks() ? memory.sent(order) : received;
+                responder.serve(own, received, order.usage());
                 say(IDLE);
             }
         }

@@ -65,8 +65,13 @@ final class Driver {
         verifyAll(job);
         sent.fill(++number);
         received.clear();
+        long last = number;
+        if (order.pattern().isOfOwnBlocks()) {
+            last = number + 1;
+            requests.ask(Request.FILL, order.bytes(), 0, last);
+        }
         Round round = switch (order.pattern()) {
-            case LATENCY, PINGPONG -> latency(job);
+            case LATENCY, OSU_LATENCY, PINGPONG -> latency(job);
             case BANDWIDTH, RATE -> stream(job);
             case SEND -> send(job);
             case RECEIVE -> receive(job);
@@ -77,7 +82,7 @@ final class Driver {
         if (order.buffers() == Buffers.FRESH) {
             verifyAll(job); // what is new each time holds nothing that could be looked at
         } else if (isReceived(order.pattern())) {
-            Contents.check(received.last().memory(), order.bytes(), number);
+            Contents.check(received.last().memory(), order.bytes(), last);
         }
         for (int peer = 0; peer < wire.peers(); peer++) {
             wire.towards(peer);
@@ -88,10 +93,7 @@ final class Driver {
 
     /** Whether it is rank 0 that has received the last message. */
     private static boolean isReceived(Pattern pattern) {
-        return switch (pattern) {
-            case LATENCY, PINGPONG, RECEIVE, INCAST, COMPUTE_1MS, COMPUTE_5MS -> true;
-            default -> false;
-        };
+        return pattern.isRoundTrip() || pattern == Pattern.RECEIVE || pattern == Pattern.INCAST;
     }
 
     private void verifyAll(Job job) {
@@ -132,7 +134,7 @@ final class Driver {
             echo(job, samples, batch);
             counted += 2L * samples * batch;
         }
-        return Round.of(Pattern.LATENCY, job.bytes(), durationsNs, 2L * batch, usage(job, counted));
+        return Round.of(job.order().pattern(), job.bytes(), durationsNs, 2L * batch, usage(job, counted));
     }
 
     /** One untimed round trip, then samples of {@code batch} round trips each. */
@@ -140,7 +142,8 @@ final class Driver {
         long bytes = job.bytes();
         BlockRing sent = job.sent();
         BlockRing received = job.received();
-        requests.ask(Request.ECHO, bytes, 1 + (long) samples * batch, 0);
+        Request request = job.order().pattern().isOfOwnBlocks() ? Request.ANSWER : Request.ECHO;
+        requests.ask(request, bytes, 1 + (long) samples * batch, 0);
         wire.send(sent.next(), bytes);
         wire.receive(received.next(), bytes);
         allocations.begin();

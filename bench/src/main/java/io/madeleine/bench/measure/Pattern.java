@@ -6,6 +6,8 @@ import java.util.Locale;
 public enum Pattern {
     /** Half the time of a round trip. */
     LATENCY("us", "half round trip"),
+    /** The same as the OSU benchmarks measure it: what a process sends it has not received. */
+    OSU_LATENCY("us", "half round trip, each sends an untouched block and receives into another"),
     /** Bytes per time while one end streams. */
     BANDWIDTH("MB/s", "streaming, 1 MB is 10^6 bytes"),
     /** Messages per time while one end streams. */
@@ -68,10 +70,23 @@ public enum Pattern {
         };
     }
 
+    /** Whether the responder sends blocks of its own, not those that it received. */
+    public boolean isOfOwnBlocks() {
+        return this == OSU_LATENCY;
+    }
+
+    /** Whether messages go to and fro, one at a time: all that some wires have. */
+    public boolean isRoundTrip() {
+        return switch (this) {
+            case LATENCY, OSU_LATENCY, PINGPONG, COMPUTE_1MS, COMPUTE_5MS -> true;
+            default -> false;
+        };
+    }
+
     /** Whether a small figure is a good one. */
     boolean isDuration() {
         return switch (this) {
-            case LATENCY, SEND, RECEIVE, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> true;
+            case LATENCY, OSU_LATENCY, SEND, RECEIVE, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> true;
             case BANDWIDTH, RATE, PINGPONG, INCAST, RSR_TYPED_RATE -> false;
         };
     }
@@ -102,7 +117,8 @@ public enum Pattern {
     /** The value of {@code messages} messages in {@code elapsedNs}; for latency, of as many halves of round trips. */
     double value(long elapsedNs, long messages, long bytes) {
         return switch (this) {
-            case LATENCY, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> elapsedNs / (1e3 * messages);
+            case LATENCY, OSU_LATENCY, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED ->
+                elapsedNs / (1e3 * messages);
             case BANDWIDTH, PINGPONG -> 1e3 * bytes * messages / elapsedNs;
             case RATE, INCAST, RSR_TYPED_RATE -> 1e9 * messages / elapsedNs;
             case SEND, RECEIVE -> elapsedNs / (double) messages;

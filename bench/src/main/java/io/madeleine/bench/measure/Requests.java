@@ -27,7 +27,11 @@ final class Requests {
         /** Acknowledge, look away from the wire for a while, then receive. */
         PAUSE,
         /** Compute until an instant, which stands in place of the number, and send the message back that comes then. */
-        COMPUTE
+        COMPUTE,
+        /** Write the message of that number into all blocks that are sent by {@link #ANSWER}. */
+        FILL,
+        /** Answer each message with a block of its own. */
+        ANSWER
     }
 
     /** Request, size, count and number of the first message. */

@@ -19,8 +19,13 @@ final class Responder {
         this.requests = new Requests(wire);
     }
 
-    /** Until the driver says that the measurement is over. */
-    void serve(BlockRing blocks, boolean withUsage) {
+    /**
+     * Until the driver says that the measurement is over.
+     *
+     * @param own the blocks of messages that are not echoes
+     * @param blocks the blocks to receive into, and to echo
+     */
+    void serve(BlockRing own, BlockRing blocks, boolean withUsage) {
         for (Requests.Asked asked = requests.next(); asked.request() != Request.END; asked = requests.next()) {
             switch (asked.request()) {
                 case VERIFY -> verify(blocks, asked.bytes(), asked.count(), asked.number());
@@ -30,6 +35,8 @@ final class Responder {
                 case BURST -> burst(blocks, asked.bytes(), asked.count());
                 case PAUSE -> pause(blocks, asked.bytes(), asked.count());
                 case COMPUTE -> compute(blocks, asked.bytes(), asked.number());
+                case FILL -> own.fill(asked.number());
+                case ANSWER -> answer(own, blocks, asked.bytes(), asked.count());
                 case END -> throw new IllegalStateException("the loop ends with END");
             }
         }
@@ -50,6 +57,15 @@ final class Responder {
             Block block = blocks.next();
             wire.receive(block, bytes);
             wire.send(block, bytes);
+        }
+        allocations.end(2 * count);
+    }
+
+    private void answer(BlockRing own, BlockRing blocks, long bytes, long count) {
+        allocations.begin();
+        for (long i = 0; i < count; i++) {
+            wire.receive(blocks.next(), bytes);
+            wire.send(own.next(), bytes);
         }
         allocations.end(2 * count);
     }

@@ -79,11 +79,11 @@ final class NativePeer extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        if (pattern != Pattern.LATENCY && pattern != Pattern.BANDWIDTH && pattern != Pattern.RATE) {
+        if (!pattern.isRoundTrip() && pattern != Pattern.BANDWIDTH && pattern != Pattern.RATE) {
             return false; // the programs in C know these
         }
         boolean datagrams = kit.program().wire().equals("udp");
-        return datagrams ? pattern == Pattern.LATENCY && bytes <= DATAGRAM_BYTES : bytes <= Integer.MAX_VALUE;
+        return datagrams ? pattern.isRoundTrip() && bytes <= DATAGRAM_BYTES : bytes <= Integer.MAX_VALUE;
     }
 
     @Override

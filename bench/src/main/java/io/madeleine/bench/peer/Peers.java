@@ -37,7 +37,7 @@ public enum Peers {
     /** TCP without a JVM, waiting in the kernel. */
     C_TCP_BLOCKING("blocking TCP sockets in C, whatever --wait says"),
     /** UDP without a JVM. */
-    C_UDP("non-blocking UDP sockets in C, latency only"),
+    C_UDP("non-blocking UDP sockets in C, round trips only"),
     /** Shared memory without a JVM, two copies. */
     C_SHM("two copies through shared memory in C, pipelined: the least that takes"),
     /** Shared memory without a JVM, two copies, the second one past the caches. */

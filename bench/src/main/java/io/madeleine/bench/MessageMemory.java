@@ -1,0 +1,37 @@
+package io.madeleine.bench;
+
+import io.madeleine.api.Session;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** In which memory a program of ours has its messages. */
+enum MessageMemory {
+    /** Memory of the session, which networks know: {@link Session#allocate}. */
+    SESSION(""),
+    /** Native memory that nobody but the program knows. */
+    NATIVE("native memory"),
+    /** Arrays of the heap. */
+    HEAP("heap arrays");
+
+    private static final long PAGE_BYTES = 4096;
+
+    private final String title;
+
+    MessageMemory(String title) {
+        this.title = title;
+    }
+
+    /** What rows call it; empty for the usual one. */
+    String title() {
+        return title;
+    }
+
+    /** So much of it; freed with the session, or by the garbage collector. */
+    MemorySegment allocate(Session session, long bytes) {
+        return switch (this) {
+            case SESSION -> session.allocate(bytes);
+            case NATIVE -> Arena.ofAuto().allocate(bytes, PAGE_BYTES);
+            case HEAP -> MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+        };
+    }
+}
