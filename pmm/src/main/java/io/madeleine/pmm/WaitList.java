@@ -132,40 +132,46 @@ final class WaitList {
     /** Tells all who wait on {@code on} to look again. */
     void signal(Waitable on) {
         Waiter only = null;
+        boolean isNews = false;
         lock.lock();
         try {
             if (on.waiters.hasOne()) {
                 only = waiterAt(on.waiters.first());
+                isNews = only != null && tell(only);
             } else {
                 for (Place place = on.waiters.first(); place != null; place = place.behind()) {
-                    place.waiter.signalled = true;
-                    wake(place.waiter, on.hint);
+                    wake(place.waiter, on.hint, tell(place.waiter));
                 }
-            }
-            if (only != null) {
-                only.signalled = true;
             }
         } finally {
             lock.unlock();
         }
-        wake(only, on.hint);
+        wake(only, on.hint, isNews);
     }
 
     /** Tells the one that has waited on {@code on} for longest, of those who have not been told yet. */
     void signalOne(Waitable on) {
         Waiter longest;
+        boolean isNews = false;
         lock.lock();
         try {
             longest = waiterAt(on.waiters.first());
             if (longest != null) {
                 on.waiters.remove(longest.atWaitable);
                 longest.chosen = true;
-                longest.signalled = true;
+                isNews = tell(longest);
             }
         } finally {
             lock.unlock();
         }
-        wake(longest, on.hint);
+        wake(longest, on.hint, isNews);
+    }
+
+    /** It is to look; returns whether it has looked, or not waited yet, since it was told last. Under the lock. */
+    private static boolean tell(Waiter waiter) {
+        boolean isNews = !waiter.signalled;
+        waiter.signalled = true;
+        return isNews;
     }
 
     /** Wakes one follower that could lead; those who are about to leave do not count. */
@@ -179,7 +185,7 @@ final class WaitList {
         } finally {
             lock.unlock();
         }
-        wake(seeker, null);
+        wake(seeker, null, true);
     }
 
     /** Lets every follower look again. */
@@ -195,7 +201,7 @@ final class WaitList {
 
     private void wakeAll(WaiterQueue queue) {
         for (Place place = queue.first(); place != null; place = place.behind()) {
-            wake(place.waiter, null);
+            wake(place.waiter, null, true);
         }
     }
 
@@ -203,8 +209,13 @@ final class WaitList {
         return place == null ? null : place.waiter;
     }
 
-    /** Without the lock if it can be: whom it wakes may need it at once. One that has left meanwhile takes no harm. */
-    private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint) {
+    /**
+     * Without the lock if it can be: whom it wakes may need it at once. One that has left meanwhile takes no harm.
+     *
+     * @param isNews whether it counts: who has been told and has not run yet becomes runnable no second time, but is woken once
+     *     more all the same, since whoever told it may have failed
+     */
+    private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint, boolean isNews) {
         if (waiter == null) {
             return;
         }
@@ -213,7 +224,7 @@ final class WaitList {
         } else {
             Thread thread = waiter.thread;
             LockSupport.unpark(thread);
-            if (thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
+            if (isNews && thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
                 awakenings.note();
             }
         }
