@@ -23,11 +23,18 @@ public final class Departure {
 
     private final Collection<SwitchedChannel> channels;
     private final ProgressEngine engine;
+    private final long quietNs;
 
     /** The departure from these channels, which are driven by this engine. */
     public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine) {
+        this(channels, engine, QUIET_NS);
+    }
+
+    /** The same, with another time than a second for what may never come to an end. */
+    public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine, long quietNs) {
         this.channels = channels;
         this.engine = engine;
+        this.quietNs = quietNs;
     }
 
     /** Leaves; returns whether everything that was promised has been sent within so many nanoseconds. */
@@ -35,10 +42,10 @@ public final class Departure {
         channels.forEach(SwitchedChannel::startClosing);
         long startNs = System.nanoTime();
         boolean kept = driveUntil(SwitchedChannel::isDrained, startNs + timeoutNs);
-        driveUntil(SwitchedChannel::isQuiet, startNs + Math.min(timeoutNs, QUIET_NS));
+        driveUntil(SwitchedChannel::isQuiet, startNs + Math.min(timeoutNs, quietNs));
         channels.forEach(
                 SwitchedChannel::stopSending); // who waits for its end is told; and nothing may follow the goodbye
-        driveUntil(SwitchedChannel::isStopped, System.nanoTime() + QUIET_NS);
+        driveUntil(SwitchedChannel::isStopped, System.nanoTime() + quietNs);
         channels.forEach(SwitchedChannel::finish);
         return kept;
     }

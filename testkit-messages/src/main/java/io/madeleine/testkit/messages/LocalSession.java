@@ -54,6 +54,7 @@ final class LocalSession implements Session {
     private final IntFunction<LocalKeys> keysOfRank;
     private final Map<String, ProtocolModule> drivers;
     private final SwitchSettings settings;
+    private final long quietNs;
     private final Reactor reactor;
     private final ProgressEngine engine;
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
@@ -68,11 +69,13 @@ final class LocalSession implements Session {
             IntFunction<LocalKeys> keysOfRank,
             Map<String, ProtocolModule> drivers,
             WaitPolicy policy,
-            SwitchSettings settings) {
+            SwitchSettings settings,
+            long quietNs) {
         this.place = place;
         this.keysOfRank = keysOfRank;
         this.drivers = drivers;
         this.settings = settings;
+        this.quietNs = quietNs;
         this.reactor = drivers.values().stream()
                 .map(ProtocolModule::offerReactor)
                 .flatMap(Optional::stream)
@@ -238,7 +241,7 @@ final class LocalSession implements Session {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            new Departure(channels.values(), engine).leave(DRAIN_NS);
+            new Departure(channels.values(), engine, quietNs).leave(DRAIN_NS);
             free();
         }
     }

@@ -46,6 +46,7 @@ public final class LocalSessions implements AutoCloseable {
         private WaitPolicy policy = new WaitPolicy(WaitMode.ADAPTIVE, 20_000, 10);
         private boolean selfDescribed;
         private long peerTimeoutNs = 30_000_000_000L;
+        private long quietNs = 100_000_000;
 
         private Builder(int size) {
             this.size = size;
@@ -85,6 +86,12 @@ public final class LocalSessions implements AutoCloseable {
         /** How long memory that was posted to a network is waited for at most; 30 s by default. */
         public Builder peerTimeout(long nanoseconds) {
             peerTimeoutNs = nanoseconds;
+            return this;
+        }
+
+        /** How long who closes takes in what it has discarded, and goes on with what its threads wait for; 0.1 s by default. */
+        public Builder quiet(long nanoseconds) {
+            quietNs = nanoseconds;
             return this;
         }
 
@@ -128,7 +135,8 @@ public final class LocalSessions implements AutoCloseable {
                         own -> keys(wanted.size).get(own),
                         drivers,
                         wanted.policy,
-                        new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO, wanted.peerTimeoutNs)));
+                        new SwitchSettings(wanted.selfDescribed, WaitHint.AUTO, wanted.peerTimeoutNs),
+                        wanted.quietNs));
             }
             wanted.channels.forEach(this::connect);
         } catch (RuntimeException | Error e) {

@@ -29,6 +29,9 @@ abstract class LossContract extends ThreadsContract {
 
     private static final int MOST_SMALL_SWALLOWED = 100_000;
 
+    /** Enough to take in all that was sent, however busy the machine is. */
+    private static final long LONG_QUIET_NS = 10_000_000_000L;
+
     private static PeerFailedException assertFails(int rank, Executable call) {
         PeerFailedException thrown = assertThrows(PeerFailedException.class, call);
         assertEquals(rank, thrown.rank(), thrown.getMessage());
@@ -347,7 +350,7 @@ abstract class LossContract extends ThreadsContract {
 
     @Test
     void shouldNotCutOffTheSenderOfAMessageThatItDiscardedBeforeItCloses() {
-        open(2);
+        open(setup.sessions(2).quiet(LONG_QUIET_NS));
         together(
                 () -> {
                     OutgoingMessage out = channel(0).beginPacking(1);
