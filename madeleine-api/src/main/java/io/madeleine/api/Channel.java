@@ -38,6 +38,15 @@ public interface Channel {
      */
     OutgoingMessage beginPacking(int remote);
 
+    /**
+     * As {@link #beginPacking(int)}, for who knows until when a message is worth sending: no wait of it, this one included, takes
+     * longer. Reads no clock unless it has to wait.
+     *
+     * @param deadlineNs in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} is none
+     * @throws DeadlineExceededException if it cannot begin by then
+     */
+    OutgoingMessage beginPackingUntil(int remote, long deadlineNs);
+
     /** As {@link #beginPacking(int)}, waiting no longer than the given time. */
     OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit);
 
@@ -48,6 +57,26 @@ public interface Channel {
      * @throws PeerFailedException if the process has died or left
      */
     Optional<OutgoingMessage> tryBeginPacking(int remote);
+
+    /**
+     * Something to be done as soon as a message to {@code remote} can begin, for who may not wait and has found the connection
+     * taken. Not scheduled yet.
+     *
+     * @throws IllegalArgumentException if {@code remote} is not another process of the session
+     */
+    SendTask newSendTask(int remote, Runnable action);
+
+    /**
+     * As {@link #newSendTask}, scheduled at once: has the action run as soon as a message to {@code remote} can begin. Who
+     * does that often keeps the task and schedules it again.
+     *
+     * @throws PeerFailedException if the process has died or left
+     */
+    default SendTask whenFree(int remote, Runnable action) {
+        SendTask task = newSendTask(remote, action);
+        task.schedule();
+        return task;
+    }
 
     /** Initiates the reception of the channel's first incoming message, from whomever it comes. */
     IncomingMessage beginUnpacking();

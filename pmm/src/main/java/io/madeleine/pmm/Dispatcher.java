@@ -2,11 +2,12 @@ package io.madeleine.pmm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What calls the handlers of a channel, by whoever leads. One thread at a time is inside, also while its handler waits and has
+ * What calls the handlers of a channel, by whoever leads; or its send tasks, by any thread. One thread at a time is inside, also while its handler waits and has
  * let the lead go: handlers of a channel neither nest nor run beside each other.
  *
  * <p>Threading: {@link #run} belongs to the leader; {@link #handling} to the thread that is inside.
@@ -17,6 +18,9 @@ public final class Dispatcher {
 
     private final String name;
     private final IntSupplier task;
+
+    /** Whether there is something to do, if any thread may do it; null if only the leader may. */
+    private final @Nullable BooleanSupplier hasNews;
 
     /** The id of the thread that is inside, not the thread: storing a reference costs a fence under some collectors. */
     private volatile long inside = NOBODY;
@@ -38,8 +42,23 @@ public final class Dispatcher {
     }
 
     Dispatcher(String name, IntSupplier task) {
+        this(name, task, null);
+    }
+
+    Dispatcher(String name, IntSupplier task, @Nullable BooleanSupplier hasNews) {
         this.name = name;
         this.task = task;
+        this.hasNews = hasNews;
+    }
+
+    /** Whether only the leader runs it, and there is always somebody who leads for it. */
+    boolean isForHandlers() {
+        return hasNews == null;
+    }
+
+    /** Whether there is something to do for any thread. */
+    boolean hasNews() {
+        return hasNews != null && hasNews.getAsBoolean();
     }
 
     /** For error messages. */
@@ -85,13 +104,20 @@ public final class Dispatcher {
         hasLetGo = true;
     }
 
+    private boolean enter(Thread self) {
+        if (hasNews == null) {
+            INSIDE.setRelease(this, self.threadId());
+            return true;
+        }
+        return hasNews.getAsBoolean() && INSIDE.compareAndSet(this, NOBODY, self.threadId());
+    }
+
     /** Calls handlers unless a thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
     int run(Thread self) {
-        if (inside != NOBODY) {
+        if (inside != NOBODY || !enter(self)) {
             return 0;
         }
         hasLetGo = false;
-        INSIDE.setRelease(this, self.threadId());
         int handled;
         try {
             handled = task.getAsInt();

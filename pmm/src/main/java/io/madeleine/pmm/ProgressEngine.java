@@ -9,6 +9,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
@@ -114,6 +115,49 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
+     * Adds something that any thread may run, by {@link #dispatch}, and that whoever leads runs after each round if it has not been:
+     * outside all polls, and within no handler. One thread at a time is inside; its waits are a handler's. Who has something to do
+     * {@linkplain #raiseDemand raises demand}.
+     *
+     * @param name for error messages
+     * @param task returns how much it has done
+     * @param hasNews whether there is something to do
+     */
+    public Dispatcher addDispatcher(String name, IntSupplier task, BooleanSupplier hasNews) {
+        Dispatcher added = new Dispatcher(name, task, hasNews);
+        rounds.addDispatcher(added);
+        return added;
+    }
+
+    /**
+     * Runs a dispatcher that has something to do in the calling thread, if that may and is a platform thread, is in no poll,
+     * handler or dispatcher, and no other thread is inside; what is left after that is for whoever leads next.
+     */
+    public void dispatch(Dispatcher dispatcher, boolean here) {
+        Thread self = Thread.currentThread();
+        if (here
+                && !self.isVirtual()
+                && rounds.dispatcherRunBy(self) == null
+                && !(lead.isHeldBy(self) && rounds.isPolling())) {
+            int _ = dispatcher.run(self);
+        }
+        if (lead.isClosed()) {
+            dispatchRest(dispatcher);
+        } else if (dispatcher.hasNews()) {
+            roundIsWanted = true;
+            wakeLeader();
+            callOwnThread();
+        }
+    }
+
+    /** Runs a dispatcher in the calling thread as long as it has something to do: nobody leads, as the engine has been closed. */
+    public void dispatchRest(Dispatcher dispatcher) {
+        while (dispatcher.hasNews() && dispatcher.run(Thread.currentThread()) != 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /**
      * Runs each task in a virtual thread of its own. If the leader has many of them run, from handlers, they need not wait
      * for a carrier to be woken ({@link VirtualLeader}).
      *
@@ -156,7 +200,7 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** Whether nothing has to progress but what handlers may be called for. */
     boolean isOnlyForHandlers() {
-        return demand.get() <= rounds.dispatcherCount() && !roundIsWanted;
+        return demand.get() <= rounds.handlerCount() && !roundIsWanted;
     }
 
     /** Whether whoever leads has to do another round before it sleeps. */

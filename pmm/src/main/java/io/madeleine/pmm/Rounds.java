@@ -31,6 +31,7 @@ final class Rounds {
     private final CopyOnWriteArrayList<ProgressSource> sourceList = new CopyOnWriteArrayList<>();
     private volatile ProgressSource[] sources = {};
     private volatile Dispatcher[] dispatchers = {};
+    private volatile int handlerCount;
     private final MpscGrowableVarHandleArrayQueue<Step> newSteps =
             new MpscGrowableVarHandleArrayQueue<>(64, MAX_NEW_STEPS);
     private final ArrayList<Step> steps = new ArrayList<>();
@@ -61,10 +62,14 @@ final class Rounds {
         Dispatcher[] grown = Arrays.copyOf(dispatchers, dispatchers.length + 1);
         grown[grown.length - 1] = dispatcher;
         dispatchers = grown;
+        if (dispatcher.isForHandlers()) {
+            handlerCount++;
+        }
     }
 
-    int dispatcherCount() {
-        return dispatchers.length;
+    /** How many dispatchers call handlers. */
+    int handlerCount() {
+        return handlerCount;
     }
 
     void addStep(Step step) {

@@ -28,12 +28,14 @@ import java.util.List;
 public final class StackRoom {
     private static final int TO_CALL_BYTES = 32 << 10;
     private static final int TO_CLOSE_BYTES = 8 << 10;
+    private static final int PLENTY_BYTES = 128 << 10;
 
     /** More bytecodes than compilers inline (325 by default), however often a method is called. */
     private static final int TOO_LONG_TO_INLINE = 1_000;
 
     private static final Probe TO_CALL = probe(TO_CALL_BYTES, 0);
     private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES, TOO_LONG_TO_INLINE);
+    private static final Probe PLENTY = probe(PLENTY_BYTES, TOO_LONG_TO_INLINE);
 
     /** Not a constant, or the branch would go, and with it the frame. */
     @SuppressWarnings("FieldMayBeFinal")
@@ -65,6 +67,16 @@ public final class StackRoom {
      */
     public static void ensureToClose() {
         TO_CLOSE.pass(never);
+    }
+
+    /** Whether there is room for code of the user's that could as well be run by another thread. */
+    public static boolean hasPlenty() {
+        try {
+            PLENTY.pass(never);
+            return true;
+        } catch (StackOverflowError _) {
+            return false;
+        }
     }
 
     /** A method with a frame of that size, and that many bytecodes that do nothing and are never reached. */

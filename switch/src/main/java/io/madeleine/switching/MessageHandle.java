@@ -121,6 +121,10 @@ abstract class MessageHandle {
         deadlineNs = Deadlines.after(timeout, unit);
     }
 
+    final void boundUntil(long givenNs) {
+        deadlineNs = givenNs;
+    }
+
     /** Waits as long as the message's waits may take; false at the deadline. */
     final boolean await(Waitable on, Condition condition) {
         return completion.await(on, condition, deadlineNs);

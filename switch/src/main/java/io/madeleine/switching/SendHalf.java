@@ -27,6 +27,7 @@ final class SendHalf implements Step {
     private static final int IDLE = 0;
     private static final int OPEN = 1;
     private static final int SEALED = 2;
+    private static final long NOBODY = -1;
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
@@ -39,6 +40,10 @@ final class SendHalf implements Step {
     private final Waitable news;
     private final Turn turn = new Turn(state, IDLE, OPEN);
     private final TurnQueue queue;
+    private final TaskLine tasks;
+
+    /** The id of the thread that has the turn, and has begun no message yet, as it runs a send task; it is OPEN meanwhile. */
+    private volatile long claimant = NOBODY;
 
     private final Handles<OutgoingHandle> handles;
     private OutgoingHandle handle;
@@ -66,8 +71,9 @@ final class SendHalf implements Step {
                 "use endPackingAsync in place of endPacking, and Completion.onDone in place of await");
         this.queue = new TurnQueue(
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
-                () -> state.get() == IDLE,
+                this::isFree,
                 this::isVain);
+        this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion = new Insertion(links, engine.absentThread());
@@ -86,11 +92,15 @@ final class SendHalf implements Step {
     /** Begins a message, unless another is on its way or a thread waits that has been overtaken for long enough. */
     @Nullable
     OutgoingHandle tryBegin() {
-        return isTaken() || queue.isKept() ? null : take();
+        return isTaken() || queue.isKept() ? takeClaimed() : take();
+    }
+
+    boolean isFree() {
+        return state.get() == IDLE;
     }
 
     private boolean isTaken() {
-        if (state.get() == IDLE) {
+        if (isFree()) {
             return false;
         }
         if (givingUp.isLeftToOthers()) {
@@ -100,10 +110,12 @@ final class SendHalf implements Step {
     }
 
     private @Nullable OutgoingHandle take() {
-        if (!turn.tryTake()) {
-            return null;
-        }
-        if (connection.isLost() || stopped) {
+        return turn.tryTake() ? start() : null;
+    }
+
+    /** The calling thread has the turn. */
+    private OutgoingHandle start() {
+        if (isLost()) {
             state.set(IDLE);
             throw connection.failure();
         }
@@ -120,7 +132,7 @@ final class SendHalf implements Step {
 
     /** Tells why no message will ever begin any more, if so. */
     void throwIfLost() {
-        if (connection.isLost() || stopped) {
+        if (isLost()) {
             throw connection.failure();
         }
     }
@@ -147,22 +159,82 @@ final class SendHalf implements Step {
             }
         } finally {
             queue.leave(place);
-            if (state.get() == IDLE || isVain()) {
-                tellFirst(); // what it had been told is for the next
-            }
+            turnMayBeNext(); // what it had been told is for the next
         }
+    }
+
+    /** Who was in the line is so no more. */
+    void turnMayBeNext() {
+        if (isFree() || isVain()) {
+            tellFirst();
+        }
+    }
+
+    /** Whether no message will ever begin any more. */
+    boolean isLost() {
+        return connection.isLost() || stopped;
     }
 
     /** Whether it is in vain to wait for a turn, or there is another message to be given up first. */
     private boolean isVain() {
-        return connection.isLost() || stopped || givingUp.isLeftToOthers();
+        return isLost() || givingUp.isLeftToOthers();
     }
 
     private void tellFirst() {
         TurnQueue.Place first = queue.first();
-        if (first != null) {
-            engine.signalOne(first.news());
+        if (first != null && tell(first)) {
+            connection.channel().taskRunner().leaveToLeader();
         }
+    }
+
+    /** The turn may have come for those in that place; returns whether they are tasks, which are still to be run. */
+    private boolean tell(TurnQueue.Place place) {
+        TaskLine line = place.tasks();
+        if (line == null) {
+            engine.signalOne(place.news());
+            return false;
+        }
+        line.markReady();
+        return true;
+    }
+
+    // ---- send tasks
+
+    TaskLine tasks() {
+        return tasks;
+    }
+
+    /** The calling thread has made known that it, or a task, waits for the turn: who gives it back next sees that, or is seen. */
+    void prepareToWait() {
+        turn.prepareToWait();
+    }
+
+    /** Takes the turn for the task that the calling thread is about to run, if it is the turn of that place. */
+    boolean claim(TurnQueue.Place place) {
+        if (isTaken() || !queue.isFirst(place) || !turn.tryTake()) {
+            return false;
+        }
+        claimant = Thread.currentThread().threadId();
+        return true;
+    }
+
+    private @Nullable OutgoingHandle takeClaimed() {
+        if (claimant != Thread.currentThread().threadId()) {
+            return null;
+        }
+        claimant = NOBODY;
+        return start();
+    }
+
+    /** Gives the turn back if the task has begun no message. */
+    void releaseClaim() {
+        if (claimant != Thread.currentThread().threadId()) {
+            return;
+        }
+        claimant = NOBODY;
+        queue.willBeFree();
+        turn.giveBack();
+        tellFirst();
     }
 
     // ---- packing
@@ -413,19 +485,32 @@ final class SendHalf implements Step {
             engine.lowerDemand();
         }
         engine.signal(news);
-        tellFirst();
+        TurnQueue.Place first = queue.first();
+        boolean hasTasksNext = first != null && tell(first);
         ended.completion().leave();
+        if (hasTasksNext) {
+            connection.channel().taskRunner().run();
+        }
     }
 
     /** Lets waits see that the connection is lost. */
     void connectionLost() {
         engine.signal(news);
         tellFirst();
+        tellTasksOfLoss();
+    }
+
+    private void tellTasksOfLoss() {
+        if (tasks.isDue()) {
+            tasks.markReady();
+            connection.channel().taskRunner().leaveToLeader(); // this may be called from within a link
+        }
     }
 
     /** Nothing is to be sent any more. What is on its way fails in the leader's next round. */
     void stop() {
         stopped = true;
+        tellTasksOfLoss();
     }
 
     /** Whether a message that its user has ended is still on its way. */

@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
@@ -35,6 +36,7 @@ public final class SwitchedChannel implements Channel {
     private final SwitchSettings settings;
     private final @Nullable SwitchedConnection[] byRank;
     private final Arrivals arrivals;
+    private final TaskRunner taskRunner;
     private final AtomicInteger livePeers = new AtomicInteger();
     private volatile ObjIntConsumer<String> onLoss = (_, _) -> {};
     private volatile Supplier<String> lossContext = () -> "";
@@ -48,6 +50,7 @@ public final class SwitchedChannel implements Channel {
         this.settings = settings;
         this.byRank = new SwitchedConnection[session.size()];
         this.arrivals = new Arrivals(this);
+        this.taskRunner = new TaskRunner(this, session.size());
     }
 
     /** Adds the connection to a peer and starts it. */
@@ -79,6 +82,10 @@ public final class SwitchedChannel implements Channel {
     /** The messages that have arrived and not been begun. */
     Arrivals arrivals() {
         return arrivals;
+    }
+
+    TaskRunner taskRunner() {
+        return taskRunner;
     }
 
     SwitchSettings settings() {
@@ -129,6 +136,14 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
+    public OutgoingMessage beginPackingUntil(int remote, long deadlineNs) {
+        StackRoom.ensure();
+        OutgoingHandle begun = connection(remote).sending().begin(deadlineNs);
+        begun.boundUntil(deadlineNs);
+        return begun;
+    }
+
+    @Override
     public Optional<OutgoingMessage> tryBeginPacking(int remote) {
         StackRoom.ensure();
         SendHalf sending = connection(remote).sending();
@@ -140,6 +155,12 @@ public final class SwitchedChannel implements Channel {
             sending.throwIfLost();
         }
         return begun == null ? Optional.empty() : begun.asOptional();
+    }
+
+    @Override
+    public SendTask newSendTask(int remote, Runnable action) {
+        Objects.requireNonNull(action, "action");
+        return connection(remote).sending().tasks().newTask(action);
     }
 
     // ---- receiving
@@ -275,10 +296,13 @@ public final class SwitchedChannel implements Channel {
         arrivals.signalLoss();
     }
 
-    /** Whether all that {@code endPackingAsync} promised has been sent, or has failed. */
+    /** Whether all that {@code endPackingAsync} promised has been sent, or has failed, and send tasks have had their turns. */
     public boolean isDrained() {
         for (SwitchedConnection connection : byRank) {
-            if (connection != null && connection.sending().isPromised() && !connection.isLost()) {
+            if (connection != null
+                    && (connection.sending().isPromised()
+                            || connection.sending().tasks().hasTasks())
+                    && !connection.isLost()) {
                 return false;
             }
         }
@@ -336,10 +360,12 @@ public final class SwitchedChannel implements Channel {
         engine.lookAgain();
     }
 
-    /** Whether nothing is on its way any more. */
+    /** Whether nothing is on its way any more, and send tasks have been told. */
     boolean isStopped() {
         for (SwitchedConnection connection : byRank) {
-            if (connection != null && connection.sending().isOnItsWay()) {
+            if (connection != null
+                    && (connection.sending().isOnItsWay()
+                            || connection.sending().tasks().hasTasks())) {
                 return false;
             }
         }
@@ -369,6 +395,7 @@ public final class SwitchedChannel implements Channel {
                 }
             }
         }
+        taskRunner.runRest();
         if (!failures.isEmpty()) {
             RuntimeException first = failures.getFirst();
             failures.subList(1, failures.size()).forEach(first::addSuppressed);

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for their turn to send on a connection, first come, first served.
+ * The threads that wait for their turn to send on a connection, and its send tasks, first come, first served.
  *
  * <p>Who comes just when the connection is free may overtake the first of them for a moment: to wake a thread takes longer than
  * most messages do, and the connection would be idle meanwhile. After that moment it is kept for the first, who can be
@@ -38,9 +38,10 @@ final class TurnQueue {
     private int spareCount;
     private volatile long freeSinceNs = System.nanoTime();
 
-    /** Where a thread stands. One object serves one thread after the other. */
+    /** Where a thread stands, and one object serves one thread after the other; or where send tasks do. */
     final class Place implements Condition {
         private final Waitable news = newWaitable.get();
+        private final @Nullable TaskLine tasks;
         private @Nullable Place before;
         private @Nullable Place behind;
         private long threadId;
@@ -51,9 +52,19 @@ final class TurnQueue {
         /** The connection was free for long, and its thread did not come. */
         private volatile boolean absent;
 
-        /** What is signalled when its turn may have come. */
+        private Place(@Nullable TaskLine tasks) {
+            this.tasks = tasks;
+        }
+
+        /** What is signalled when its turn may have come, if it is a thread's. */
         Waitable news() {
             return news;
+        }
+
+        /** The tasks that stand here; null if it is a thread. */
+        @Nullable
+        TaskLine tasks() {
+            return tasks;
         }
 
         /** Whether its thread, which asks, need not wait any longer. */
@@ -109,6 +120,32 @@ final class TurnQueue {
 
     boolean isFirst(Place place) {
         return first == place;
+    }
+
+    /** A place for send tasks, which are told by {@link TaskLine#markReady}; for {@link #join(Place)} and {@link #remove}. */
+    Place newPlace(TaskLine tasks) {
+        return new Place(tasks);
+    }
+
+    /** The tasks of a place are to have their turn. */
+    void join(Place place) {
+        lock.lock();
+        try {
+            place.absent = false;
+            insertBehind(last, place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Those tasks wait no more; the caller tells the {@link #first()} if there is something to be had. */
+    void remove(Place place) {
+        lock.lock();
+        try {
+            takeOut(place);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The connection is about to become free. */
@@ -174,28 +211,34 @@ final class TurnQueue {
     void leave(Place place) {
         lock.lock();
         try {
-            Place before = place.before;
-            Place behind = place.behind;
-            if (behind == null) {
-                last = before;
-            } else {
-                behind.before = before;
-            }
-            if (before == null) {
-                become(behind);
-            } else {
-                before.behind = behind;
-            }
+            takeOut(place);
             keep(place);
         } finally {
             lock.unlock();
         }
     }
 
+    private void takeOut(Place place) {
+        Place before = place.before;
+        Place behind = place.behind;
+        if (behind == null) {
+            last = before;
+        } else {
+            behind.before = before;
+        }
+        if (before == null) {
+            become(behind);
+        } else {
+            before.behind = behind;
+        }
+        place.before = null;
+        place.behind = null;
+    }
+
     private Place takeSpare() {
         Place place = spare;
         if (place == null) {
-            return new Place();
+            return new Place(null);
         }
         spare = place.behind;
         place.behind = null;
@@ -204,8 +247,6 @@ final class TurnQueue {
     }
 
     private void keep(Place place) {
-        place.before = null;
-        place.behind = null;
         if (spareCount < MOST_SPARE) {
             place.behind = spare;
             spare = place;

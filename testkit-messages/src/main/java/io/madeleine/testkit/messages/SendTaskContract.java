@@ -1,0 +1,361 @@
+package io.madeleine.testkit.messages;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.SendTask;
+import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The contract of send tasks: each action runs once, when the connection is its own, and within nothing else of the user's. */
+abstract class SendTaskContract extends ArenaContract {
+    private static final int LAST = -1;
+    private static final int REPLIES = 5_000;
+    private static final int INSTANTS = 3_000;
+
+    private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+    /** An action that has to find the connection its own, and sends a number. */
+    private Runnable sending(int number) {
+        return () -> {
+            Optional<OutgoingMessage> begun = channel(0).tryBeginPacking(1);
+            if (begun.isEmpty()) {
+                failures.add(new AssertionError("no message could be begun for " + number));
+            } else {
+                end(begun.get(), number);
+            }
+        };
+    }
+
+    private static void end(OutgoingMessage out, int number) {
+        out.packInt(number).endPackingAsync();
+        out.close();
+    }
+
+    private static void sendInt(Channel channel, int number) {
+        try (OutgoingMessage out = channel.beginPacking(1 - channel.session().rank(), 20, TimeUnit.SECONDS)) {
+            out.packInt(number).endPacking(20, TimeUnit.SECONDS);
+        }
+    }
+
+    private static int receiveInt(Channel channel) {
+        try (IncomingMessage in = channel.beginUnpacking(20, TimeUnit.SECONDS)) {
+            int number = in.unpackInt();
+            in.endUnpacking();
+            return number;
+        }
+    }
+
+    private void assertNoFailures() {
+        assertEquals(List.of(), List.copyOf(failures));
+    }
+
+    @Test
+    void shouldRunAnActionAtOnceWhenTheConnectionIsFree() {
+        open(2);
+        SendTask task = channel(0).whenFree(1, sending(7));
+        assertEquals(7, receiveInt(channel(1)));
+        assertFalse(task.isScheduled());
+        assertNoFailures();
+    }
+
+    @Test
+    void shouldRunActionsInTheirOrderOnceTheMessageInTheWayHasEnded() {
+        open(2);
+        try (OutgoingMessage inTheWay = channel(0).beginPacking(1)) {
+            List<SendTask> tasks = IntStream.range(1, 5)
+                    .mapToObj(number -> channel(0).newSendTask(1, sending(number)))
+                    .toList();
+            tasks.forEach(SendTask::schedule);
+            tasks.reversed().forEach(SendTask::schedule); // they are scheduled already
+            assertTrue(tasks.get(1).cancel());
+            assertFalse(tasks.get(1).cancel());
+            assertTrue(tasks.getFirst().isScheduled());
+            inTheWay.packInt(0).endPackingAsync();
+        }
+        for (int number : new int[] {0, 1, 3, 4}) {
+            assertEquals(number, receiveInt(channel(1)));
+        }
+        sendInt(channel(0), LAST);
+        assertEquals(LAST, receiveInt(channel(1)));
+        assertEquals(0, sessions().demand(0));
+        assertNoFailures();
+    }
+
+    @Test
+    void shouldKeepOthersWaitingWhileAnActionsMessageIsOpen() {
+        open(2);
+        AtomicReference<OutgoingMessage> left = new AtomicReference<>();
+        SendTask second = channel(0).newSendTask(1, sending(2));
+        channel(0).whenFree(1, () -> left.set(channel(0).tryBeginPacking(1).orElseThrow()));
+        second.schedule();
+        CompletableFuture<Void> third = start(() -> sendInt(channel(0), 3));
+        channel(0).session().progress();
+        assertTrue(second.isScheduled());
+        end(left.get(), 1);
+        assertEquals(1, receiveInt(channel(1)));
+        assertEquals(5, receiveInt(channel(1)) + receiveInt(channel(1)));
+        join(third);
+        assertNoFailures();
+    }
+
+    @Test
+    void shouldRunActionsWithinNoHandlerAndNoOtherAction() {
+        open(2);
+        AtomicInteger depth = new AtomicInteger();
+        AtomicInteger runs = new AtomicInteger();
+        AtomicReference<SendTask> other = new AtomicReference<>();
+        ThreadLocal<Boolean> within = ThreadLocal.withInitial(() -> false);
+        Channel channel = channel(1);
+        Runnable action = () -> {
+            if (within.get() || depth.incrementAndGet() != 1) {
+                failures.add(new AssertionError("an action runs within a handler or another action"));
+            }
+            within.set(true);
+            if (runs.incrementAndGet() < 100) {
+                other.get().schedule();
+            }
+            end(channel.tryBeginPacking(0).orElseThrow(), 0); // frees the connection for the next one
+            channel.session().progress();
+            within.set(false);
+            depth.decrementAndGet();
+        };
+        other.set(channel.newSendTask(0, action));
+        channel.onMessage(message -> {
+            try (message) {
+                within.set(true);
+                other.get().schedule();
+                channel.session().progress();
+                within.set(false);
+                message.unpackInt();
+                message.endUnpacking();
+            }
+        });
+        sendInt(channel(0), 1);
+        for (int i = 0; i < 100; i++) {
+            assertEquals(0, receiveInt(channel(0)));
+        }
+        assertNoFailures();
+    }
+
+    /** Threads that send flat out, and one that waits in the line: all have their turns, and so have actions. */
+    @Test
+    void shouldLetActionsAndThreadsTakeTurns() {
+        open(2);
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger actions = new AtomicInteger();
+        AtomicReference<SendTask> again = new AtomicReference<>();
+        again.set(channel(0).newSendTask(1, () -> {
+            sending(1).run();
+            if (actions.incrementAndGet() < 100) {
+                again.get().schedule();
+            } else {
+                over.set(true);
+            }
+        }));
+        Body floods = () -> {
+            while (!over.get()) {
+                sendInt(channel(0), 0);
+            }
+        };
+        AtomicInteger received = new AtomicInteger();
+        CompletableFuture<Void> receiver = start(() -> {
+            for (int number = 0; number != LAST; ) {
+                number = receiveInt(channel(1));
+                received.addAndGet(number == 1 ? 1 : 0);
+            }
+        });
+        together(floods, floods, () -> again.get().schedule());
+        sendInt(channel(0), LAST);
+        join(receiver);
+        assertEquals(100, received.get());
+        assertNoFailures();
+    }
+
+    /** The connection becomes free at the instant in which a task is scheduled: never is one forgotten, or run twice. */
+    @Test
+    void shouldRunEachActionOnceThoughTheConnectionBecomesFreeAtThatInstant() {
+        open(2);
+        AtomicInteger runs = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        CompletableFuture<Void> receiver = start(() -> {
+            while (receiveInt(channel(1)) != LAST) {
+                Thread.onSpinWait();
+            }
+        });
+        together(
+                () -> {
+                    while (!over.get()) {
+                        sendInt(channel(0), 0);
+                        pauseAMoment();
+                    }
+                },
+                () -> {
+                    SendTask task = channel(0).newSendTask(1, runs::incrementAndGet);
+                    try {
+                        for (int i = 1; i <= INSTANTS; i++) {
+                            int expected = i;
+                            task.schedule();
+                            eventually("action " + i + " is run", () -> runs.get() >= expected);
+                            assertEquals(expected, runs.get());
+                        }
+                    } finally {
+                        over.set(true);
+                    }
+                });
+        sendInt(channel(0), LAST);
+        join(receiver);
+        assertEquals(INSTANTS, runs.get());
+    }
+
+    private static void pauseAMoment() {
+        for (int i = 0; i < 50; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** What control messages of a protocol do: at once if that may be, else by way of a queue that a task empties. */
+    @Test
+    void shouldSendAllThatHandlersReplyOnABusyConnection() {
+        open(2);
+        Channel replier = channel(1);
+        Queue<Integer> queue = new ConcurrentLinkedQueue<>();
+        AtomicReference<SendTask> drain = new AtomicReference<>();
+        drain.set(replier.newSendTask(0, () -> {
+            for (Integer first = queue.peek(); first != null; first = queue.peek()) {
+                Optional<OutgoingMessage> begun = replier.tryBeginPacking(0);
+                if (begun.isEmpty()) {
+                    drain.get().schedule();
+                    return;
+                }
+                queue.poll();
+                end(begun.get(), first);
+            }
+        }));
+        replier.onMessage(message -> {
+            try (message) {
+                int number = message.unpackInt();
+                message.endUnpacking();
+                Optional<OutgoingMessage> begun = queue.isEmpty() ? replier.tryBeginPacking(0) : Optional.empty();
+                if (begun.isPresent()) {
+                    end(begun.get(), number);
+                } else {
+                    queue.add(number);
+                    drain.get().schedule();
+                }
+            }
+        });
+        AtomicBoolean over = new AtomicBoolean();
+        together(
+                () -> {
+                    for (int i = 0; i < REPLIES; i++) {
+                        sendInt(channel(0), i);
+                    }
+                },
+                () -> { // makes the way busy
+                    while (!over.get()) {
+                        try (OutgoingMessage out = replier.beginPacking(0)) {
+                            out.packInt(LAST).endPacking();
+                        }
+                    }
+                },
+                () -> {
+                    try {
+                        for (int expected = 0; expected < REPLIES; ) {
+                            int number = receiveInt(channel(0));
+                            if (number != LAST) {
+                                assertEquals(expected++, number);
+                            }
+                        }
+                    } finally {
+                        over.set(true);
+                        drainBusyWay();
+                    }
+                });
+        assertNoFailures();
+    }
+
+    /** What the busy sender is at may have to be taken before it sees that all is over. */
+    private void drainBusyWay() {
+        try {
+            while (channel(0)
+                    .tryBeginUnpacking(1)
+                    .map(SendTaskContract::discard)
+                    .orElse(false)) {
+                Thread.onSpinWait();
+            }
+        } catch (PeerFailedException | WaitInterruptedException e) {
+            failures.add(e);
+        }
+    }
+
+    private static boolean discard(IncomingMessage message) {
+        message.close();
+        return true;
+    }
+
+    @Test
+    void shouldFailWhatAnActionBeginsWhenThePeerHasDied() {
+        open(2);
+        AtomicInteger runs = new AtomicInteger();
+        AtomicReference<Throwable> seen = new AtomicReference<>();
+        OutgoingMessage inTheWay = channel(1).beginPacking(0);
+        SendTask task = channel(1).whenFree(0, () -> {
+            try {
+                channel(1).tryBeginPacking(0);
+            } catch (PeerFailedException e) {
+                seen.set(e);
+            } finally {
+                runs.incrementAndGet();
+            }
+        });
+        sessions().die(0);
+        eventually("the action is run", () -> runs.get() > 0);
+        assertEquals(PeerFailedException.class, seen.get().getClass());
+        assertThrows(PeerFailedException.class, task::schedule);
+        inTheWay.close();
+        assertEquals(1, runs.get());
+        assertEquals(0, sessions().demand(1));
+    }
+
+    @Test
+    void shouldRunWhatIsScheduledBeforeTheSessionIsClosed() {
+        open(2);
+        AtomicInteger runs = new AtomicInteger();
+        AtomicReference<SendTask> again = new AtomicReference<>();
+        again.set(channel(0).newSendTask(1, () -> {
+            end(channel(0).tryBeginPacking(1).orElseThrow(), runs.get());
+            if (runs.incrementAndGet() < 300) {
+                again.get().schedule();
+            }
+        }));
+        CompletableFuture<Void> receiver = start(() -> {
+            for (int i = 0; i < 300; i++) {
+                assertEquals(i, receiveInt(channel(1)));
+            }
+        });
+        again.get().schedule();
+        CompletableFuture<Void> closer = start(() -> sessions().session(0).close());
+        join(receiver);
+        join(closer);
+        assertEquals(300, runs.get());
+        assertThrows(SessionException.class, () -> again.get().schedule());
+    }
+}
