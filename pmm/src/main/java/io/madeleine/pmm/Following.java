@@ -14,20 +14,20 @@ final class Following {
     private final ProgressEngine engine;
     private final Lead lead;
     private final WaitList waitList;
-    private final Leading leading;
+    private final Sleeping sleeping;
 
-    Following(ProgressEngine engine, Lead lead, WaitList waitList, Leading leading) {
+    Following(ProgressEngine engine, Lead lead, WaitList waitList, Sleeping sleeping) {
         this.engine = engine;
         this.lead = lead;
         this.waitList = waitList;
-        this.leading = leading;
+        this.sleeping = sleeping;
     }
 
     /** Parks until the condition is met, the deadline has come or the lead can be taken. */
     WaitOutcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
         Waiter self = waitList.enlist(on, Thread.currentThread(), mayLead);
         if (on.hint == WaitHint.LATENCY) {
-            leading.hurry();
+            sleeping.hurry();
         }
         if (mayLead) {
             engine.relieveProgressThread();

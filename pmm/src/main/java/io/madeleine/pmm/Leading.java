@@ -1,23 +1,13 @@
 package io.madeleine.pmm;
 
-import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.Reactor;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the thread that holds the lead does while it waits: rounds, as {@link WaitPolicy} says spinning, yielding or asleep
  * in the reactor in between.
  *
- * <p>The session's own thread sleeps so that others may take the lead from it ({@link Lead}). Who takes it disarms the networks and
- * polls at once. Who leaves gives it back, if the networks can be armed again for next to nothing ({@link ProgressSource#rearm}), and
- * the sleeper has noticed nothing; or else wakes the sleeper, as does who wants to sleep in the reactor itself.
- *
- * <p>No change is missed: whoever has the lead asleep has raised {@link #isAsleep} and armed, and has looked once more then; who changes
- * something does so first and looks then, and wakes whoever is in the reactor. Who takes the lead lowers the flag before its
- * first round, and who gives it back raises it before its last look.
- *
- * <p>Threading: the leader's, but for {@link #isAsleep}.
+ * <p>Threading: the leader's.
  */
 final class Leading {
     /** Reading the clock costs as much as a round of an idle network: it is read every so many rounds, whoever leads. */
@@ -32,9 +22,6 @@ final class Leading {
     /** So many times the leader may wake virtual threads without a sleep in between; then a virtual one should lead. */
     private static final int MOST_AWAKENED = 3;
 
-    /** The session's own thread looks so often whether the lead is free: the stack of who took it may have ended before it said so. */
-    private static final long LONGEST_ASIDE_NS = 1_000_000_000;
-
     /** A virtual leader's handler that waits keeps a carrier from others for no longer. */
     private static final long CARRIER_SLEEP_NS = 1_000_000;
 
@@ -46,10 +33,7 @@ final class Leading {
     private final WaitPolicy policy;
     private final Impatience others;
     private final Awakenings awakenings;
-    private final Waiter sleeper = Waiter.leader();
-    private final BooleanSupplier mayHandle;
-    private volatile boolean asleep;
-    private volatile boolean hurried;
+    private final Sleeping sleeping;
 
     /** What the thread that leads waits on itself, and whether it has to look since it alone was told. */
     private @Nullable Waitable own;
@@ -69,7 +53,8 @@ final class Leading {
             Reactor reactor,
             WaitPolicy policy,
             Impatience others,
-            Awakenings awakenings) {
+            Awakenings awakenings,
+            Sleeping sleeping) {
         this.engine = engine;
         this.lead = lead;
         this.rounds = rounds;
@@ -78,20 +63,7 @@ final class Leading {
         this.policy = policy;
         this.others = others;
         this.awakenings = awakenings;
-        this.mayHandle = () -> lead.regain(Thread.currentThread());
-    }
-
-    /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
-    boolean isAsleep() {
-        return asleep;
-    }
-
-    /** Somebody impatient has begun to wait: the leader is to be as wide awake as if it had just begun itself. */
-    void hurry() {
-        hurried = true;
-        if (asleep) {
-            reactor.wakeUp();
-        }
+        this.sleeping = sleeping;
     }
 
     /** Whether the policy has threads spin before they sleep. */
@@ -101,39 +73,11 @@ final class Leading {
 
     /** To be called by who has just taken the lead, before anything is polled: whoever had it may have slept, and sleep still. */
     void begin() {
-        if (asleep) {
-            rounds.disarmForAMoment();
-            asleep = false;
+        if (sleeping.end()) {
             own = null;
             owing = false;
             roundsBeforeClock = 0; // the time has gone on
         }
-    }
-
-    /**
-     * To be called by who is about to leave. If the lead was taken from a sleeper that sleeps still, gives it back without waking
-     * anybody, where that is cheap; returns whether the caller has it no more.
-     */
-    boolean giveBack() {
-        if (!lead.hasLodger() || isWanted()) {
-            return false;
-        }
-        asleep = true;
-        boolean given = false;
-        try {
-            given = rounds.rearm() && !isWanted() && lead.giveBack(Thread.currentThread());
-            return given;
-        } finally {
-            if (!given) {
-                rounds.disarm();
-                asleep = false;
-            }
-        }
-    }
-
-    /** Whether the sleeper would have to get up at once. */
-    private boolean isWanted() {
-        return lead.isClosed() || hurried || engine.isRoundWanted() || engine.hasLeadSeekers();
     }
 
     /**
@@ -220,7 +164,8 @@ final class Leading {
         int idleRounds = 0;
         Thread self = Thread.currentThread();
         boolean keepsCarrier = inHandler && self.isVirtual();
-        boolean leadsForOthers = !inHandler && self instanceof ProgressThread && reactor.asksBeforeHandling();
+        boolean leadsForOthers = !inHandler && self instanceof ProgressThread;
+        boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
         boolean hasServed = false;
         for (int count = 1; ; count++) {
             int work = inHandler ? rounds.poll(recentNs()) : round();
@@ -250,18 +195,26 @@ final class Leading {
             if (deadlineNs != ProgressEngine.NO_DEADLINE && deadlineNs - nowNs <= 0) {
                 return WaitOutcome.EXPIRED;
             }
-            if (idleRounds <= CLOCK_ROUNDS || hurried) {
-                hurried = false;
+            boolean hurries = sleeping.takeHurry();
+            if (hurries || idleRounds <= CLOCK_ROUNDS) {
                 idleSinceNs = nowNs;
                 yieldAtNs = nowNs + SPIN_SLICE_NS;
                 yields = 0;
             }
             WaitHint hint = others.of(on.hint);
-            boolean isIdle =
-                    leadsForOthers && !hasServed && policy.mode() != WaitMode.SPIN && engine.isOnlyForHandlers();
-            if (isIdle && !lead.hasLodger()) {
+            boolean isIdle = leadsForOthers
+                    && idleRounds > 0
+                    && (engine.isOnlyForDemands()
+                            || (canLend && !hasServed && policy.mode() != WaitMode.SPIN && engine.isOnlyForHandlers()));
+            if (isIdle && lead.hasLodger()) {
+                makeRoom();
+            } else if (isIdle && canLend) {
                 if (!sleepForOthers(self, on, condition)) {
                     return WaitOutcome.LEAD_IS_GONE;
+                }
+            } else if (isIdle) {
+                if (sleep(on, condition, deadlineNs, Long.MAX_VALUE)) {
+                    return WaitOutcome.MET;
                 }
             } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
                 if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier)
@@ -275,10 +228,9 @@ final class Leading {
             } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
                 yields++;
                 Thread.yield();
-            } else if (lead.hasLodger()) { // and there is room for one
-                reactor.wakeUp();
-                Thread.yield();
-            } else if (leadsForOthers) {
+            } else if (lead.hasLodger()) {
+                makeRoom();
+            } else if (canLend) {
                 awakened = 0;
                 hasServed = false;
                 if (!sleepForOthers(self, on, condition)) {
@@ -291,6 +243,12 @@ final class Leading {
                 }
             }
         }
+    }
+
+    /** Wakes who is in the reactor without the lead: there is room for one. */
+    private void makeRoom() {
+        reactor.wakeUp();
+        Thread.yield();
     }
 
     /** One round; returns how many events were handled, or {@link Rounds#LEAD_IS_GONE}. */
@@ -328,57 +286,23 @@ final class Leading {
      * What it waits on nobody signals.
      */
     private boolean sleepForOthers(Thread self, Waitable on, Condition mayStop) {
-        asleep = true;
         try {
-            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
-            if (quiet && !isWanted() && !mayStop.isMet()) {
-                long timeoutNs = Math.min(rounds.longestSleepNs(), LONGEST_ASIDE_NS);
-                lead.fallAsleep(self);
-                try {
-                    int _ = reactor.sleep(timeoutNs, mayHandle);
-                } finally {
-                    boolean _ = lead.comeBack(self);
-                }
-            }
+            return sleeping.sleepForOthers(self, mayStop);
         } finally {
             if (lead.isHeldBy(self)) {
-                asleep = false;
                 own = on;
                 roundsBeforeClock = 0; // the time has gone on
-                rounds.disarm();
             }
         }
-        return lead.isHeldBy(self);
     }
 
     /** Sleeps in the reactor; true if the condition was found met on the way there. */
     private boolean sleep(Waitable on, Condition condition, long deadlineNs, long longestNs) {
-        sleeper.signalled = false;
-        waitList.register(on, sleeper);
-        asleep = true;
         try {
-            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
-            if (condition.isMet()) {
-                return true;
-            }
-            if (quiet
-                    && !lead.isClosed()
-                    && !sleeper.signalled
-                    && !hurried
-                    && !engine.isRoundWanted()
-                    && !engine.progressThreadShouldYield()) {
-                long timeoutNs =
-                        deadlineNs == ProgressEngine.NO_DEADLINE ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
-                if (timeoutNs > 0) {
-                    reactor.sleep(Math.min(Math.min(timeoutNs, longestNs), rounds.longestSleepNs()));
-                }
-            }
-            return false;
+            return sleeping.sleep(on, condition, deadlineNs, longestNs);
         } finally {
-            asleep = false;
             roundsBeforeClock = 0; // the time has gone on
-            rounds.disarm();
-            owing |= waitList.unregister(on, sleeper);
+            owing |= sleeping.wasTold();
         }
     }
 }

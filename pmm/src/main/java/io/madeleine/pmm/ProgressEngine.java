@@ -42,6 +42,8 @@ public final class ProgressEngine implements AutoCloseable {
     private final WaitList waitList;
     private final Lead lead = new Lead();
     private final Awakenings awakenings = new Awakenings(lead);
+    private final Demands demands;
+    private final Sleeping sleeping;
     private final Leading leading;
     private final Following following;
     private final HandlerWaits handlerWaits;
@@ -52,16 +54,36 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** An engine that sleeps in {@code reactor}, which it does not own. The name is part of its thread's. */
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy) {
+        this(name, reactor, policy, new Demands());
+    }
+
+    /** The same, which drives what its adapters demand though nobody waits. */
+    public ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
         this.waitList = new WaitList(reactor, impatience, awakenings);
-        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience, awakenings);
-        this.following = new Following(this, lead, waitList, leading);
+        this.demands = demands;
+        this.sleeping = new Sleeping(this, lead, rounds, waitList, reactor, demands);
+        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience, awakenings, sleeping);
+        this.following = new Following(this, lead, waitList, sleeping);
         this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
         this.virtualLeader = new VirtualLeader(this, leading, awakenings, name);
         this.ownThreads = new OwnThreads(
                 number -> new ProgressThread(this, virtualLeader, number == 0 ? name : name + "-" + number));
         ownThreads.onDuty().start();
+        demands.listen(new Demands.Listener() {
+            @Override
+            public void onHeld() {
+                driveAdapters();
+            }
+
+            @Override
+            public void onDue(long deadlineNs) {
+                if (sleeping.lastsPast(deadlineNs)) {
+                    reactor.wakeUp();
+                }
+            }
+        });
     }
 
     /** Adds something to poll. */
@@ -195,7 +217,12 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     boolean hasDemand() {
-        return demand.get() > 0 || roundIsWanted;
+        return demand.get() > 0 || roundIsWanted || demands.isHeld();
+    }
+
+    /** Whether nothing has to progress but what adapters hold outstanding: neither handlers nor anybody who waits. */
+    boolean isOnlyForDemands() {
+        return demand.get() == 0 && !roundIsWanted;
     }
 
     /** Whether nothing has to progress but what handlers may be called for. */
@@ -402,7 +429,7 @@ public final class ProgressEngine implements AutoCloseable {
                     try {
                         outcome = lead(false, on, condition, deadlineNs);
                         if (outcome == WaitOutcome.MET || outcome == WaitOutcome.EXPIRED) {
-                            boolean _ = leading.giveBack();
+                            boolean _ = sleeping.giveBack();
                         }
                     } finally {
                         if (lead.holder == selfId) {
@@ -505,6 +532,13 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /** An adapter has something outstanding. Who leads drives it, and hands it on when it leaves. */
+    private void driveAdapters() {
+        if (!lead.isHeld() && !virtualLeader.hasTurn()) {
+            callOwnThread();
+        }
+    }
+
     /** Offers the lead, which is free, to who wants it; not one that is asleep. */
     void passLeadOn() {
         if (lead.isAsleep()) {
@@ -548,7 +582,7 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     private void wakeLeader() {
-        if (leading.isAsleep()) {
+        if (sleeping.isAsleep()) {
             reactor.wakeUp();
         }
     }

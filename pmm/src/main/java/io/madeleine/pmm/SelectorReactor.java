@@ -19,9 +19,8 @@ import java.util.function.Consumer;
  * <p>Threading: as {@link Reactor} says.
  */
 public final class SelectorReactor implements Reactor {
-    private static final long NS_PER_MS = 1_000_000;
-
     private final Selector selector;
+    private final TimedSelector timed;
     private final Consumer<SelectionKey> dispatch = SelectorReactor::dispatch;
     private final Consumer<SelectionKey> dispatchIfAllowed = this::dispatchIfAllowed;
 
@@ -38,6 +37,7 @@ public final class SelectorReactor implements Reactor {
             throw new UncheckedIOException(
                     "cannot open a selector; is the limit of open files reached (ulimit -n)?", e);
         }
+        timed = new TimedSelector(selector);
     }
 
     @Override
@@ -107,8 +107,7 @@ public final class SelectorReactor implements Reactor {
     private int sleep(long timeoutNs, Consumer<SelectionKey> action) {
         selecting.set(true);
         try {
-            long timeoutMs = timeoutNs == Long.MAX_VALUE ? 0 : (timeoutNs + NS_PER_MS - 1) / NS_PER_MS;
-            return selector.select(action, timeoutMs);
+            return timed.select(action, timeoutNs);
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
         } finally {
@@ -128,6 +127,7 @@ public final class SelectorReactor implements Reactor {
 
     @Override
     public void close() {
+        timed.close();
         try {
             selector.close();
         } catch (IOException e) {

@@ -5,6 +5,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.pmm.Demands;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
@@ -53,6 +54,7 @@ final class SessionOpening {
 
     private final Resources resources = new Resources();
     private final SessionArenas arenas = new SessionArenas(largePages());
+    private final Demands demands = new Demands();
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
 
@@ -96,13 +98,14 @@ final class SessionOpening {
                 !membership.secret().isEmpty(),
                 reactor,
                 System.getLogger("io.madeleine." + membership.name()),
-                arenas.memory());
+                arenas.memory(),
+                demands::newDemand);
         if (membership.size() > 1) {
             openAdapters(families, context);
         }
         List<Card> cards = exchangeCards(families, bootstrap, self);
         ProgressEngine engine =
-                new ProgressEngine(membership.name() + "-" + membership.rank(), reactor, waiting(cards));
+                new ProgressEngine(membership.name() + "-" + membership.rank(), reactor, waiting(cards), demands);
         resources.add(engine);
         adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
 

@@ -29,6 +29,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
     private final String address;
     private final OneAtATime polling;
     private final LoopRemoteMemory remoteMemory;
+    private final LoopCompletions completions;
     private final List<Wish> wishes = new CopyOnWriteArrayList<>();
     private final List<Made> connections = new ArrayList<>();
     private volatile LoopConnection[] polled = {};
@@ -54,6 +55,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         this.address = fabric.newAddress();
         this.polling = new OneAtATime(fabric, "polling of " + this);
         this.remoteMemory = new LoopRemoteMemory(fabric, context, this::ring);
+        this.completions = new LoopCompletions(fabric, context.newDemand(), this::isUnderWay);
     }
 
     LoopFabric fabric() {
@@ -189,13 +191,29 @@ final class LoopAdapter implements Adapter, ProgressSource {
             }
             int work = wishes.isEmpty() ? 0 : fulfilWishes(nowNs);
             work += remoteMemory.poll();
+            boolean isDue = completions.isDue(nowNs);
             for (LoopConnection connection : polled) {
-                work += connection.poll();
+                work += connection.poll(isDue);
             }
+            completions.poll(nowNs);
             return work;
         } finally {
             polling.leave();
         }
+    }
+
+    /** Something has been posted, by any thread. */
+    void posted() {
+        completions.expect();
+    }
+
+    private boolean isUnderWay() {
+        for (LoopConnection connection : polled) {
+            if (connection.isUnderWay()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -251,6 +269,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         }
         left.forEach(LoopConnection::close);
         remoteMemory.close();
+        completions.close();
     }
 
     @Override

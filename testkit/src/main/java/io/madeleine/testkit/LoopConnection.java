@@ -181,6 +181,9 @@ final class LoopConnection implements ProtocolConnection {
 
     /** Something has been put into a pipe. */
     void sent() {
+        if (isUnderWay()) {
+            adapter.posted();
+        }
         if (there.interested) {
             there.adapter.ring();
         }
@@ -192,17 +195,14 @@ final class LoopConnection implements ProtocolConnection {
 
     // ---- the leader
 
-    int poll() {
+    int poll(boolean isDue) {
         for (LoopPipe pipe : incoming) {
             pipe.pass();
-            if (pipe.owesSender()) {
-                there.adapter.ring();
-            }
         }
         int work = 0;
         for (LoopPipe pipe : outgoing) {
-            work += pipe.passToSender() ? 1 : 0;
-            if (there.interested && pipe.hasNews()) {
+            work += pipe.passToSender(isDue) ? 1 : 0;
+            if ((there.interested && pipe.hasNews()) || pipe.calls()) {
                 there.adapter.ring();
             }
         }
@@ -234,6 +234,19 @@ final class LoopConnection implements ProtocolConnection {
         return false;
     }
 
+    /** Whether something of what was sent moves only if this end is polled. */
+    boolean isUnderWay() {
+        if (here.closed) {
+            return false;
+        }
+        for (LoopPipe pipe : outgoing) {
+            if (pipe.isUnderWay()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean hidesSomething() {
         for (LoopPipe pipe : incoming) {
             if (pipe.hidesSomething()) {
@@ -248,11 +261,16 @@ final class LoopConnection implements ProtocolConnection {
         if (listener == null || here.closed) {
             return false;
         }
-        if ((isOverForReceiver() && !toldLoss) || hidesSomething() || (here.interested && hasReadable())) {
+        if ((isOverForReceiver() && !toldLoss) || (here.interested && hasReadable())) {
             return true;
         }
+        for (LoopPipe pipe : incoming) {
+            if (pipe.showsByPolling() || pipe.calls()) {
+                return true;
+            }
+        }
         for (LoopPipe pipe : outgoing) {
-            if (pipe.producerCouldGoOn() || pipe.owesSender()) {
+            if (pipe.producerCouldGoOn()) {
                 return true;
             }
         }

@@ -47,18 +47,31 @@ abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
         return limit() != produced;
     }
 
+    /** Whether what it hides shows only if the receiver polls on. */
+    boolean showsByPolling() {
+        return hidesSomething();
+    }
+
+    /** Whether something is under way that moves only some time after it was sent, when the sender is polled. */
+    boolean isUnderWay() {
+        return false;
+    }
+
+    /** Whether the receiver is to be told that something it waits for has moved. */
+    boolean calls() {
+        return false;
+    }
+
     /** Whether the consumer could go on. */
     boolean hasNews() {
         return limit() != consumed;
     }
 
-    /** Called once per poll of the sender: tells him of what has become of what he sent; whether there was something. */
-    boolean passToSender() {
-        return false;
-    }
-
-    /** Whether there is something that the sender has not been told. */
-    boolean owesSender() {
+    /**
+     * Called once per poll of the sender: tells him of what has become of what he sent, if it is due of all of it; whether there was
+     * something.
+     */
+    boolean passToSender(boolean isDue) {
         return false;
     }
 

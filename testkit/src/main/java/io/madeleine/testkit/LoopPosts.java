@@ -158,11 +158,11 @@ final class LoopPosts extends LoopDynamicPipe {
     }
 
     @Override
-    boolean passToSender() {
+    boolean passToSender(boolean isDue) {
         lock.lock();
         try {
-            land(); // neither side need move for the other's sake
-            if (landedHeldBytes == 0 || random.nextBoolean()) {
+            land(isDue ? underWay.size() : random.nextInt(16)); // neither side need move for the other's sake
+            if (landedHeldBytes == 0 || (!isDue && random.nextBoolean())) {
                 return false;
             }
             heldBytes -= landedHeldBytes;
@@ -174,13 +174,27 @@ final class LoopPosts extends LoopDynamicPipe {
     }
 
     @Override
-    boolean owesSender() {
+    boolean isUnderWay() {
         lock.lock();
         try {
-            return landedHeldBytes > 0 || (heldBytes > 0 && moves());
+            return landedHeldBytes > 0 || !underWay.isEmpty();
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    boolean calls() {
+        lock.lock();
+        try {
+            return retracting && !isExpectedUnderWay();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isExpectedUnderWay() {
+        return underWay.stream().anyMatch(item -> item.target != null);
     }
 
     @Override
@@ -214,14 +228,14 @@ final class LoopPosts extends LoopDynamicPipe {
     void pass() {
         lock.lock();
         try {
-            land();
+            land(random.nextInt(16));
         } finally {
             lock.unlock();
         }
     }
 
-    private void land() {
-        for (int i = random.nextInt(16); i > 0 && moves(); i--) {
+    private void land(int most) {
+        for (int i = most; i > 0 && moves(); i--) {
             Item item = underWay.remove();
             if (item.target != null) {
                 MemorySegment.copy(item.source, item.sourceOffset, item.target, item.targetOffset, item.bytes);
@@ -245,6 +259,12 @@ final class LoopPosts extends LoopDynamicPipe {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The sender's adapter sees to it. */
+    @Override
+    boolean showsByPolling() {
+        return false;
     }
 
     private boolean moves() {
@@ -274,7 +294,7 @@ final class LoopPosts extends LoopDynamicPipe {
         try {
             expected.clear();
             expectedPosition = takenPosition;
-            retracting = underWay.stream().anyMatch(item -> item.target != null);
+            retracting = isExpectedUnderWay();
             if (retracting) {
                 return LinkStatus.PENDING;
             }

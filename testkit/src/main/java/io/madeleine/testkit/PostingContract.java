@@ -2,6 +2,7 @@ package io.madeleine.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.pmm.spi.BufferGroup;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /** The contract of links that post memory: data lands where it is expected or not at all, and nobody touches it afterwards. */
 abstract class PostingContract extends LinkContract {
     private static final int SERIES = 12;
+    private static final long SOON_NS = 2_000_000_000L;
     private static final byte UNTOUCHED = (byte) 0x5A;
 
     /** The two ends of a link that posts. */
@@ -208,6 +210,26 @@ abstract class PostingContract extends LinkContract {
                 });
                 right.link(i).release();
                 Pattern.check(number, found);
+            }
+        });
+    }
+
+    @Test
+    void shouldGiveMemoryBackThoughNobodyWaits() {
+        forEachPostingLink((i, send, _) -> {
+            for (int number = 0; number < 10; number++) {
+                PacketSeries series = PacketSeries.of(left.link(i).capabilities(), 5000);
+                PacketReceiver receiver = new PacketReceiver(right.link(i), series);
+                drive(new PacketSender(left.link(i), series)::step);
+                long startNs = System.nanoTime();
+                while (send.holdsMemory()) {
+                    assertTrue(left.goOn(), "memory is held, and nobody need be polled for it");
+                }
+                assertTrue(System.nanoTime() - startNs < SOON_NS, "it slept over what was to come");
+                drive(() -> {
+                    receiver.step();
+                    return receiver.isDone();
+                });
             }
         });
     }

@@ -154,7 +154,7 @@ abstract class ProgressContract extends PostingContract {
                 right.whenReadable = receiver::step;
                 PacketSender sender = new PacketSender(left.link(link), series);
                 Thread other = afterAWhile(repeated, () -> {
-                    while (!sender.step()) {
+                    while (!sender.step() || left.demands.isHeld()) {
                         left.poll();
                     }
                 });
@@ -162,6 +162,15 @@ abstract class ProgressContract extends PostingContract {
                 join(other);
             }
         }
+    }
+
+    @Test
+    void shouldDemandNothingOnceNothingIsOutstanding() {
+        for (int link = 0; link < linkCount(); link++) {
+            PacketSeries series = PacketSeries.random(left.link(link).capabilities(), 50, 3000, link);
+            transfer(new PacketSender(left.link(link), series), new PacketReceiver(right.link(link), series));
+        }
+        drive(() -> !left.demands.isHeld() && !right.demands.isHeld());
     }
 
     @Test

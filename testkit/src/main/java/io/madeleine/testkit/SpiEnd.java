@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.pmm.Demands;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.spi.Adapter;
@@ -28,10 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class SpiEnd implements ConnectionListener, AutoCloseable {
     private static final byte[] SECRET = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
+    private static final long LONG_SLEEP_NS = 5_000_000_000L;
+
     final ProtocolModule driver;
     final ProcessIdentity identity;
     final Reactor reactor;
     final SessionArenas arenas = new SessionArenas(Optional.empty());
+    final Demands demands = new Demands();
     final Adapter adapter;
     final ProtocolChannel channel;
     volatile int upcallCount;
@@ -45,6 +49,12 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         this.driver = driver;
         this.identity = new ProcessIdentity(id, 0);
         this.reactor = driver.offerReactor().orElseGet(SelectorReactor::new);
+        demands.listen(new Demands.Listener() {
+            @Override
+            public void onDue(long deadlineNs) {
+                reactor.wakeUp(); // it may end a sleep that lasts longer
+            }
+        });
         this.adapter = driver.openAdapter(
                 driver.adapterNames().getFirst(),
                 new ProcessContext(
@@ -54,7 +64,8 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
                         true,
                         reactor,
                         System.getLogger("io.madeleine.testkit.contract"),
-                        arenas.memory()));
+                        arenas.memory(),
+                        demands::newDemand));
         arenas.takeFrom(adapter.memorySource().stream().toList());
         this.channel = adapter.openChannel("contract");
     }
@@ -93,17 +104,28 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         return adapter.progress().poll(System.nanoTime()) + reactor.poll();
     }
 
-    /** Prepares to sleep and sleeps, as the engine does it; false if there was news that forbade it. */
+    /** Prepares to sleep and sleeps, at most until it is to be polled, as the engine does it; false if there was news that forbade it. */
     boolean sleep(long timeoutNs) {
         boolean quiet = adapter.progress().armForBlocking();
         try {
-            if (quiet) {
-                reactor.sleep(timeoutNs);
+            long leftNs = Math.min(timeoutNs, demands.untilNextNs(System.nanoTime()));
+            if (quiet && leftNs > 0) {
+                reactor.sleep(leftNs);
             }
         } finally {
             adapter.progress().disarm();
         }
         return quiet;
+    }
+
+    /** Drives it as the engine would where nobody waits: while it demands that, asleep in between. Returns whether it did. */
+    boolean goOn() {
+        if (!demands.isHeld()) {
+            return false;
+        }
+        boolean _ = sleep(LONG_SLEEP_NS);
+        poll();
+        return true;
     }
 
     /** What the layer above does at least when it is called: some modules learn of the end only by that. */

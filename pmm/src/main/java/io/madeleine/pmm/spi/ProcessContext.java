@@ -1,6 +1,7 @@
 package io.madeleine.pmm.spi;
 
 import java.lang.System.Logger;
+import java.util.function.Supplier;
 
 /**
  * What an adapter knows of the process and session it works for.
@@ -15,6 +16,7 @@ import java.lang.System.Logger;
  * @param reactor where events that end the engine's sleep are registered
  * @param logger control path only
  * @param memory the session's memory, for modules that register it
+ * @param demands makes a {@link Demand} each time, of an adapter that has to go on though nobody waits
  */
 @SuppressWarnings("ArrayRecordComponent") // contexts are never compared
 public record ProcessContext(
@@ -24,7 +26,20 @@ public record ProcessContext(
         boolean guarded,
         Reactor reactor,
         Logger logger,
-        SessionMemory memory) {
+        SessionMemory memory,
+        Supplier<Demand> demands) {
+    /** Of a process whose adapters are polled by hand. */
+    public ProcessContext(
+            String sessionId,
+            ProcessIdentity self,
+            byte[] secret,
+            boolean guarded,
+            Reactor reactor,
+            Logger logger,
+            SessionMemory memory) {
+        this(sessionId, self, secret, guarded, reactor, logger, memory, Demand::unheard);
+    }
+
     /** Of a session with a secret, and without memory of its own. */
     public ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {
         this(sessionId, self, secret, true, reactor, logger, SessionMemory.none());
@@ -34,5 +49,10 @@ public record ProcessContext(
     public ProcessContext(
             String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
         this(sessionId, self, secret, guarded, reactor, logger, SessionMemory.none());
+    }
+
+    /** A demand of one adapter, which is not held. */
+    public Demand newDemand() {
+        return demands.get();
     }
 }

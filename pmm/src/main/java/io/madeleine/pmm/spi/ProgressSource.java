@@ -1,7 +1,8 @@
 package io.madeleine.pmm.spi;
 
 /**
- * Something that the progress engine drives. All calls come from the thread that holds the lead.
+ * Something that the progress engine drives. All calls come from the thread that holds the lead. It is polled while somebody waits, or
+ * a handler may be called; who has to be polled besides holds a {@link Demand}.
  */
 public interface ProgressSource {
     /**
@@ -33,7 +34,10 @@ public interface ProgressSource {
      */
     boolean armForBlocking();
 
-    /** How long the engine may sleep at a stretch before it looks again, in nanoseconds, though nothing woke it. */
+    /**
+     * How long the engine may sleep at a stretch before it looks again, in nanoseconds, though nothing woke it. Unlike a {@link Demand}'s
+     * deadline it has nobody sleep, and poll, who would not anyway.
+     */
     default long longestSleepNs() {
         return Long.MAX_VALUE;
     }

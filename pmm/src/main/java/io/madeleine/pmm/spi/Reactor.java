@@ -23,7 +23,9 @@ public interface Reactor extends AutoCloseable {
     int poll();
 
     /**
-     * Waits until something is ready, {@link #wakeUp()} is called, or the time is over, and handles what is ready.
+     * Waits until something is ready, {@link #wakeUp()} is called, or the time is over, and handles what is ready. It may be back some time
+     * before: who has nothing to do then asks for the rest. The end of the time is kept to some dozen microseconds, not to the
+     * millisecond.
      *
      * @param timeoutNs at most how long, above 0; {@link Long#MAX_VALUE} for as long as it takes
      * @return how many events were handled

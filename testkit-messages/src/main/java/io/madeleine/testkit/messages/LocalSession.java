@@ -7,6 +7,7 @@ import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
+import io.madeleine.pmm.Demands;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
@@ -81,7 +82,8 @@ final class LocalSession implements Session {
                 .flatMap(Optional::stream)
                 .findFirst()
                 .orElseGet(SelectorReactor::new);
-        this.engine = new ProgressEngine("local-" + place.rank(), reactor, policy);
+        Demands demands = new Demands();
+        this.engine = new ProgressEngine("local-" + place.rank(), reactor, policy, demands);
         arenas.drainBy(new MemoryDrain(channels.values(), engine), DRAIN_NS);
         ProcessContext context = new ProcessContext(
                 place.sessionId(),
@@ -90,7 +92,8 @@ final class LocalSession implements Session {
                 true,
                 reactor,
                 System.getLogger("io.madeleine.testkit"),
-                arenas.memory());
+                arenas.memory(),
+                demands::newDemand);
         drivers.forEach((network, driver) -> {
             Adapter adapter = driver.openAdapter(driver.adapterNames().getFirst(), context);
             adapters.put(network, adapter);

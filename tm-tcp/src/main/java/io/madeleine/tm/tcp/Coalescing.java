@@ -1,6 +1,7 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.pmm.FailureLog;
+import io.madeleine.pmm.TimerSlack;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -127,7 +128,7 @@ final class Coalescing {
     }
 
     private void run() {
-        FlushTimer.sharpen();
+        TimerSlack.sharpen();
         Flushing flushing = new Flushing(new FlushTimer(coalesceNs));
         while (!closed) {
             try {

@@ -1,8 +1,5 @@
 package io.madeleine.tm.tcp;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -23,23 +20,11 @@ final class FlushTimer {
     /** How many sleeps the measured lateness looks back. */
     private static final int MEMORY = 8;
 
-    private static final System.Logger LOGGER = System.getLogger("io.madeleine.tm.tcp");
-
     private final long coalesceNs;
     private long lateNs;
 
     FlushTimer(long coalesceNs) {
         this.coalesceNs = coalesceNs;
-    }
-
-    /** Linux lets a sleep last 50 us longer than asked, to wake for several at once; a thread may ask it not to. */
-    static void sharpen() {
-        try {
-            Path self = Files.readSymbolicLink(Path.of("/proc/thread-self"));
-            Files.writeString(Path.of("/proc/" + self.getFileName() + "/timerslack_ns"), "1000");
-        } catch (IOException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "the timer of coalescing stays coarse: " + e);
-        }
     }
 
     /** How long to sleep while streams go on by themselves. */

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.TimedSelector;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
@@ -28,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class SelectorIoHandler implements IoHandler {
     private static final NioIoEvent[] EVENTS = events();
-    private static final long NS_PER_MS = 1_000_000;
 
     private final ThreadAwareExecutor executor;
     private final Selector selector;
+    private final TimedSelector timed;
     private final Consumer<SelectionKey> dispatch = this::dispatch;
 
     /** Whether the selector may have forgotten what the keys are to be watched for. */
@@ -45,6 +46,7 @@ final class SelectorIoHandler implements IoHandler {
             throw new UncheckedIOException(
                     "cannot open a selector; is the limit of open files reached (ulimit -n)?", e);
         }
+        timed = new TimedSelector(selector);
     }
 
     static IoHandlerFactory factory() {
@@ -90,8 +92,7 @@ final class SelectorIoHandler implements IoHandler {
             if (delayNs <= 0) {
                 return selector.selectNow(dispatch);
             }
-            // rounded up: to wake up too early would mean to select again and again until the time has come
-            return selector.select(dispatch, Math.ceilDiv(delayNs, NS_PER_MS));
+            return timed.select(dispatch, delayNs);
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
         }
@@ -146,6 +147,7 @@ final class SelectorIoHandler implements IoHandler {
 
     @Override
     public void destroy() {
+        timed.close();
         try {
             selector.close();
         } catch (IOException e) {
