@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.bench.measure.Block;
@@ -71,7 +72,7 @@ final class LinkWire implements Wire {
         }
 
         @Override
-        public void onLost(boolean orderly, String why) {
+        public void onLost(LossKind kind, boolean orderly, String why) {
             reason = why;
         }
     }

@@ -82,8 +82,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     void addChannel(String name, SwitchedChannel channel) {
         channels.put(name, channel);
         channel.explainLossesBy(this::afterTheNewsWereLost);
-        channel.onConnectionLost(
-                (reason, rank) -> failures.suspect(rank, "channel " + name + ": " + reason + afterTheNewsWereLost()));
+        channel.onConnectionLost((rank, kind, reason) ->
+                failures.suspect(rank, kind, "channel " + name + ": " + reason + afterTheNewsWereLost()));
     }
 
     /** Who cannot be heard of is given up, and can be told by its connections alone. */

@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session.PeerFailureListener;
 import java.lang.System.Logger;
@@ -38,7 +39,7 @@ final class PeerFailures implements AutoCloseable {
     private static final long TELL_MS = 1_000;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Integer, String> dead = new LinkedHashMap<>();
+    private final Map<Integer, Loss> dead = new LinkedHashMap<>();
 
     /** Of them those of which the session itself has not been told to the end. */
     private final Set<Integer> unforwarded = new HashSet<>();
@@ -52,8 +53,11 @@ final class PeerFailures implements AutoCloseable {
     private boolean patient;
     private volatile @Nullable Thread teller;
 
+    /** What was lost, as far as was seen first, and why. */
+    private record Loss(LossKind kind, String reason) {}
+
     /** Why a peer is taken for dead, and whether somebody says so who knows; a connection that broke is a hint only. */
-    private record Suspicion(String reason, boolean certain) {}
+    private record Suspicion(Loss loss, boolean certain) {}
 
     /** The session's own interest. */
     @FunctionalInterface
@@ -76,11 +80,15 @@ final class PeerFailures implements AutoCloseable {
 
     /** Notes a death, unless it is known. */
     void report(int rank, String reason) {
+        report(rank, new Loss(LossKind.PEER, reason));
+    }
+
+    private void report(int rank, Loss loss) {
         Sink receiver;
         lock.lock();
         try {
             if (!dead.containsKey(rank)) {
-                note(rank, reason);
+                note(rank, loss);
             } else if (!unforwarded.contains(rank)) {
                 return;
             }
@@ -88,7 +96,7 @@ final class PeerFailures implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        receiver.peerDied(rank, reason); // once more when it is reported again, if memory has been short
+        receiver.peerDied(rank, loss.reason); // once more when it is reported again, if memory has been short
         lock.lock();
         try {
             unforwarded.remove(rank);
@@ -98,12 +106,12 @@ final class PeerFailures implements AutoCloseable {
     }
 
     /** All of it or, for want of memory, nothing. Under the lock. */
-    private void note(int rank, String reason) {
+    private void note(int rank, Loss loss) {
         List<PeerFailureListener> hearers = List.copyOf(listeners);
         unforwarded.add(rank);
-        dead.put(rank, reason);
+        dead.put(rank, loss);
         try {
-            tell(hearers, rank, reason);
+            tell(hearers, rank, loss);
         } catch (OutOfMemoryError e) {
             dead.remove(rank);
             throw e;
@@ -115,11 +123,11 @@ final class PeerFailures implements AutoCloseable {
      * A connection to the peer was lost. That is a death unless the news comes soon that the peer left: a connection
      * can break faster than news travel. Returns at once, whatever locks the caller holds.
      */
-    void suspect(int rank, String reason) {
+    void suspect(int rank, LossKind kind, String reason) {
         lock.lock();
         try {
             if (!left.contains(rank) && !suspected.containsKey(rank)) {
-                suspect(rank, new Suspicion(reason, false));
+                suspect(rank, new Suspicion(new Loss(kind, reason), false));
             }
         } finally {
             lock.unlock();
@@ -131,7 +139,7 @@ final class PeerFailures implements AutoCloseable {
         lock.lock();
         try {
             if (patient) {
-                suspect(rank, new Suspicion(reason, true));
+                suspect(rank, new Suspicion(new Loss(LossKind.PEER, reason), true));
                 return;
             }
         } finally {
@@ -168,7 +176,7 @@ final class PeerFailures implements AutoCloseable {
                     suspicion = suspicionOf(rank);
                 }
                 if (suspicion != null) { // else it has left, or is known to be dead
-                    report(rank, suspicion.reason);
+                    report(rank, suspicion.loss);
                 }
                 return;
             } catch (OutOfMemoryError _) { // nobody else decides
@@ -212,7 +220,7 @@ final class PeerFailures implements AutoCloseable {
 
     /** Sets the session's own interest and tells it what is known. */
     void forwardTo(Sink receiver) {
-        Map<Integer, String> known;
+        Map<Integer, Loss> known;
         lock.lock();
         try {
             sink = receiver;
@@ -220,7 +228,7 @@ final class PeerFailures implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        known.forEach(receiver::peerDied);
+        known.forEach((rank, loss) -> receiver.peerDied(rank, loss.reason));
     }
 
     /** Adds a listener and tells it what is known. */
@@ -228,7 +236,7 @@ final class PeerFailures implements AutoCloseable {
         lock.lock();
         try {
             listeners.add(listener);
-            dead.forEach((rank, reason) -> tell(List.of(listener), rank, reason));
+            dead.forEach((rank, loss) -> tell(List.of(listener), rank, loss));
         } finally {
             lock.unlock();
         }
@@ -240,23 +248,27 @@ final class PeerFailures implements AutoCloseable {
         try {
             return dead.entrySet().stream()
                     .findFirst()
-                    .map(death -> Exit.sentence(death.getKey(), "died", death.getValue()));
+                    .map(death -> Exit.sentence(death.getKey(), "died", death.getValue().reason));
         } finally {
             lock.unlock();
         }
     }
 
     /** Tells them one after the other in one go: if one closes the session, those behind it hear of the death all the same. */
-    private void tell(List<PeerFailureListener> hearers, int rank, String reason) {
+    private void tell(List<PeerFailureListener> hearers, int rank, Loss loss) {
         execute(() -> {
             teller = Thread.currentThread();
-            hearers.forEach(hearer -> tell(hearer, rank, reason));
+            hearers.forEach(hearer -> tell(hearer, rank, loss));
+            LOGGER.log(
+                    Level.INFO,
+                    () -> Exit.sentence(rank, "is given up", loss.reason) + "; lost is " + loss.kind.noun());
         });
     }
 
-    private static void tell(PeerFailureListener hearer, int rank, String reason) {
+    private static void tell(PeerFailureListener hearer, int rank, Loss loss) {
         try {
-            hearer.peerFailed(rank, new PeerFailedException(rank, Exit.sentence(rank, "is gone", reason)));
+            hearer.peerFailed(
+                    rank, new PeerFailedException(rank, loss.kind, Exit.sentence(rank, "is gone", loss.reason)));
         } catch (RuntimeException | Error e) { // the others are to hear of it all the same
             LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
         } finally {

@@ -1,6 +1,7 @@
 package io.madeleine.session;
 
 import com.typesafe.config.Config;
+import io.madeleine.api.LossKind;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.AggregationMode;
@@ -55,11 +56,11 @@ final class LoopProtocol implements ProtocolModule {
     }
 
     /** Cuts the connections of a session; both ends see it. */
-    static void cut(String sessionId) {
+    static void cut(String sessionId, LossKind kind) {
         PAIRS.forEach((key, pair) -> {
             if (key.startsWith(sessionId + " ")) {
                 for (LoopConnection end : pair.ends) {
-                    end.listener.onLost(false, "the loop is cut");
+                    end.listener.onLost(kind, false, "the loop is cut");
                 }
             }
         });
@@ -323,7 +324,7 @@ final class LoopProtocol implements ProtocolModule {
         public void finish() {
             LoopConnection other = pair.ends[1 - end];
             if (other != null && other.listener != null) {
-                other.listener.onLost(true, "it left the session");
+                other.listener.onLost(LossKind.CONNECTION, true, "it left the session");
             }
         }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.madeleine.api.LossKind;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -39,7 +40,7 @@ class PeerFailuresTest {
         assertEquals("a 1 1 rank 1 is gone: it fell", next());
         hear("b");
         assertEquals("b 1 1 rank 1 is gone: it fell", next());
-        failures.suspect(2, "it too");
+        failures.suspect(2, LossKind.CONNECTION, "it too");
         assertEquals("a 2 2 rank 2 is gone: it too", next());
         assertEquals("b 2 2 rank 2 is gone: it too", next());
         assertEquals(0, heard.size());
@@ -48,9 +49,9 @@ class PeerFailuresTest {
     @Test
     void shouldNotTakeALeaveForADeath() throws Exception {
         hear("a");
-        failures.suspect(1, "the connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
         failures.left(1);
-        failures.suspect(1, "another connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "another connection was reset");
         assertEquals(null, heard.poll(1, TimeUnit.SECONDS));
     }
 
@@ -59,7 +60,7 @@ class PeerFailuresTest {
     void shouldWaitAMomentBeforeItGivesUpAPeerThatIsSaidToBeDead() throws Exception {
         hear("a");
         failures.opened();
-        failures.suspect(1, "the connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
         failures.notice(1, "it was killed");
         failures.left(1); // to say goodbye does not make it live
         assertEquals(null, heard.poll());
@@ -73,10 +74,10 @@ class PeerFailuresTest {
     void shouldSuspectAPeerOnce() throws Exception {
         hear("a");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        failures.suspect(1, "the first connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the first connection was reset");
         long beforeBytes = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < 20_000; i++) {
-            failures.suspect(1, "another connection was reset");
+            failures.suspect(1, LossKind.CONNECTION, "another connection was reset");
         }
         long bytes = threads.getCurrentThreadAllocatedBytes() - beforeBytes;
         assertTrue(bytes < 200_000, bytes + " bytes for what is suspected already");
@@ -94,7 +95,7 @@ class PeerFailuresTest {
             }
             told.add(rank);
         });
-        failures.suspect(1, "the connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
         assertEquals(1, told.poll(10, TimeUnit.SECONDS));
         assertEquals("a 1 1 rank 1 is gone: the connection was reset", next());
         assertEquals(null, heard.poll());
@@ -111,7 +112,7 @@ class PeerFailuresTest {
         });
         hear("a");
         failures.report(1, "it fell");
-        failures.suspect(2, "it may have fallen");
+        failures.suspect(2, LossKind.CONNECTION, "it may have fallen");
         failures.close();
         assertEquals("a 1 1 rank 1 is gone: it fell", heard.poll());
         assertEquals(null, heard.poll());
@@ -120,7 +121,7 @@ class PeerFailuresTest {
     @Test
     void shouldWaitForWhatIsSuspectedUntilItIsKnown() {
         hear("a");
-        failures.suspect(1, "the connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
         failures.awaitDecisions();
         failures.close();
         assertEquals("a 1 1 rank 1 is gone: the connection was reset", heard.poll());
@@ -137,7 +138,7 @@ class PeerFailuresTest {
         });
         hear("a");
         failures.report(1, "it fell");
-        failures.suspect(2, "the connection was reset");
+        failures.suspect(2, LossKind.CONNECTION, "the connection was reset");
         failures.awaitDecisions();
         failures.close();
         assertEquals("a 1 1 rank 1 is gone: it fell", heard.poll());
@@ -157,13 +158,13 @@ class PeerFailuresTest {
 
     @Test
     void shouldNotWaitForWhoIsKnownToHaveLeftOrDied() {
-        failures.suspect(1, "the connection was reset");
-        failures.suspect(2, "the connection was reset");
+        failures.suspect(1, LossKind.CONNECTION, "the connection was reset");
+        failures.suspect(2, LossKind.CONNECTION, "the connection was reset");
         failures.left(1);
         failures.report(2, "it fell");
         long waitedNs = leastNs(() -> {
-            failures.suspect(1, "another connection was reset");
-            failures.suspect(2, "another connection was reset");
+            failures.suspect(1, LossKind.CONNECTION, "another connection was reset");
+            failures.suspect(2, LossKind.CONNECTION, "another connection was reset");
             return timeNs(failures::awaitDecisions);
         });
         assertTrue(waitedNs < 200_000_000L, "it waited for what is known");
@@ -174,7 +175,7 @@ class PeerFailuresTest {
         AtomicInteger suspect = new AtomicInteger(1);
         failures.listen((_, _) -> {
             long waitedNs = leastNs(() -> {
-                failures.suspect(suspect.incrementAndGet(), "the connection was reset");
+                failures.suspect(suspect.incrementAndGet(), LossKind.CONNECTION, "the connection was reset");
                 return timeNs(failures::awaitDecisions);
             });
             heard.add(waitedNs < 200_000_000L ? "went on" : "waited");

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.LossKind;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
@@ -26,14 +27,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 class SessionTest {
@@ -282,10 +287,27 @@ class SessionTest {
         List<Integer> heard = new CopyOnWriteArrayList<>();
         Session session = open(2).getFirst();
         session.onPeerFailure((rank, _) -> heard.add(rank));
-        LoopProtocol.cut(session.id());
+        LoopProtocol.cut(session.id(), LossKind.CONNECTION);
         assertThrows(PeerFailedException.class, () -> session.channel().beginUnpacking(1));
         session.close();
         assertEquals(List.of(1), heard);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LossKind.class)
+    void shouldTellWhatIsLostAndTakeThePeerForDeadOnBothSides(LossKind kind) throws Exception {
+        BlockingQueue<Integer> heard = new LinkedBlockingQueue<>();
+        List<Session> both = open(2);
+        Session first = both.getFirst();
+        CompletableFuture<LossKind> told = new CompletableFuture<>();
+        first.onPeerFailure((_, why) -> told.complete(why.kind()));
+        both.getLast().onPeerFailure((rank, _) -> heard.add(rank));
+        LoopProtocol.cut(first.id(), kind);
+        PeerFailedException seen =
+                assertThrows(PeerFailedException.class, () -> first.channel().beginUnpacking(1));
+        assertEquals(kind, seen.kind());
+        assertEquals(kind, told.get(10, TimeUnit.SECONDS));
+        assertEquals(0, heard.poll(10, TimeUnit.SECONDS));
     }
 
     @Test

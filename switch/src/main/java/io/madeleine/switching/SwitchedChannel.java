@@ -2,6 +2,7 @@ package io.madeleine.switching;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.LossKind;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
@@ -16,7 +17,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.ObjIntConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +38,7 @@ public final class SwitchedChannel implements Channel {
     private final Arrivals arrivals;
     private final TaskRunner taskRunner;
     private final AtomicInteger livePeers = new AtomicInteger();
-    private volatile ObjIntConsumer<String> onLoss = (_, _) -> {};
+    private volatile LossListener onLoss = (_, _, _) -> {};
     private volatile Supplier<String> lossContext = () -> "";
     private volatile boolean closing;
 
@@ -61,8 +61,15 @@ public final class SwitchedChannel implements Channel {
         connection.start(switched);
     }
 
-    /** Who is told, before any wait fails for it, when a connection is lost without the peer's leave: the reason, and the rank. */
-    public void onConnectionLost(ObjIntConsumer<String> listener) {
+    /** Hears of connections that are lost without the peer's leave. */
+    @FunctionalInterface
+    public interface LossListener {
+        /** The connection to that rank is lost, with whatever else of this kind; for that reason, which is a clause. */
+        void onLost(int rank, LossKind kind, String reason);
+    }
+
+    /** Who is told, before any wait fails for it, when a connection is lost without the peer's leave. */
+    public void onConnectionLost(LossListener listener) {
         onLoss = listener;
     }
 
@@ -286,8 +293,8 @@ public final class SwitchedChannel implements Channel {
     }
 
     /** A connection is about to be lost without the peer's leave: no wait has failed for it yet. */
-    void tellOfLoss(int rank, String reason) {
-        onLoss.accept(reason, rank);
+    void tellOfLoss(int rank, LossKind kind, String reason) {
+        onLoss.onLost(rank, kind, reason);
     }
 
     /** A connection is lost. */

@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SessionException;
@@ -40,7 +41,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /** The network says that no more comes than what has arrived. */
     private volatile boolean ended;
 
-    private record Loss(boolean orderly, String reason) {}
+    private record Loss(LossKind kind, boolean orderly, String reason) {}
 
     SwitchedConnection(
             SwitchedChannel channel, int rank, String network, ProtocolConnection protocol, SelectionTable table) {
@@ -158,7 +159,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
                 : known.orderly
                         ? "it has left the session (" + known.reason + ")"
                         : known.reason + channel.lossContext();
-        return new PeerFailedException(rank, "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
+        return new PeerFailedException(
+                rank,
+                known == null ? LossKind.CONNECTION : known.kind,
+                "rank " + rank + " is gone from channel " + channel.name() + ": " + what);
     }
 
     private String whatIsSeen() {
@@ -177,31 +181,32 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     @Override
-    public void onLost(boolean orderly, String reason) {
+    public void onLost(LossKind kind, boolean orderly, String reason) {
         ended = true;
-        lose(orderly, reason);
+        lose(kind, orderly, reason);
     }
 
     /** The peer is given up, which may be alive: nothing of it is taken in any more, and it is told as far as possible. */
     void giveUp(boolean orderly, String reason) {
-        lose(orderly, reason);
+        lose(LossKind.PEER, orderly, reason);
     }
 
-    private void lose(boolean orderly, String reason) {
+    private void lose(LossKind kind, boolean orderly, String reason) {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
         try {
             if (!orderly) {
-                channel.tellOfLoss(rank, reason); // before a wait fails for it, after which the session may be closed
+                channel.tellOfLoss(
+                        rank, kind, reason); // before a wait fails for it, after which the session may be closed
             }
         } finally {
-            setLost(orderly, reason);
+            setLost(kind, orderly, reason);
         }
     }
 
-    private void setLost(boolean orderly, String reason) {
-        loss.set(new Loss(orderly, reason));
+    private void setLost(LossKind kind, boolean orderly, String reason) {
+        loss.set(new Loss(kind, orderly, reason));
         // May be called from within a link: the halves are told from outside, by the leader.
         engine().raiseDemand();
         engine().enqueue(this);
@@ -213,7 +218,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     void closed() {
         sending.stop();
         if (losing.compareAndSet(false, true)) {
-            loss.set(new Loss(true, "the session is closed"));
+            loss.set(new Loss(LossKind.CONNECTION, true, "the session is closed"));
         }
     }
 
@@ -238,7 +243,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     /** The connection cannot go on: the peer's bytes make no sense. */
     void breakUp(String reason) {
-        lose(false, reason);
+        lose(LossKind.CONNECTION, false, reason);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.PacketHeader;
@@ -219,7 +220,7 @@ final class LoopConnection implements ProtocolConnection {
         }
         if (over && !toldLoss && !hidesSomething()) {
             toldLoss = true;
-            told.onLost(there.finished, there.finished ? "it has finished" : "its end was closed");
+            told.onLost(LossKind.CONNECTION, there.finished, there.finished ? "it has finished" : "its end was closed");
             work++;
         }
         return work;

@@ -1,5 +1,6 @@
 package io.madeleine.testkit;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.Demands;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
@@ -141,7 +142,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     }
 
     @Override
-    public void onLost(boolean orderly, String reason) {
+    public void onLost(LossKind kind, boolean orderly, String reason) {
         if (lossCount++ == 0) {
             lossWasOrderly = orderly;
             lossReason = reason;

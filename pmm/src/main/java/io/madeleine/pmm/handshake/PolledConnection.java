@@ -1,5 +1,6 @@
 package io.madeleine.pmm.handshake;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessIdentity;
@@ -135,7 +136,7 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
         if (ended && !toldLoss) {
             toldLoss = true;
             boolean orderly = hasFinished();
-            told.onLost(orderly, orderly ? "it has finished" : "its end was closed");
+            told.onLost(LossKind.CONNECTION, orderly, orderly ? "it has finished" : "its end was closed");
             work++;
         }
         return work;

@@ -1,5 +1,7 @@
 package io.madeleine.pmm.spi;
 
+import io.madeleine.api.LossKind;
+
 /**
  * What a connection tells the layer above: the only way up.
  *
@@ -16,10 +18,12 @@ public interface ConnectionListener {
 
     /**
      * The connection will bring no more than what has arrived already. Called at least once when the peer ends, dies
-     * or breaks the protocol; repeated calls are ignored.
+     * or breaks the protocol, or what lies between is lost; repeated calls are ignored.
      *
+     * @param kind what is lost: say no more than what is known, the connection where it may be that alone. Of an adapter that is
+     *     lost each of its connections tells
      * @param orderly whether the peer {@linkplain ProtocolConnection#finish() finished} of its own will
      * @param reason what was seen, as a clause: "its process ended", "the connection was reset"
      */
-    void onLost(boolean orderly, String reason);
+    void onLost(LossKind kind, boolean orderly, String reason);
 }

@@ -123,8 +123,8 @@ final class LocalSession implements Session {
         channels.put(name, new SwitchedChannel(this, name, engine, settings));
         protocolChannels.put(name, adapter(network).openChannel(name));
         known(channels.get(name), name)
-                .onConnectionLost((reason, rank) -> failureListeners.forEach(
-                        listener -> listener.peerFailed(rank, new PeerFailedException(rank, reason))));
+                .onConnectionLost((rank, kind, reason) -> failureListeners.forEach(
+                        listener -> listener.peerFailed(rank, new PeerFailedException(rank, kind, reason))));
     }
 
     CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {

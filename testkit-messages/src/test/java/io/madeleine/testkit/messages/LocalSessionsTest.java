@@ -75,7 +75,7 @@ class LocalSessionsTest {
                 LocalSessions.of(2).loop("loop", SHORT_AND_STREAM).open()) {
             SwitchedChannel channel = (SwitchedChannel) sessions.channel(1);
             List<Boolean> connected = new CopyOnWriteArrayList<>();
-            channel.onConnectionLost((_, rank) -> connected.add(channel.isConnected(rank)));
+            channel.onConnectionLost((rank, _, _) -> connected.add(channel.isConnected(rank)));
             sessions.die(0);
             assertThrows(PeerFailedException.class, () -> channel.beginUnpacking(0));
             assertEquals(List.of(true), connected);

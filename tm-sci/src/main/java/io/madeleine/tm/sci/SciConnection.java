@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
@@ -462,18 +463,22 @@ final class SciConnection implements ProtocolConnection {
     private void report(ConnectionListener upcalls, long state) {
         String fault = breach;
         if (fault != null) {
-            upcalls.onLost(false, fault);
+            upcalls.onLost(LossKind.CONNECTION, false, fault);
         } else if (state == BROKEN) {
-            upcalls.onLost(false, "it broke the connection off because what it found there was no packet");
+            upcalls.onLost(
+                    LossKind.CONNECTION,
+                    false,
+                    "it broke the connection off because what it found there was no packet");
         } else if (state == GIVEN_UP) {
             upcalls.onLost(
+                    LossKind.CONNECTION,
                     false,
                     "it has given this process up, as when it has no sign of it for madeleine.peer-timeout, or when a call of"
                             + " its own has failed in the midst of a packet; its log says which");
         } else if (state >= FINISHED) {
-            upcalls.onLost(true, "it closed the connection");
+            upcalls.onLost(LossKind.CONNECTION, true, "it closed the connection");
         } else {
-            upcalls.onLost(false, "its process ended");
+            upcalls.onLost(LossKind.PEER, false, "its process ended");
         }
     }
 }

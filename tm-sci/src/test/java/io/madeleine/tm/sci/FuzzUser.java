@@ -2,6 +2,7 @@ package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.DynamicLink;
@@ -156,7 +157,7 @@ final class FuzzUser implements ConnectionListener {
     }
 
     @Override
-    public void onLost(boolean orderly, String reason) {
+    public void onLost(LossKind kind, boolean orderly, String reason) {
         lost = orderly + " " + reason.replaceAll("0x[0-9a-f]+", "0x...");
         lostCount++;
     }

@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
@@ -392,7 +393,7 @@ final class Mortal {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             lost = orderly + " " + reason;
         }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProtocolConnection;
@@ -59,7 +60,7 @@ class RemoteMemoryIT {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             lost = true;
         }
 

@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProtocolConnection;
@@ -110,7 +111,7 @@ final class RemoteProcess implements RemoteCompletion, ConnectionListener {
     }
 
     @Override
-    public void onLost(boolean orderly, String reason) {
+    public void onLost(LossKind kind, boolean orderly, String reason) {
         // the test kills this process, or ends it
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
@@ -117,7 +118,7 @@ class SciProcessesIT {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             lost = true;
         }
     }

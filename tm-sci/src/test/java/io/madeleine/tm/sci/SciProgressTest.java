@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.DynamicLink;
@@ -75,7 +76,7 @@ class SciProgressTest {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             throw new AssertionError(reason);
         }
     }
@@ -99,7 +100,7 @@ class SciProgressTest {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             if (failures.getAndDecrement() > 0) {
                 throw new OutOfMemoryError("as a test");
             }
@@ -357,7 +358,7 @@ class SciProgressTest {
             }
 
             @Override
-            public void onLost(boolean orderly, String reason) {
+            public void onLost(LossKind kind, boolean orderly, String reason) {
                 throw new AssertionError(reason);
             }
         });

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.spi.Adapter;
@@ -243,7 +244,7 @@ final class Side implements AutoCloseable {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             lost = orderly + " " + reason;
         }
     }

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ final class PeerLoss {
             upper.onReadable();
             Reason last = reason; // reading may have found the farewell
             if (last != null) {
-                upper.onLost(last.orderly, last.text);
+                upper.onLost(LossKind.CONNECTION, last.orderly, last.text);
             }
         } catch (VirtualMachineError e) { // memory is short, say: the caller comes again
             reported = false;

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
@@ -183,7 +184,7 @@ final class TcpConnection implements ProtocolConnection {
         attention.lose(false, reason);
         ConnectionListener upper = attention.listener();
         if (upper != null) {
-            upper.onLost(false, reason);
+            upper.onLost(LossKind.CONNECTION, false, reason);
         }
         sendClosed = true; // from now on it is known why
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigValueFactory;
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.DynamicLink;
@@ -175,7 +176,7 @@ final class Pair implements AutoCloseable {
         }
 
         @Override
-        public void onLost(boolean wasOrderly, String what) {
+        public void onLost(LossKind kind, boolean wasOrderly, String what) {
             losses++;
             orderly = wasOrderly;
             reason = what;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +23,7 @@ final class PeerLossTest {
         }
 
         @Override
-        public void onLost(boolean orderly, String reason) {
+        public void onLost(LossKind kind, boolean orderly, String reason) {
             told += (orderly ? "orderly: " : "lost: ") + reason;
         }
     };
