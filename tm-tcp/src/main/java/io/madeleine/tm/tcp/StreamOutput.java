@@ -3,6 +3,7 @@ package io.madeleine.tm.tcp;
 import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,9 @@ final class StreamOutput {
     /** Switched off to measure what it is worth (Nemesis, section 3.4): then a packet is sent by whoever drives the engine. */
     private static final boolean SEND_BYPASS =
             !System.getProperty("io.madeleine.tm.tcp.send-bypass", "true").equals("false");
+
+    /** Copying so much takes long enough to be mistaken for a pause of the sender. */
+    private static final int LONG_COPY_BYTES = 4 * 1024;
 
     private final TcpConnection connection;
     private final StreamSender stream;
@@ -59,6 +63,10 @@ final class StreamOutput {
             boolean mayKeep = !stream.isUnderWay() && density.next(heardPackets) && !isOverdue(density.nowNs());
             int status = stream.send(header, group, trailer, mayKeep);
             if (mayKeep && status == LinkStatus.COMPLETE && stream.hasStaged()) {
+                if (stream.hasWritten() || PacketHeader.payloadBytes(header) >= LONG_COPY_BYTES) {
+                    kept &= !stream.hasWritten(); // what is in the buffer now is of this message alone
+                    density.written();
+                }
                 keep();
             } else {
                 density.written();

@@ -13,8 +13,15 @@ import java.io.IOException;
  * <p>Threading: guarded by the lock of {@link StreamOutput}. Ownership: blocks in place are lent for the time of a call.
  */
 final class StreamSender {
-    /** So much is kept back at most: more in one write would save next to nothing. */
-    private static final int MAX_KEPT_BYTES = 16 * 1024;
+    /**
+     * What one segment carries on the loopback, by IPv4 and by IPv6: 65,535 bytes, or 65,536, less the headers and a time stamp. Each
+     * segment costs the kernel about as much as 32 KiB more in it. So a dense stream is written in whole ones, and the rest waits
+     * for what comes next; 64 KiB and an end mark at a time would leave with a second segment of some bytes each.
+     */
+    static final int SEGMENT_BYTES = 65_464;
+
+    /** So little is moved to the front of the buffer at once, for that part to stay in the cache. */
+    private static final int MOVED_BYTES = 16 * 1024;
 
     /** How much of a block in place is copied behind the header before it. */
     private static final int LEAD_BYTES = 8 * 1024;
@@ -22,7 +29,7 @@ final class StreamSender {
     private final Wire wire;
     private final int inPlaceFromBytes;
     private final int stagingBytes;
-    private final int keptBytes;
+    private final int segmentBytes;
     private final SegmentViews views = new SegmentViews();
 
     /** What is staged and not written. */
@@ -34,20 +41,23 @@ final class StreamSender {
     /** Whether part of the packet has been written from where it was: then it is none of the small ones. */
     private boolean inPlace;
 
+    private boolean written;
+
     StreamSender(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
         this.staged = new LentBuffer(buffers);
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
         this.stagingBytes = config.bufferBytes() - Long.BYTES; // there is always room for a trailer
-        this.keptBytes = Math.min(MAX_KEPT_BYTES, stagingBytes / 4);
+        this.segmentBytes = Math.min(SEGMENT_BYTES, stagingBytes / 2);
     }
 
     /**
      * As {@link io.madeleine.pmm.spi.DynamicLink#send} says.
      *
-     * @param mayKeep whether a small packet, with others before it, may stay in the buffer until the next {@link #flush()}
+     * @param mayKeep whether a packet, with others before it, or its end may stay in the buffer until the next {@link #flush()}
      */
     int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
+        written = false;
         if (!underWay) {
             staged.addLong(header);
             underWay = true;
@@ -62,7 +72,10 @@ final class StreamSender {
                 }
                 trailerTaken = true;
             }
-            if (mayKeep && !inPlace && staged.tail() <= keptBytes && group.isEmpty()) {
+            if (mayKeep && !inPlace && group.isEmpty()) {
+                if (!writeSegments()) {
+                    return LinkStatus.PENDING;
+                }
                 underWay = false;
                 return LinkStatus.COMPLETE;
             }
@@ -83,6 +96,11 @@ final class StreamSender {
     /** Whether a packet has been begun and not ended. */
     boolean isUnderWay() {
         return underWay;
+    }
+
+    /** Whether the last call of {@link #send} has written anything: what stood in the buffer before, to begin with. */
+    boolean hasWritten() {
+        return written;
     }
 
     /** Whether something waits for the next {@link #flush()} or packet. */
@@ -124,12 +142,32 @@ final class StreamSender {
         return group.bytes(0) >= inPlaceFromBytes && group.segment(0).isNative();
     }
 
+    /** Writes the whole segments there are; returns whether the wire has taken them. */
+    private boolean writeSegments() throws IOException {
+        int bytes = staged.bytes() - staged.bytes() % segmentBytes;
+        if (bytes == 0) {
+            return true;
+        }
+        int taken = write(bytes);
+        if (staged.bytes() <= MOVED_BYTES || staged.tail() > stagingBytes / 2) {
+            staged.compact(); // there is room for the next header, too
+        }
+        return taken == bytes && wire.flush();
+    }
+
     private boolean writeStaged() throws IOException {
         if (staged.isEmpty()) {
             return true;
         }
-        staged.taken(wire.write(staged.front(staged.bytes())));
+        write(staged.bytes());
         return staged.isEmpty();
+    }
+
+    private int write(int bytes) throws IOException {
+        written = true;
+        int taken = wire.write(staged.front(bytes));
+        staged.taken(taken);
+        return taken;
     }
 
     /** Writes the block in front from where it is; returns whether the kernel took all of it. */

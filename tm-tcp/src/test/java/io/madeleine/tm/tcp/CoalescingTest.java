@@ -16,6 +16,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small messages of a dense stream share a write, and each leaves in time all the same. */
 @Timeout(60)
@@ -124,6 +126,30 @@ class CoalescingTest {
         connect(LONG);
         sendStreamOfWhichSomeIsKept();
         nsUntil(this::receiveAll);
+    }
+
+    /** Its end would leave in a segment of its own, which costs nearly half as much as all the rest. */
+    @ParameterizedTest
+    @ValueSource(ints = {16 * 1024, 64 * 1024})
+    void shouldKeepTheEndOfAMessageOfADenseStreamForTheNext(int bytes) throws Exception {
+        connect(LONG);
+        MemorySegment large = Arena.ofAuto().allocate(bytes);
+        long header = PacketHeader.of(bytes, 0, 0, PacketHeader.FIRST);
+        boolean kept = false;
+        for (int i = 0; !kept && i < 100 * STREAM; i++) {
+            out.clear();
+            out.add(large, 0, bytes);
+            nsUntil(() -> {
+                dropAll();
+                return ends.left().link.send(header, out, MARK) == LinkStatus.COMPLETE;
+            });
+            kept = hasKept();
+        }
+        assertTrue(kept);
+        nsUntil(() -> {
+            dropAll();
+            return !hasKept(); // without any further call
+        });
     }
 
     /** What is left of it to keep would be its end mark, for which the receiver of all the rest then waits. */

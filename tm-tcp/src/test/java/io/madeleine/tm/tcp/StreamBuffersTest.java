@@ -33,6 +33,17 @@ class StreamBuffersTest {
         assertSame(first, buffers.take());
     }
 
+    /** From a target just behind the beginning of a page some processors copy at a fifth of their rate. */
+    @Test
+    void shouldBeginInTheMiddleOfAPage() {
+        for (int bytes : new int[] {4 * KIB, 512 * KIB}) {
+            var buffer = new StreamBuffers(bytes).take();
+            assertEquals(StreamBuffers.BEGIN_BYTES, buffer.memory().address() % (4 * KIB));
+            assertEquals(bytes, buffer.memory().byteSize());
+            assertEquals(bytes, buffer.bytes().capacity());
+        }
+    }
+
     @Test
     void shouldNeverLendABufferToTwo() throws Exception {
         var lent = ConcurrentHashMap.newKeySet();
