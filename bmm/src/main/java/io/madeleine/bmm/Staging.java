@@ -3,39 +3,51 @@ package io.madeleine.bmm;
 import io.madeleine.pmm.spi.Blocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where blocks are copied that may not be referenced: SAFER ones that cannot leave at once, and those in confined
- * memory. The first kilobytes are kept from message to message, more is taken and left to the garbage collector.
+ * memory. The first kilobytes of a message are copied into a piece of the {@link StagingPool}, for more memory is taken that
+ * is left to the garbage collector. Without a copy nothing is held.
  *
  * <p>Ownership: a copy is valid until {@link #reset()}.
  *
  * <p>Threading: confined to whoever packs; the copies may be read by any thread.
  */
 public final class Staging {
-    private static final long KEPT_BYTES = 64 * 1024;
-
-    private final MemorySegment kept = Arena.ofAuto().allocate(KEPT_BYTES, Long.BYTES);
+    private final StagingPool pool;
+    private final int home;
+    private @Nullable MemorySegment piece;
     private long used;
-    private MemorySegment lastSegment = kept;
+    private MemorySegment lastSegment = MemorySegment.NULL;
     private long lastOffset;
-    private boolean holdsMore;
 
-    /** Takes the kept memory. */
-    public Staging() {}
+    /** Takes no memory yet. */
+    public Staging(StagingPool pool) {
+        this.pool = pool;
+        this.home = pool.newHome();
+    }
 
     /** Copies a block; {@link #segment()} and {@link #offset()} then say where to. */
     public void copy(MemorySegment block, long offset, long bytes) {
-        if (bytes <= KEPT_BYTES - used) {
-            lastSegment = kept;
+        if (bytes <= StagingPool.PIECE_BYTES - used) {
+            lastSegment = piece();
             lastOffset = used;
             used += bytes + 7 & -8;
         } else {
             lastSegment = Arena.ofAuto().allocate(bytes, Long.BYTES);
             lastOffset = 0;
-            holdsMore = true;
         }
         Blocks.copy(block, offset, lastSegment, lastOffset, bytes);
+    }
+
+    private MemorySegment piece() {
+        MemorySegment taken = piece;
+        if (taken == null) {
+            taken = pool.take(home);
+            piece = taken;
+        }
+        return taken;
     }
 
     /** The segment of the last copy. */
@@ -51,9 +63,11 @@ public final class Staging {
     /** Forgets all copies. */
     public void reset() {
         used = 0;
-        if (holdsMore) {
-            holdsMore = false;
-            lastSegment = kept; // and the garbage collector has the rest
+        lastSegment = MemorySegment.NULL; // and the garbage collector has what is not the pool's
+        MemorySegment taken = piece;
+        if (taken != null) {
+            piece = null;
+            pool.give(taken, home);
         }
     }
 }

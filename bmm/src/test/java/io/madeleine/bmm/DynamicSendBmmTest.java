@@ -24,7 +24,7 @@ class DynamicSendBmmTest {
     private static final int BYTES = 100_000;
 
     private final Narrow link = new Narrow();
-    private final SendBmm bmm = SendBmm.forLink(link, new SendLedger(), new Staging());
+    private final SendBmm bmm = SendBmm.forLink(link, new SendLedger(), new Staging(new StagingPool()));
 
     private static MemorySegment block(int value) {
         return MemorySegment.ofArray(new byte[BYTES]).fill((byte) value);

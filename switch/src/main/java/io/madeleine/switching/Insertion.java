@@ -4,6 +4,7 @@ import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
 import io.madeleine.bmm.SendLedger;
 import io.madeleine.bmm.Staging;
+import io.madeleine.bmm.StagingPool;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.Region;
@@ -23,7 +24,7 @@ final class Insertion {
 
     private final Thread foreignThread;
     private final SendLedger ledger = new SendLedger();
-    private final Staging staging = new Staging();
+    private final Staging staging;
     private final DeferredBlocks deferred = new DeferredBlocks();
     private final SendBmm[] bmms;
     private int currentLink = NO_LINK;
@@ -33,7 +34,8 @@ final class Insertion {
     private boolean abortMarkUnderWay;
 
     /** Into these links; what a foreign thread may not touch is copied before another than the user has to send it. */
-    Insertion(List<TransmissionLink> links, Thread foreignThread) {
+    Insertion(List<TransmissionLink> links, Thread foreignThread, StagingPool stagingPool) {
+        this.staging = new Staging(stagingPool);
         this.foreignThread = foreignThread;
         this.bmms = links.stream()
                 .map(link -> SendBmm.forLink(link, ledger, staging))

@@ -6,6 +6,7 @@ import io.madeleine.api.LossKind;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
+import io.madeleine.bmm.StagingPool;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
@@ -35,6 +36,7 @@ public final class SwitchedChannel implements Channel {
     private final ProgressEngine engine;
     private final SwitchSettings settings;
     private final @Nullable SwitchedConnection[] byRank;
+    private final StagingPool stagingPool = new StagingPool();
     private final Arrivals arrivals;
     private final TaskRunner taskRunner;
     private final AtomicInteger livePeers = new AtomicInteger();
@@ -80,6 +82,11 @@ public final class SwitchedChannel implements Channel {
 
     String lossContext() {
         return lossContext.get();
+    }
+
+    /** Where the messages of all connections have copies of their blocks. */
+    StagingPool stagingPool() {
+        return stagingPool;
     }
 
     ProgressEngine engine() {

@@ -2,6 +2,7 @@ package io.madeleine.switching;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.madeleine.bmm.StagingPool;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.BufferMode;
@@ -18,7 +19,7 @@ class InsertionTest {
     private static final int ABORTED = PacketHeader.LAST | PacketHeader.ABORT;
 
     private final Full link = new Full();
-    private final Insertion insertion = new Insertion(List.of(link), Thread.currentThread());
+    private final Insertion insertion = new Insertion(List.of(link), Thread.currentThread(), new StagingPool());
 
     @Test
     void shouldSendOneAbortMarkHoweverOftenTheLinkIsFull() {
