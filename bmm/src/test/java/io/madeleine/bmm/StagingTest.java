@@ -68,8 +68,7 @@ class StagingTest {
         large.set(ValueLayout.JAVA_BYTE, StagingPool.PIECE_BYTES, (byte) 7);
         connection.copy(large, 0, large.byteSize());
         assertTrue(connection.segment().byteSize() >= large.byteSize());
-        assertEquals(
-                7, connection.segment().get(ValueLayout.JAVA_BYTE, StagingPool.PIECE_BYTES));
+        assertEquals(7, connection.segment().get(ValueLayout.JAVA_BYTE, StagingPool.PIECE_BYTES));
         long held = pool.heldBytes();
         connection.reset();
         assertEquals(held, pool.heldBytes());

@@ -91,7 +91,7 @@ final class ExplainCommand implements Callable<Integer> {
                     .getErr()
                     .println("mad explain: "
                             + off.map(it -> it.name() + " is off: "
-                                            + it.availability().reason())
+                                            + it.availability().text())
                                     .orElse("no network is on; mad info says why"));
             return Mad.FAILURE;
         }

@@ -39,10 +39,25 @@ final class InfoJson {
     }
 
     private static Map<String, Object> network(Protocol protocol) {
+        Map<String, Object> all = new TreeMap<>(selection(protocol));
+        all.put("reason", protocol.availability().reason());
+        all.put("remedy", protocol.availability().remedy());
+        all.put("details", protocol.availability().details());
+        Map<String, Object> apart = new TreeMap<>();
+        protocol.adaptersApart()
+                .forEach(adapter -> apart.put(
+                        adapter,
+                        protocol.modulesByAdapter().getOrDefault(adapter, List.of()).stream()
+                                .map(InfoJson::module)
+                                .toList()));
+        all.put("transmissionModulesOf", apart);
+        return all;
+    }
+
+    private static Map<String, Object> selection(Protocol protocol) {
         return Map.of(
                 "name", protocol.name(),
                 "on", protocol.on(),
-                "reason", protocol.availability().reason(),
                 "preferred", protocol.preferred(),
                 "adapters", protocol.adapters(),
                 "nativeModules", protocol.nativeModules(),

@@ -10,6 +10,7 @@ import io.madeleine.switching.SelectionTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * A session's description as text.
@@ -48,6 +49,10 @@ final class InfoText {
                         protocol.name(),
                         protocol.on() ? "on" : "off",
                         protocol.availability().reason()));
+        if (!protocol.availability().remedy().isEmpty()) {
+            line("             to mend it: " + protocol.availability().remedy());
+        }
+        protocol.availability().details().forEach(detail -> line("             " + detail));
         if (!protocol.preferred()) {
             line("             auto does not take it: it is not in madeleine.networks");
         }
@@ -60,10 +65,16 @@ final class InfoText {
         for (SessionInfo.Threshold threshold : protocol.thresholds()) {
             line("             %s = %s (%s)".formatted(threshold.key(), threshold.value(), threshold.source()));
         }
-        for (TransmissionCapabilities module : protocol.modules()) {
-            line("             %-12s %s".formatted(module.id(), module.summary()));
-            line("             %-12s %s".formatted("", capabilities(module)));
+        protocol.modules().forEach(this::module);
+        for (String adapter : protocol.adaptersApart()) {
+            line("             adapter " + adapter + " has others:");
+            protocol.modulesByAdapter().getOrDefault(adapter, List.of()).forEach(this::module);
         }
+    }
+
+    private void module(TransmissionCapabilities module) {
+        line("             %-12s %s".formatted(module.id(), module.summary()));
+        line("             %-12s %s".formatted("", capabilities(module)));
     }
 
     private static String capabilities(TransmissionCapabilities module) {
@@ -105,15 +116,20 @@ final class InfoText {
     private void selection(SessionInfo info) {
         List<String[]> rows = new ArrayList<>();
         for (Protocol protocol : info.protocols()) {
-            for (SelectionTable.Row row :
-                    protocol.selection().map(SelectionTable::rows).orElse(List.of())) {
-                rows.add(new String[] {protocol.name(), range(row), row.modes(), row.moduleId(), row.bufferManagement()
-                });
+            addRows(rows, protocol.name(), protocol.selection());
+            for (String adapter : protocol.adaptersApart()) {
+                addRows(rows, protocol.name() + "/" + adapter, protocol.selection(adapter));
             }
         }
         rows.addFirst(new String[] {"", "block", "modes", "module", "buffer management"});
         for (String[] row : rows) {
             line("  %-5s %-22s %-10s %-12s %s".formatted((Object[]) row));
+        }
+    }
+
+    private static void addRows(List<String[]> rows, String name, Optional<SelectionTable> table) {
+        for (SelectionTable.Row row : table.map(SelectionTable::rows).orElse(List.of())) {
+            rows.add(new String[] {name, range(row), row.modes(), row.moduleId(), row.bufferManagement()});
         }
     }
 

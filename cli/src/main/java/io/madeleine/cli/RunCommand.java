@@ -77,7 +77,8 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--no-native",
             description = "Grants native access to no module. By default it is granted to those that the configuration"
-                    + " needs: none, unless it asks for something like epoll.")
+                    + " needs or can use: io.madeleine.linux for single copy where the system permits it, and others"
+                    + " if it asks for something like epoll.")
     boolean noNative;
 
     @Mixin

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.session.LaunchPlan;
 import io.madeleine.session.OnFailure;
+import io.madeleine.session.SessionInfo;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +27,8 @@ class RunCommandTest {
     private static List<String> program(LaunchPlan plan) {
         List<String> java = plan.javaArguments();
         int own = java.indexOf("--add-modules") + 2;
-        return java.subList(own, java.size());
+        int first = java.get(own).startsWith("--enable-native-access=") ? own + 1 : own;
+        return java.subList(first, java.size());
     }
 
     @Test
@@ -65,8 +67,19 @@ class RunCommandTest {
     }
 
     @Test
-    void shouldPutMadeleineOnTheModulePathAndGrantNothingByDefault() {
-        List<String> java = plan("-n", "1", "Main").javaArguments();
+    void shouldGrantTheModuleForSingleCopyNativeAccessByDefaultWhereItIsOfUse() {
+        String grant = "--enable-native-access=io.madeleine.linux";
+        assertEquals(
+                SessionInfo.of(List.of()).nativeModules().contains("io.madeleine.linux"),
+                plan("-n", "1", "Main").javaArguments().contains(grant));
+        assertFalse(plan("-n", "1", "--set", "tm.sci.dma.single-copy=off", "Main")
+                .javaArguments()
+                .contains(grant));
+    }
+
+    @Test
+    void shouldPutMadeleineOnTheModulePathAndGrantNothingIfItIsNotTo() {
+        List<String> java = plan("-n", "1", "--no-native", "Main").javaArguments();
         assertEquals(
                 List.of(
                         "--module-path",

@@ -4,6 +4,7 @@ import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.CopyEngine;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Reads another process's memory with {@code process_vm_readv}: one copy, made by the receiver's processor. The kernel
@@ -34,6 +35,11 @@ public final class ProcessVmEngine implements CopyEngine {
             return Availability.off("the C library of this system has no " + NAME);
         }
         return Availability.on("single copy by " + NAME);
+    }
+
+    @Override
+    public Optional<String> forbidden() {
+        return TracePermission.SYSTEM.forbidden();
     }
 
     @Override

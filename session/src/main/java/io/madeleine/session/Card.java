@@ -25,7 +25,6 @@ import java.util.Optional;
  * @param preference what "auto" prefers there, best first
  * @param channels its channels, ordered by name
  * @param adapters the adapters it has opened
- * @param networks the transmission modules of the networks it has opened
  * @param shared what needs the same value in all processes
  */
 record Card(
@@ -35,16 +34,12 @@ record Card(
         List<String> preference,
         List<ChannelConfig> channels,
         List<AdapterCard> adapters,
-        List<NetworkCard> networks,
         List<SharedSetting> shared) {
-    private static final int FORMAT = 3;
+    private static final int FORMAT = 4;
     private static final int MAX_ENTRIES = 1024;
 
-    /** One adapter: its network, name and address. */
-    record AdapterCard(String network, String adapter, String address) {}
-
-    /** One network: its transmission modules with the thresholds configured there. */
-    record NetworkCard(String network, List<TransmissionCapabilities> modules) {}
+    /** One adapter: its network, name and address, and its transmission modules with the thresholds configured there. */
+    record AdapterCard(String network, String adapter, String address, List<TransmissionCapabilities> modules) {}
 
     /** Writes and reads one part of a card. */
     private interface Writer<T> {
@@ -63,12 +58,11 @@ record Card(
                 .findFirst();
     }
 
-    /** The transmission modules of a network; empty if the process has not opened it. */
-    List<TransmissionCapabilities> modules(String network) {
-        return networks.stream()
-                .filter(card -> card.network.equals(network))
-                .findFirst()
-                .map(NetworkCard::modules)
+    /** The transmission modules with which it serves a channel over a network; empty if it has no adapter for that. */
+    List<TransmissionCapabilities> modules(String network, String channelName) {
+        return channel(channelName)
+                .flatMap(channel -> adapter(network, channel))
+                .map(AdapterCard::modules)
                 .orElse(List.of());
     }
 
@@ -102,10 +96,7 @@ record Card(
             to.writeUTF(adapter.network);
             to.writeUTF(adapter.adapter);
             to.writeUTF(adapter.address);
-        });
-        writeAll(out, networks, (to, network) -> {
-            to.writeUTF(network.network);
-            writeAll(to, network.modules, Card::writeModule);
+            writeAll(to, adapter.modules, Card::writeModule);
         });
         writeAll(out, shared, (to, setting) -> {
             to.writeUTF(setting.key());
@@ -136,8 +127,10 @@ record Card(
                 in.readUTF(),
                 readAll(in, from -> from.readUTF()),
                 readAll(in, from -> new ChannelConfig(from.readUTF(), from.readUTF(), from.readUTF())),
-                readAll(in, from -> new AdapterCard(from.readUTF(), from.readUTF(), from.readUTF())),
-                readAll(in, from -> new NetworkCard(from.readUTF(), readAll(from, Card::readModule))),
+                readAll(
+                        in,
+                        from -> new AdapterCard(
+                                from.readUTF(), from.readUTF(), from.readUTF(), readAll(from, Card::readModule))),
                 readAll(in, from -> new SharedSetting(from.readUTF(), from.readUTF())));
     }
 

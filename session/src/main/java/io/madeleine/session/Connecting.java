@@ -108,7 +108,10 @@ final class Connecting {
         int self = membership.rank();
         Card lower = cards.get(Math.min(self, route.rank()));
         Card higher = cards.get(Math.max(self, route.rank()));
-        return SelectionTable.agree(route.channel(), lower.modules(route.network()), higher.modules(route.network()));
+        return SelectionTable.agree(
+                route.channel(),
+                lower.modules(route.network(), route.channel()),
+                higher.modules(route.network(), route.channel()));
     }
 
     private ConnectionRequest request(Route route, SelectionTable table, long deadlineNs) {

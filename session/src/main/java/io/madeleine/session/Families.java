@@ -223,7 +223,7 @@ final class Families {
         byName.values()
                 .forEach(family ->
                         parts.add(family.name() + " " + (family.availability().on() ? "on" : "off") + " ("
-                                + family.availability().reason() + ")"));
+                                + family.availability().text() + ")"));
         return parts.isEmpty() ? "none" : String.join("; ", parts);
     }
 }

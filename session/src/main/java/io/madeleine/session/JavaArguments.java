@@ -99,8 +99,8 @@ public final class JavaArguments {
                 .orElse(ownPath);
         List<String> modules = new ArrayList<>();
         modules.add(ROOT_MODULE);
-        if (!nativeModules.isEmpty()) {
-            modules.addAll(all(ownPath)); // native libraries come in modules that nobody requires
+        if (nativeModules.stream().anyMatch(module -> !isOurs(module))) {
+            modules.addAll(all(ownPath)); // others' native libraries come in modules that nobody requires
         }
         List<String> all = new ArrayList<>(List.of("--module-path", path, "--add-modules", String.join(",", modules)));
         if (!nativeModules.isEmpty()) {
@@ -108,6 +108,11 @@ public final class JavaArguments {
         }
         all.addAll(arguments);
         return all;
+    }
+
+    /** Whether a module is Madeleine's: those bring no libraries, and are found as services. */
+    private static boolean isOurs(String module) {
+        return module.startsWith(ROOT_MODULE + ".");
     }
 
     /** The names of all modules on a path. */

@@ -85,7 +85,7 @@ final class NamedNetworks {
                                 key(channel, "network"),
                                 "auto or a network that is on; this one is off: "
                                         + families.availability(channel.network())
-                                                .reason() + "; networks: " + families.summary());
+                                                .text() + "; networks: " + families.summary());
             }
         }
     }

@@ -7,8 +7,11 @@ import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.switching.SelectionTable;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -39,7 +42,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      * @param availability whether it can be used, and why or why not
      * @param preferred whether it is in {@code madeleine.networks}, from which "auto" chooses
      * @param adapters its adapters, the default one first; empty if it is off
-     * @param modules its transmission modules in the order of selection; empty if it could not be loaded
+     * @param modules the transmission modules of its default adapter in the order of selection; empty if it could not be loaded
+     * @param modulesByAdapter the same of each adapter, in their order; empty if it is off
      * @param nativeModules the Java modules that need native access for it
      * @param thresholds the settings by which the selection is made
      */
@@ -49,6 +53,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
             boolean preferred,
             List<String> adapters,
             List<TransmissionCapabilities> modules,
+            Map<String, List<TransmissionCapabilities>> modulesByAdapter,
             List<String> nativeModules,
             List<Threshold> thresholds) {
         /** Whether it can be used. */
@@ -59,6 +64,18 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         /** Which transmission module takes which block, between two processes configured alike; empty without modules. */
         public Optional<SelectionTable> selection() {
             return modules.isEmpty() ? Optional.empty() : Optional.of(SelectionTable.of(modules));
+        }
+
+        /** The same over one adapter; empty if the family has no such adapter. */
+        public Optional<SelectionTable> selection(String adapter) {
+            return Optional.ofNullable(modulesByAdapter.get(adapter)).map(SelectionTable::of);
+        }
+
+        /** The adapters whose transmission modules are not those of the default one. */
+        public List<String> adaptersApart() {
+            return adapters.stream()
+                    .filter(adapter -> !modules.equals(modulesByAdapter.get(adapter)))
+                    .toList();
         }
     }
 
@@ -93,12 +110,21 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         List<String> adapters = family.availability().on()
                 ? family.module().map(ProtocolModule::adapterNames).orElse(List.of())
                 : List.of();
+        Map<String, List<TransmissionCapabilities>> modules = new LinkedHashMap<>();
+        family.module()
+                .ifPresent(module ->
+                        adapters.forEach(adapter -> modules.put(adapter, module.transmissionModules(adapter))));
         return new Protocol(
                 family.name(),
                 family.availability(),
                 preferred,
                 List.copyOf(adapters),
-                family.module().map(ProtocolModule::transmissionModules).orElse(List.of()),
+                adapters.isEmpty()
+                        ? family.module()
+                                .map(ProtocolModule::transmissionModules)
+                                .orElse(List.of())
+                        : List.copyOf(modules.values()).getFirst(),
+                Collections.unmodifiableMap(modules),
                 family.module().map(ProtocolModule::nativeModules).orElse(List.of()),
                 family.module().map(ProtocolModule::thresholdKeys).orElse(List.of()).stream()
                         .filter(root::hasPath)

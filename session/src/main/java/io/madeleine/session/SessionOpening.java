@@ -225,14 +225,13 @@ final class SessionOpening {
 
     private List<Card> exchangeCards(Families families, Bootstrap bootstrap, ProcessIdentity self) {
         List<Card.AdapterCard> adapterCards = new ArrayList<>();
-        Map<String, Card.NetworkCard> networkCards = new LinkedHashMap<>();
         adapters.forEach((key, adapter) -> {
             String network = key.substring(0, key.indexOf('/'));
-            adapterCards.add(new Card.AdapterCard(network, adapter.name(), adapter.address()));
-            networkCards.computeIfAbsent(
+            adapterCards.add(new Card.AdapterCard(
                     network,
-                    _ -> new Card.NetworkCard(
-                            network, families.module(network).orElseThrow().transmissionModules()));
+                    adapter.name(),
+                    adapter.address(),
+                    families.module(network).orElseThrow().transmissionModules(adapter.name())));
         });
         Card own = new Card(
                 self,
@@ -241,7 +240,6 @@ final class SessionOpening {
                 config.networks(),
                 config.channels(),
                 adapterCards,
-                List.copyOf(networkCards.values()),
                 SharedSetting.of(config));
         try {
             List<Card> cards = new ArrayList<>();
@@ -283,7 +281,7 @@ final class SessionOpening {
                 .map(Map.Entry::getValue)
                 .findFirst()
                 .orElseGet(() ->
-                        network + " is off: " + families.availability(network).reason());
+                        network + " is off: " + families.availability(network).text());
     }
 
     private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap, Connecting connecting) {

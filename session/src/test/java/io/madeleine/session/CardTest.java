@@ -28,8 +28,9 @@ class CardTest {
             "host",
             List.of("x", "y"),
             List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
-            List.of(new Card.AdapterCard("x", "x0", "address of x0"), new Card.AdapterCard("x", "x1", "address of x1")),
-            List.of(new Card.NetworkCard("x", List.of(SHORT, LONG))),
+            List.of(
+                    new Card.AdapterCard("x", "x0", "address of x0", List.of(SHORT, LONG)),
+                    new Card.AdapterCard("x", "x1", "address of x1", List.of(LONG))),
             List.of(new SharedSetting("madeleine.x", "7")));
 
     @Test
@@ -45,8 +46,10 @@ class CardTest {
                 "x1",
                 CARD.adapter("x", CARD.channel("b").orElseThrow()).orElseThrow().adapter());
         assertTrue(CARD.adapter("y", a).isEmpty());
-        assertEquals(List.of(SHORT, LONG), CARD.modules("x"));
-        assertEquals(List.of(), CARD.modules("y"));
+        assertEquals(List.of(SHORT, LONG), CARD.modules("x", "a"));
+        assertEquals(List.of(LONG), CARD.modules("x", "b"));
+        assertEquals(List.of(), CARD.modules("y", "a"));
+        assertEquals(List.of(), CARD.modules("x", "c"));
         assertTrue(CARD.channel("c").isEmpty());
         assertEquals(Optional.of("7"), CARD.shared("madeleine.x"));
         assertTrue(CARD.shared("madeleine.y").isEmpty());
@@ -75,9 +78,9 @@ class CardTest {
 
     @Test
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
-        List<Card.AdapterCard> many = Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000)));
-        Card large =
-                new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of(), List.of());
+        List<Card.AdapterCard> many =
+                Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000), List.of()));
+        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }

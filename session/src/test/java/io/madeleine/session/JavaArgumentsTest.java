@@ -77,6 +77,19 @@ class JavaArgumentsTest {
     }
 
     @Test
+    void shouldResolveNothingElseForAModuleOfMadeleines() {
+        assertEquals(
+                List.of(
+                        "--module-path",
+                        CORE,
+                        "--add-modules",
+                        "io.madeleine",
+                        "--enable-native-access=io.madeleine.linux",
+                        "Main"),
+                JavaArguments.withMadeleine(List.of("Main"), List.of("io.madeleine.linux"), CORE));
+    }
+
+    @Test
     void shouldGrantNativeAccessToTheNamedModulesAloneAndResolveThoseThatHoldLibraries(@TempDir Path core)
             throws IOException {
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(core.resolve("lib-x.jar")))) {

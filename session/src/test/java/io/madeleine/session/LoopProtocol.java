@@ -39,6 +39,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class LoopProtocol implements ProtocolModule {
     static final AtomicInteger OPEN_ADAPTERS = new AtomicInteger();
 
+    /** How often anybody wanted to know whether the network can be used. */
+    static final AtomicInteger ASKED = new AtomicInteger();
+
     private static final Map<String, Pair> PAIRS = new ConcurrentHashMap<>();
     private static final TransmissionCapabilities STREAM = new TransmissionCapabilities(
             "loop/stream",
@@ -77,17 +80,32 @@ final class LoopProtocol implements ProtocolModule {
 
     @Override
     public Availability availability() {
+        ASKED.incrementAndGet();
         if (config.hasPath("broken")) {
             throw new InternalError("no file");
         }
         return config.hasPath("available") && !config.getBoolean("available")
-                ? Availability.off("told so by tm.loop.available")
+                ? Availability.off("told so by tm.loop.available", "set it to true")
                 : Availability.on("queues of this JVM");
     }
 
     @Override
     public List<TransmissionCapabilities> transmissionModules() {
         return List.of(STREAM);
+    }
+
+    @Override
+    public List<TransmissionCapabilities> transmissionModules(String adapter) {
+        return adapter.equals("loop0")
+                ? transmissionModules()
+                : List.of(new TransmissionCapabilities(
+                        STREAM.id(),
+                        STREAM.bufferMode(),
+                        STREAM.linkMode(),
+                        STREAM.aggregation(),
+                        STREAM.maxBlockBytes(),
+                        STREAM.bufferBytes(),
+                        "other queues"));
     }
 
     @Override

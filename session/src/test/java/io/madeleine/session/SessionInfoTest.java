@@ -41,6 +41,34 @@ class SessionInfoTest {
     }
 
     @Test
+    void shouldDescribeTheTransmissionModulesOfEachAdapter() {
+        SessionInfo.Protocol loop = info(TestSessions.loop()).protocol("loop").orElseThrow();
+        assertEquals(List.of("loop1"), loop.adaptersApart());
+        assertEquals("queues of this JVM", loop.modules().getFirst().summary());
+        assertTrue(loop.selection("loop1")
+                .orElseThrow()
+                .explain(10, SendMode.CHEAPER, ReceiveMode.EXPRESS)
+                .contains("other queues"));
+        assertTrue(loop.selection("loop2").isEmpty());
+    }
+
+    @Test
+    void shouldAskAFamilyOnceWhetherItCanBeUsed() {
+        int before = LoopProtocol.ASKED.get();
+        info(TestSessions.loop());
+        assertEquals(before + 1, LoopProtocol.ASKED.get());
+    }
+
+    @Test
+    void shouldSayWhatMendsAFamilyThatIsOff() {
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tm.loop.available", false);
+        assertEquals(
+                "told so by tm.loop.available; set it to true",
+                info(settings).protocol("loop").orElseThrow().availability().text());
+    }
+
+    @Test
     void shouldSayWhyAFamilyIsOff() {
         Map<String, Object> settings = TestSessions.loop();
         settings.put("tm.loop.available", false);

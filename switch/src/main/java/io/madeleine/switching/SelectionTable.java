@@ -39,7 +39,8 @@ public final class SelectionTable {
 
     /**
      * The table of a connection: the modules that both ends have, in the order and with the thresholds of the end with
-     * the lower rank. The last of them takes blocks of any size.
+     * the lower rank, and with the smaller static buffers of the two: a process may have posted its own before it knew of the
+     * other. The last module takes blocks of any size.
      *
      * @param channel for the error message
      * @throws SessionException if they have no module in common
@@ -48,9 +49,10 @@ public final class SelectionTable {
             String channel, List<TransmissionCapabilities> lowerRank, List<TransmissionCapabilities> higherRank) {
         List<TransmissionCapabilities> common = new ArrayList<>();
         for (TransmissionCapabilities module : lowerRank) {
-            if (higherRank.stream().anyMatch(other -> other.id().equals(module.id()))) {
-                common.add(module);
-            }
+            higherRank.stream()
+                    .filter(other -> other.id().equals(module.id()))
+                    .findFirst()
+                    .ifPresent(other -> common.add(withSmallerBuffer(module, other)));
         }
         if (common.isEmpty()) {
             throw new SessionException(
@@ -59,6 +61,12 @@ public final class SelectionTable {
         }
         common.set(common.size() - 1, common.getLast().withMaxBlockBytes(Long.MAX_VALUE));
         return new SelectionTable(common);
+    }
+
+    private static TransmissionCapabilities withSmallerBuffer(
+            TransmissionCapabilities module, TransmissionCapabilities other) {
+        boolean smaller = other.bufferMode() == module.bufferMode() && other.bufferBytes() < module.bufferBytes();
+        return smaller ? module.withBufferBytes(other.bufferBytes()) : module;
     }
 
     private static List<String> ids(List<TransmissionCapabilities> modules) {

@@ -76,7 +76,8 @@ final class SendHalf implements Step {
         this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
-        this.insertion = new Insertion(links, engine.absentThread(), connection.channel().stagingPool());
+        this.insertion =
+                new Insertion(links, engine.absentThread(), connection.channel().stagingPool());
         this.posted = new PostedMemory(connection, links);
         this.givingUp = new GivingUp(connection, insertion);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));

@@ -3,6 +3,7 @@ package io.madeleine.pmm.spi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Moves bytes out of the memory of another process of this host with a single copy: a system call, or a device to which
@@ -16,6 +17,14 @@ public interface CopyEngine {
 
     /** Whether it can be used in this process, as far as can be told without another; never throws. */
     Availability availability();
+
+    /**
+     * Why the system keeps processes of one user from reading each other, as far as that can be told without native access;
+     * empty if nothing speaks against it. Who starts processes asks it, to grant native access only where it is of use.
+     */
+    default Optional<String> forbidden() {
+        return Optional.empty();
+    }
 
     /** The names of the Java modules that need native access for it, also where they have not got it. */
     List<String> nativeModules();

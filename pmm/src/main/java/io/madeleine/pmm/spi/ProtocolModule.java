@@ -13,15 +13,25 @@ public interface ProtocolModule {
     /** The family's name, as in configuration: {@code tcp}, {@code sci}. */
     String name();
 
-    /** Whether the protocol works here; never throws and does not change anything. */
+    /** Whether the protocol works here; never throws, does not change anything, and is quick, as {@link Availability} says. */
     Availability availability();
 
     /**
-     * The family's transmission modules with the thresholds configured here. The first is the primary one: it accepts
+     * The family's transmission modules with the thresholds configured here, those of the default adapter if adapters differ. The first is the primary one: it accepts
      * the smallest blocks and carries the first packet of every message. A block goes to the first module that accepts
      * its size, so the last one must accept any.
      */
     List<TransmissionCapabilities> transmissionModules();
+
+    /**
+     * The transmission modules of one adapter, where adapters differ: providers of one family have thresholds and buffers of
+     * their own. The family's, unless the driver says otherwise.
+     *
+     * @param adapter one of {@link #adapterNames()}
+     */
+    default List<TransmissionCapabilities> transmissionModules(String adapter) {
+        return transmissionModules();
+    }
 
     /**
      * The full keys of the settings by which the selection is made, and which may be measured on a machine; for information

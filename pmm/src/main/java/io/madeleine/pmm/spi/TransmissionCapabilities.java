@@ -27,6 +27,11 @@ public record TransmissionCapabilities(
         }
     }
 
+    /** The same module with static buffers of another size. */
+    public TransmissionCapabilities withBufferBytes(int bytes) {
+        return new TransmissionCapabilities(id, bufferMode, linkMode, aggregation, maxBlockBytes, bytes, summary);
+    }
+
     /** The same module with another threshold. */
     public TransmissionCapabilities withMaxBlockBytes(long bytes) {
         return new TransmissionCapabilities(id, bufferMode, linkMode, aggregation, bytes, bufferBytes, summary);

@@ -50,18 +50,38 @@ public final class SciPmm implements ProtocolModule {
         Path directory = config.memoryDirectory();
         if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
             return Availability.off(
-                    directory + " is not a writable directory; give one with " + SciConfig.ROOT + ".directory");
+                    directory + " is not a writable directory", "give one with " + SciConfig.ROOT + ".directory");
         }
         if (!directory.getFileSystem().supportedFileAttributeViews().contains("unix")) {
-            return Availability.off("the file system of " + directory + " knows no owners and modes, which keep the"
-                    + " memory from other users");
+            return Availability.off(
+                    "the file system of " + directory + " knows no owners and modes, which keep the"
+                            + " memory from other users",
+                    "give another with " + SciConfig.ROOT + ".directory");
         }
         try (ServerSocketChannel _ = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-            return Availability.on("shared memory of this host in " + directory);
+            return Availability.on("shared memory of this host in " + directory).with(details(directory));
         } catch (IOException | UnsupportedOperationException e) {
             return Availability.off("this system has no Unix-domain sockets, which wake processes: " + e.getMessage());
         } catch (InternalError | LinkageError e) { // of the JDK, when it cannot open its own files
             return Availability.off("no Unix-domain socket, which wakes processes, can be made now: " + e);
+        }
+    }
+
+    private List<String> details(Path directory) {
+        Availability engine = SingleCopy.availability();
+        return List.of(
+                room(directory),
+                config.singleCopy() == SciConfig.SingleCopyUse.OFF
+                        ? "no single copy, by " + SciConfig.ROOT + ".dma.single-copy"
+                        : engine.on() ? engine.reason() : "no single copy of unshared memory: " + engine.text());
+    }
+
+    private static String room(Path directory) {
+        try {
+            return "room in " + directory + ": "
+                    + (Files.getFileStore(directory).getUsableSpace() >> 20) + " MiB";
+        } catch (IOException e) {
+            return "room in " + directory + ": unknown, " + e.getMessage();
         }
     }
 
@@ -106,7 +126,7 @@ public final class SciPmm implements ProtocolModule {
             summary.append("those of Session.allocate read where they lie, others ");
         }
         if (!engine.on()) {
-            summary.append("with no single copy (").append(engine.reason()).append(") but ");
+            summary.append("with no single copy (").append(engine.text()).append(") but ");
         } else if (config.dmaToBytes() > 0) {
             summary.append("by ")
                     .append(engine.reason())
@@ -121,9 +141,10 @@ public final class SciPmm implements ProtocolModule {
 
     @Override
     public List<String> nativeModules() {
-        return config.singleCopy() == SciConfig.SingleCopyUse.ON
-                ? SingleCopy.engine().map(CopyEngine::nativeModules).orElse(List.of())
-                : List.of();
+        return SingleCopy.engine()
+                .filter(engine -> SingleCopy.isWorthAFlag(config, engine))
+                .map(CopyEngine::nativeModules)
+                .orElse(List.of());
     }
 
     @Override

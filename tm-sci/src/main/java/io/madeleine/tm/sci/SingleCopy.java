@@ -15,12 +15,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an adapter has for {@code sci/dma}: the copy engine, if there is one, and the mark by which peers recognise this
- * process's memory. Why single copy is not to be had is said once; everything then goes through cells.
+ * process's memory. Why single copy is not to be had is said once, as a warning where it was demanded; everything then goes
+ * through cells.
  *
  * <p>Threading: thread-safe.
  */
 final class SingleCopy implements AutoCloseable {
     private final Logger logger;
+
+    /** How loudly it is said that there is none: whoever has asked for it wants to know. */
+    private final Logger.Level level;
+
     private final @Nullable CopyEngine engine;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment mark = arena.allocate(ValueLayout.JAVA_LONG);
@@ -35,6 +40,7 @@ final class SingleCopy implements AutoCloseable {
 
     private SingleCopy(
             Logger logger,
+            Logger.Level level,
             @Nullable CopyEngine engine,
             SharedBlocks blocks,
             SessionDirectory directory,
@@ -43,6 +49,7 @@ final class SingleCopy implements AutoCloseable {
         this.blocks = blocks;
         this.directory = directory;
         this.logger = logger;
+        this.level = level;
         this.engine = engine;
         this.maxBytes = maxBytes;
         this.offloadFromBytes = offloadFromBytes;
@@ -52,18 +59,20 @@ final class SingleCopy implements AutoCloseable {
 
     static SingleCopy of(SciConfig config, SessionDirectory directory, SharedBlocks blocks, Logger logger) {
         if (!isWanted(config)) {
-            return new SingleCopy(logger, null, blocks, directory, 0, Long.MAX_VALUE);
+            return new SingleCopy(logger, Logger.Level.DEBUG, null, blocks, directory, 0, Long.MAX_VALUE);
         }
         Availability availability = availability();
+        boolean demanded = config.singleCopy() == SciConfig.SingleCopyUse.ON;
         SingleCopy found = new SingleCopy(
                 logger,
+                demanded ? Logger.Level.WARNING : Logger.Level.DEBUG,
                 availability.on() ? engine().orElse(null) : null,
                 blocks,
                 directory,
                 config.dmaToBytes(),
                 config.dmaOffloadFromBytes());
-        if (!availability.on() && config.singleCopy() == SciConfig.SingleCopyUse.ON) {
-            found.warnOnce("in this process: " + availability.reason());
+        if (!availability.on() && demanded) {
+            found.warnOnce("in this process: " + availability.text());
         }
         return found;
     }
@@ -77,6 +86,15 @@ final class SingleCopy implements AutoCloseable {
         };
     }
 
+    /** Whether processes are to be started so that they may use the engine: where "auto" would only be refused, they are not. */
+    static boolean isWorthAFlag(SciConfig config, CopyEngine engine) {
+        return switch (config.singleCopy()) {
+            case ON -> true;
+            case OFF -> false;
+            case AUTO -> config.dmaToBytes() > 0 && engine.forbidden().isEmpty();
+        };
+    }
+
     /** From which size on blocks of messages are in memory that peers can map; {@link Long#MAX_VALUE} if none are. */
     static long sharesFromBytes(SciConfig config) {
         return isWanted(config) && config.sharedBlocks() ? config.dmaFromBytes() : Long.MAX_VALUE;
@@ -84,7 +102,13 @@ final class SingleCopy implements AutoCloseable {
 
     /** The engine of this system, whether or not it can be used here. */
     static Optional<CopyEngine> engine() {
-        return ServiceLoader.load(CopyEngine.class, SingleCopy.class.getClassLoader())
+        return Engine.FOUND;
+    }
+
+    /** Looked for once. */
+    private static final class Engine {
+        static final Optional<CopyEngine> FOUND = ServiceLoader.load(
+                        CopyEngine.class, SingleCopy.class.getClassLoader())
                 .findFirst();
     }
 
@@ -140,7 +164,7 @@ final class SingleCopy implements AutoCloseable {
     private void warnOnce(String what) {
         if (warned.compareAndSet(false, true)) {
             logger.log(
-                    Logger.Level.WARNING,
+                    level,
                     "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; "
                             + SciConfig.ROOT + ".dma.single-copy = off says that this is known");
         }

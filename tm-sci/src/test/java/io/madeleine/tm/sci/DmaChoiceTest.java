@@ -1,10 +1,15 @@
 package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.CopyEngine;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Whether large blocks are read by single copy; run with native access and without. */
@@ -42,8 +47,49 @@ class DmaChoiceTest {
     }
 
     @Test
-    void shouldWantNativeAccessOnlyWhereThatIsAskedFor() {
-        assertEquals(List.of(), new SciPmm(Side.settings("")).nativeModules());
-        assertEquals(List.of("io.madeleine.linux"), new SciPmm(Side.settings("dma.single-copy = on")).nativeModules());
+    void shouldWantNativeAccessWhereItIsAskedForAndByDefaultWhereTheSystemPermitsToReadAnother() {
+        boolean permitted = SingleCopy.engine().orElseThrow().forbidden().isEmpty();
+        List<String> needed = List.of("io.madeleine.linux");
+        assertEquals(permitted ? needed : List.of(), nativeModules(""));
+        assertEquals(needed, nativeModules("dma.single-copy = on"));
+        assertEquals(List.of(), nativeModules("dma.single-copy = off"));
+        assertEquals(List.of(), nativeModules("dma.to = none"));
+    }
+
+    @Test
+    void shouldNotWantNativeAccessByDefaultWhereTheSystemForbidsToReadAnother() {
+        CopyEngine engine = SingleCopy.engine().orElseThrow();
+        CopyEngine forbidden = new CopyEngine() {
+            @Override
+            public String name() {
+                return engine.name();
+            }
+
+            @Override
+            public Availability availability() {
+                return engine.availability();
+            }
+
+            @Override
+            public Optional<String> forbidden() {
+                return Optional.of("not here");
+            }
+
+            @Override
+            public List<String> nativeModules() {
+                return engine.nativeModules();
+            }
+
+            @Override
+            public Reader open(long pid, Arena arena) {
+                return engine.open(pid, arena);
+            }
+        };
+        assertFalse(SingleCopy.isWorthAFlag(Side.settings(""), forbidden));
+        assertTrue(SingleCopy.isWorthAFlag(Side.settings("dma.single-copy = on"), forbidden));
+    }
+
+    private static List<String> nativeModules(String settings) {
+        return new SciPmm(Side.settings(settings)).nativeModules();
     }
 }

@@ -135,8 +135,7 @@ class SciConfigTest {
         assertEquals("switched off by madeleine.tm.sci.enabled", off.reason());
         var nowhere = new SciPmm(read("madeleine.tm.sci.directory = /no/such/place")).availability();
         assertEquals(
-                "/no/such/place is not a writable directory; give one with madeleine.tm.sci.directory",
-                nowhere.reason());
+                "/no/such/place is not a writable directory; give one with madeleine.tm.sci.directory", nowhere.text());
     }
 
     @Test

@@ -50,16 +50,26 @@ public final class TcpPmm implements ProtocolModule {
                 .or(() -> noTls)
                 .map(Availability::off)
                 .orElseGet(() -> Availability.on("sockets through " + io.title()
-                        + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")
-                        + (config.tls().enabled()
-                                ? ", TLS 1.3 with certificates at both ends, "
-                                        + TlsEngines.describe(config.tls().engine())
-                                : "")
-                        + new SocketTable()
-                                .unavailable()
-                                .map(reason -> "; links cut while bytes are under way are found by the kernel alone: "
-                                        + reason)
-                                .orElse("")));
+                                + (config.io().equals(TcpConfig.AUTO) ? " (chosen by io = auto)" : "")
+                                + (config.tls().enabled()
+                                        ? ", TLS 1.3 with certificates at both ends, "
+                                                + TlsEngines.describe(
+                                                        config.tls().engine())
+                                        : ""))
+                        .with(details()));
+    }
+
+    private List<String> details() {
+        List<String> details = new ArrayList<>();
+        config.adapters()
+                .forEach((name, adapter) -> details.add("adapter " + name + ": listens at "
+                        + adapter.bind() + ", port " + (adapter.port() == 0 ? "any" : adapter.port())
+                        + ", is called at " + adapter.advertise()));
+        new SocketTable()
+                .unavailable()
+                .ifPresent(reason ->
+                        details.add("links cut while bytes are under way are found by the kernel alone: " + reason));
+        return details;
     }
 
     private TcpIo chosen() {
