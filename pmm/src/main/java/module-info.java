@@ -9,4 +9,6 @@ module io.madeleine.pmm {
     exports io.madeleine.pmm;
     exports io.madeleine.pmm.handshake;
     exports io.madeleine.pmm.spi;
+
+    uses io.madeleine.pmm.spi.DescriptorPoller;
 }

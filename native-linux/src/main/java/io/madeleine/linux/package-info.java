@@ -1,4 +1,4 @@
-/** What Linux offers beyond the JDK: {@code process_vm_readv} and huge pages, through {@code java.lang.foreign}. */
+/** What Linux offers beyond the JDK: {@code process_vm_readv}, huge pages and {@code poll}, through {@code java.lang.foreign}. */
 @NullMarked
 package io.madeleine.linux;
 

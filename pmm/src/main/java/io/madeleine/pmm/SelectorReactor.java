@@ -1,5 +1,6 @@
 package io.madeleine.pmm;
 
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.Reactor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,15 +20,18 @@ import java.util.function.Consumer;
  * <p>Threading: as {@link Reactor} says.
  */
 public final class SelectorReactor implements Reactor {
+    private static final BooleanSupplier ALWAYS = () -> true;
+
     private final Selector selector;
     private final TimedSelector timed;
+    private final WatchedDescriptors descriptors = new WatchedDescriptors(this::wakeUp);
     private final Consumer<SelectionKey> dispatch = SelectorReactor::dispatch;
     private final Consumer<SelectionKey> dispatchIfAllowed = this::dispatchIfAllowed;
 
     /** Whether a thread is within the selector, which keeps others waiting for as long as its own wait takes. */
     private final AtomicBoolean selecting = new AtomicBoolean();
 
-    private BooleanSupplier mayHandle = () -> true; // of the thread within
+    private BooleanSupplier mayHandle = ALWAYS; // of the thread within
 
     /** Opens the selector. */
     public SelectorReactor() {
@@ -63,6 +67,16 @@ public final class SelectorReactor implements Reactor {
         }
     }
 
+    @Override
+    public Availability descriptors() {
+        return WatchedDescriptors.availability();
+    }
+
+    @Override
+    public Registration registerDescriptor(int descriptor, int operations, ReadyHandler handler) {
+        return descriptors.register(descriptor, operations, handler);
+    }
+
     private static void dispatch(SelectionKey key) {
         try {
             if (key.isValid()) {
@@ -85,7 +99,7 @@ public final class SelectorReactor implements Reactor {
             return 0;
         }
         try {
-            return selector.selectNow(dispatch);
+            return selector.selectNow(dispatch) + descriptors.poll();
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
         } finally {
@@ -95,19 +109,21 @@ public final class SelectorReactor implements Reactor {
 
     @Override
     public int sleep(long timeoutNs) {
-        return sleep(timeoutNs, dispatch);
+        return sleep(timeoutNs, dispatch, ALWAYS);
     }
 
     @Override
     public int sleep(long timeoutNs, BooleanSupplier allowed) {
         mayHandle = allowed;
-        return sleep(timeoutNs, dispatchIfAllowed);
+        return sleep(timeoutNs, dispatchIfAllowed, allowed);
     }
 
-    private int sleep(long timeoutNs, Consumer<SelectionKey> action) {
+    private int sleep(long timeoutNs, Consumer<SelectionKey> action, BooleanSupplier allowed) {
         selecting.set(true);
+        descriptors.arm();
         try {
-            return timed.select(action, timeoutNs);
+            int handled = timed.select(action, timeoutNs);
+            return descriptors.disarm() && allowed.getAsBoolean() ? handled + descriptors.poll() : handled;
         } catch (IOException e) {
             throw new UncheckedIOException("selecting failed", e);
         } finally {
@@ -127,6 +143,7 @@ public final class SelectorReactor implements Reactor {
 
     @Override
     public void close() {
+        descriptors.close();
         timed.close();
         try {
             selector.close();

@@ -1,6 +1,8 @@
 package io.madeleine.pmm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.spi.Reactor;
@@ -86,6 +88,16 @@ class SelectorReactorTest {
         assertEquals(1, events.get());
         assertEquals(1, reactor.poll());
         assertEquals(2, events.get());
+    }
+
+    @Test
+    void shouldSayWhatItTakesToWatchARawDescriptor() {
+        assertFalse(reactor.descriptors().on());
+        assertTrue(reactor.descriptors().reason().contains("io.madeleine.linux"));
+        UnsupportedOperationException refused = assertThrows(
+                UnsupportedOperationException.class,
+                () -> reactor.registerDescriptor(0, SelectionKey.OP_READ, _ -> events.incrementAndGet()));
+        assertEquals(reactor.descriptors().reason(), refused.getMessage());
     }
 
     @Test

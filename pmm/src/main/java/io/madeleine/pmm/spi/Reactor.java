@@ -19,6 +19,26 @@ public interface Reactor extends AutoCloseable {
      */
     Registration register(SelectableChannel channel, int operations, ReadyHandler handler);
 
+    /** Whether {@link #registerDescriptor} can be called, and if not, why and what mends it. */
+    default Availability descriptors() {
+        return Availability.off("this reactor watches channels of the JDK alone");
+    }
+
+    /**
+     * Watches a raw file descriptor, such as one to wait on for a NIC's completions.
+     *
+     * <p>Ownership: the descriptor is its owner's, who cancels before closing it, and registers it once at a time.
+     *
+     * @param operations {@link java.nio.channels.SelectionKey#OP_READ}, {@code OP_WRITE}, or both or neither
+     * @param handler called with the operations that are ready, as often as they are (level-triggered); of a descriptor that is
+     *     broken, with all that are watched for
+     * @throws UnsupportedOperationException unless {@link #descriptors()}; who needs to be woken nevertheless has itself polled
+     *     by a {@link Demand}
+     */
+    default Registration registerDescriptor(int descriptor, int operations, ReadyHandler handler) {
+        throw new UnsupportedOperationException(descriptors().reason());
+    }
+
     /** Handles what is ready, without waiting; returns how many events that was. */
     int poll();
 

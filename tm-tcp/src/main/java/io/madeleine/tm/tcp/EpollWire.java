@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EpollWire implements Wire, EpollIoHandle {
     /** Watches for nothing. Netty cannot change a registration once it was NONE; this tells of an error once at most. */
-    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLET;
+    static final EpollIoOps NOTHING = EpollIoOps.EPOLLET;
 
     private final Socket socket;
     private final LeaderEventLoop loop;

@@ -1,11 +1,14 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.WatchedDescriptors;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.Reactor;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.nio.channels.SelectableChannel;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -21,6 +24,8 @@ final class NettyReactor implements Reactor {
     private final LeaderEventLoop loop;
     private final TcpIo io;
     private final ForwardingSelector forwarding;
+    private final WatchedDescriptors descriptors = new WatchedDescriptors(this::wakeUp);
+    private final AtomicBoolean lookingAtDescriptors = new AtomicBoolean();
     private final Optional<EventLoopGroup> ownThread;
     private final EventLoop channels;
 
@@ -74,13 +79,43 @@ final class NettyReactor implements Reactor {
     }
 
     @Override
+    public Availability descriptors() {
+        return io == TcpIo.EPOLL
+                ? Availability.on("raw file descriptors by " + io.title())
+                : WatchedDescriptors.availability();
+    }
+
+    @Override
+    public Registration registerDescriptor(int descriptor, int operations, ReadyHandler handler) {
+        if (io != TcpIo.EPOLL) {
+            return descriptors.register(descriptor, operations, handler);
+        }
+        WatchedDescriptor watched = new WatchedDescriptor(loop, descriptor, operations, handler);
+        watched.register();
+        return watched;
+    }
+
+    @Override
     public int poll() {
-        return loop.runNow();
+        return loop.runNow() + pollDescriptors();
+    }
+
+    private int pollDescriptors() {
+        if (!lookingAtDescriptors.compareAndSet(false, true)) {
+            return 0;
+        }
+        try {
+            return descriptors.poll();
+        } finally {
+            lookingAtDescriptors.set(false);
+        }
     }
 
     @Override
     public int sleep(long timeoutNs) {
-        return loop.runBlocking(timeoutNs);
+        descriptors.arm();
+        int handled = loop.runBlocking(timeoutNs);
+        return descriptors.disarm() ? handled + pollDescriptors() : handled;
     }
 
     @Override
@@ -88,7 +123,9 @@ final class NettyReactor implements Reactor {
         if (!asksBeforeHandling()) {
             throw new UnsupportedOperationException("what Netty's epoll waits for it handles");
         }
-        return loop.runBlocking(timeoutNs, mayHandle);
+        descriptors.arm();
+        int handled = loop.runBlocking(timeoutNs, mayHandle);
+        return descriptors.disarm() && mayHandle.getAsBoolean() ? handled + pollDescriptors() : handled;
     }
 
     /** Netty's epoll handles in one go what it waits for. */
@@ -109,6 +146,7 @@ final class NettyReactor implements Reactor {
 
     @Override
     public void close() {
+        descriptors.close();
         forwarding.close();
         ownThread.ifPresent(NettyReactor::shutDown);
         loop.close();

@@ -11,6 +11,7 @@ import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.nio.NioIoHandle;
 import io.netty.channel.nio.NioIoOps;
+import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -123,6 +124,71 @@ class NettyReactorTest {
 
         @Override
         public void close() {}
+    }
+
+    @Test
+    void shouldKeepTheTimeOfASleepToAFractionOfAMillisecond() {
+        long leastNs = Long.MAX_VALUE;
+        for (int i = 0; i < 100 && leastNs > 800_000; i++) { // the machine may be busy
+            reactor.poll();
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < 300_000) {
+                reactor.sleep(300_000 - (System.nanoTime() - startNs));
+            }
+            leastNs = Math.min(leastNs, System.nanoTime() - startNs);
+        }
+        assertTrue(leastNs < 800_000, leastNs + " ns");
+    }
+
+    @Test
+    void shouldWatchARawDescriptorWhereItCanAndElseSayWhatItTakes() throws IOException {
+        int[] rings = {0};
+        if (Pair.io() != TcpIo.EPOLL) { // the module that can is not on the path
+            assertTrue(
+                    reactor.descriptors().reason().contains("io.madeleine.linux"),
+                    reactor.descriptors().reason());
+            assertThrows(
+                    UnsupportedOperationException.class, () -> reactor.registerDescriptor(0, OP_READ, _ -> rings[0]++));
+            return;
+        }
+        assertTrue(reactor.descriptors().on(), reactor.descriptors().reason());
+        FileDescriptor[] ends = FileDescriptor.pipe();
+        ByteBuffer one = ByteBuffer.allocateDirect(1);
+        Reactor.Registration registration = reactor.registerDescriptor(ends[0].intValue(), OP_READ, ready -> {
+            assertEquals(OP_READ, ready);
+            rings[0]++;
+        });
+        settle();
+        assertEquals(0, rings[0]);
+        for (int i = 1; i <= 3; i++) {
+            after50ms(() -> write(ends[1], one));
+            int before = rings[0];
+            long startNs = System.nanoTime();
+            while (rings[0] == before && System.nanoTime() - startNs < LONG_NS) {
+                reactor.sleep(LONG_NS);
+            }
+            assertTrue(System.nanoTime() - startNs < LONG_NS);
+            reactor.poll();
+            assertTrue(rings[0] > before + 1, "it is ready still");
+            ends[0].read(one, 0, 1);
+        }
+        int before = rings[0];
+        write(ends[1], one);
+        registration.operations(0);
+        reactor.poll();
+        assertEquals(before, rings[0]);
+        registration.cancel();
+        reactor.poll();
+        ends[0].close();
+        ends[1].close();
+    }
+
+    private static void write(FileDescriptor end, ByteBuffer bytes) {
+        try {
+            end.write(bytes, 0, 1);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

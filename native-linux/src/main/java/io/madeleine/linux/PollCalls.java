@@ -1,0 +1,95 @@
+package io.madeleine.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The downcalls for waiting on descriptors. Its class is not to be initialised where native access is not granted.
+ *
+ * <pre>
+ *   int poll(struct pollfd *fds, nfds_t nfds, int timeout)
+ *   int eventfd(unsigned int initval, int flags)
+ *   ssize_t read(int fd, void *buf, size_t count)
+ *   ssize_t write(int fd, const void *buf, size_t count)
+ *   int close(int fd)
+ * </pre>
+ *
+ * <p>Threading: stateless.
+ */
+final class PollCalls {
+    private static final int NON_BLOCKING_CLOSED_BY_EXEC = 0x800 | 0x80000;
+
+    private static final MethodHandle POLL =
+            handle("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle EVENTFD = handle("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle READ =
+            handle("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle WRITE =
+            handle("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+
+    private PollCalls() {}
+
+    @SuppressWarnings("restricted") // what this module is for
+    private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor);
+    }
+
+    /** How many are ready; below 0 if the call failed, as when a signal came. */
+    static int poll(MemorySegment descriptors, long count, int timeoutMs) {
+        try {
+            return (int) POLL.invokeExact(descriptors, count, timeoutMs);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    /** A descriptor that counts, without waiting; below 0 if the system has none. */
+    static int eventDescriptor() {
+        try {
+            return (int) EVENTFD.invokeExact(0, NON_BLOCKING_CLOSED_BY_EXEC);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    static void read(int descriptor, MemorySegment target) {
+        try {
+            long _ = (long) READ.invokeExact(descriptor, target, target.byteSize());
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    static void write(int descriptor, MemorySegment source) {
+        try {
+            long _ = (long) WRITE.invokeExact(descriptor, source, source.byteSize());
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    static void close(int descriptor) {
+        try {
+            int _ = (int) CLOSE.invokeExact(descriptor);
+        } catch (Throwable e) {
+            throw wrong(e);
+        }
+    }
+
+    private static RuntimeException wrong(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException known
+                ? known
+                : new IllegalStateException("a downcall threw what none throws", e);
+    }
+}

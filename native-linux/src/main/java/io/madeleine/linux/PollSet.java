@@ -1,0 +1,112 @@
+package io.madeleine.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import io.madeleine.pmm.spi.DescriptorPoller;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SelectionKey;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A set of descriptors for {@code poll(2)}; the first place is that of an event descriptor, which ends waits.
+ *
+ * <p>Threading: as {@link DescriptorPoller.Poll} says. The memory it polls with is its last user's until that has closed it.
+ */
+final class PollSet implements DescriptorPoller.Poll {
+    /** struct pollfd: int descriptor, short events, short events that have come. */
+    private static final long ENTRY_BYTES = 8;
+
+    private static final long EVENTS_OFFSET = 4;
+    private static final long RETURNED_OFFSET = 6;
+    private static final short IN = 0x1;
+    private static final short OUT = 0x4;
+    private static final short BROKEN = 0x8 | 0x10 | 0x20; // error, hang-up, no such descriptor
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment one = arena.allocate(JAVA_LONG);
+    private final MemorySegment counter = arena.allocate(JAVA_LONG);
+    private final int event;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private MemorySegment entries;
+    private int count = 1;
+
+    PollSet() {
+        event = PollCalls.eventDescriptor();
+        if (event < 0) {
+            arena.close();
+            throw new UncheckedIOException(
+                    "cannot open an event descriptor",
+                    new IOException("is the limit of open files reached (ulimit -n)?"));
+        }
+        one.set(JAVA_LONG, 0, 1);
+        entries = arena.allocate(ENTRY_BYTES, ENTRY_BYTES);
+        enter(0, event, IN);
+    }
+
+    private void enter(int place, int descriptor, short events) {
+        entries.set(JAVA_INT, place * ENTRY_BYTES, descriptor);
+        entries.set(JAVA_SHORT, place * ENTRY_BYTES + EVENTS_OFFSET, events);
+        entries.set(JAVA_SHORT, place * ENTRY_BYTES + RETURNED_OFFSET, (short) 0);
+    }
+
+    @Override
+    public void watch(int[] descriptors, int[] operations) {
+        int needed = descriptors.length + 1;
+        if (entries.byteSize() < needed * ENTRY_BYTES) {
+            entries = arena.allocate(2 * needed * ENTRY_BYTES, ENTRY_BYTES);
+            enter(0, event, IN);
+        }
+        for (int i = 0; i < descriptors.length; i++) {
+            // one that is watched for nothing would still tell that it is broken: a negative one is passed over
+            enter(i + 1, operations[i] == 0 ? -1 : descriptors[i], events(operations[i]));
+        }
+        count = needed;
+    }
+
+    private static short events(int operations) {
+        return (short) (((operations & SelectionKey.OP_READ) != 0 ? IN : 0)
+                | ((operations & SelectionKey.OP_WRITE) != 0 ? OUT : 0));
+    }
+
+    @Override
+    public int poll(boolean waits) {
+        int ready = PollCalls.poll(entries, count, waits ? -1 : 0);
+        if (ready <= 0) {
+            for (int i = 0; i < count; i++) {
+                entries.set(JAVA_SHORT, i * ENTRY_BYTES + RETURNED_OFFSET, (short) 0);
+            }
+            return 0;
+        }
+        if (entries.get(JAVA_SHORT, RETURNED_OFFSET) != 0) {
+            PollCalls.read(event, counter);
+            return ready - 1;
+        }
+        return ready;
+    }
+
+    @Override
+    public int ready(int index) {
+        long place = (index + 1) * ENTRY_BYTES;
+        short returned = entries.get(JAVA_SHORT, place + RETURNED_OFFSET);
+        short seen = (returned & BROKEN) != 0 ? entries.get(JAVA_SHORT, place + EVENTS_OFFSET) : returned;
+        return ((seen & IN) != 0 ? SelectionKey.OP_READ : 0) | ((seen & OUT) != 0 ? SelectionKey.OP_WRITE : 0);
+    }
+
+    @Override
+    public void wakeUp() {
+        PollCalls.write(event, one);
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            PollCalls.close(event);
+            arena.close();
+        }
+    }
+}
