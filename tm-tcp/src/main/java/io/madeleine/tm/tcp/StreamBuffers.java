@@ -11,23 +11,14 @@ import java.nio.ByteBuffer;
  * <p>Threading: thread-safe, lock-free; a buffer belongs to whoever took it until it is given back.
  */
 final class StreamBuffers {
-    private static final int PAGE_BYTES = 4096;
-
-    /**
-     * Where in a page a buffer begins. What the kernel has received mostly begins at the beginning of one; where the target lies 1 to
-     * 31 bytes behind the source, pages aside, some processors (AMD, by "rep movsb") copy at a fifth of their rate, and malloc puts
-     * large pieces 16 bytes behind the beginning of a page.
-     */
-    static final int BEGIN_BYTES = PAGE_BYTES / 2;
-
     private final Pool<StreamBuffer> pool;
 
-    /** A buffer outside the heap, as the kernel wants it and as a segment. */
+    /** A buffer outside the heap, as the kernel wants it and as a segment; it begins where the kernel's copies are fast. */
     record StreamBuffer(ByteBuffer bytes, MemorySegment memory) {
         static StreamBuffer of(int capacityBytes) {
-            ByteBuffer bytes = ByteBuffer.allocateDirect(BEGIN_BYTES + capacityBytes + 2 * PAGE_BYTES)
-                    .alignedSlice(PAGE_BYTES)
-                    .slice(BEGIN_BYTES, capacityBytes);
+            ByteBuffer bytes = ByteBuffer.allocateDirect(SlowCopy.AWAY_BYTES + capacityBytes + 2 * SlowCopy.PAGE_BYTES)
+                    .alignedSlice(SlowCopy.PAGE_BYTES)
+                    .slice(SlowCopy.AWAY_BYTES, capacityBytes);
             return new StreamBuffer(bytes, MemorySegment.ofBuffer(bytes));
         }
     }

@@ -115,7 +115,10 @@ final class StreamReceiver {
 
     private boolean goesInPlace(BufferGroup group, long maxBytes) {
         return Math.min(group.bytes(0), maxBytes) >= inPlaceFromBytes
-                && group.segment(0).isNative();
+                && group.segment(0).isNative()
+                && !SlowCopy.toBehind(
+                        Long.BYTES + PacketHeader.payloadBytes(front) - leftBytes,
+                        group.segment(0).address() + group.offset(0));
     }
 
     /** Reads into the group's block in front; returns how many bytes. The buffer is empty. */

@@ -42,6 +42,7 @@ final class StreamSender {
     private boolean inPlace;
 
     private boolean written;
+    private long packetBytes;
 
     StreamSender(Wire wire, TcpConfig.StreamConfig config, StreamBuffers buffers) {
         this.wire = wire;
@@ -59,6 +60,7 @@ final class StreamSender {
     int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         written = false;
         if (!underWay) {
+            packetBytes = Long.BYTES + group.remainingBytes();
             staged.addLong(header);
             underWay = true;
             inPlace = false;
@@ -139,7 +141,10 @@ final class StreamSender {
     }
 
     private boolean goesInPlace(BufferGroup group) {
-        return group.bytes(0) >= inPlaceFromBytes && group.segment(0).isNative();
+        return group.bytes(0) >= inPlaceFromBytes
+                && group.segment(0).isNative()
+                && !SlowCopy.toBehind(
+                        group.segment(0).address() + group.offset(0), packetBytes - group.remainingBytes());
     }
 
     /** Writes the whole segments there are; returns whether the wire has taken them. */

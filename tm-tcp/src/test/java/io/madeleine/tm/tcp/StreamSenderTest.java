@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is written at a time, as the wire sees it. */
@@ -32,6 +33,7 @@ class StreamSenderTest {
     private static final class CountingWire implements Wire {
         private final ByteArrayOutputStream written = new ByteArrayOutputStream();
         private final List<Integer> writes = new ArrayList<>();
+        private MemorySegment last = MemorySegment.NULL;
 
         @Override
         public boolean reachesUserMemory() {
@@ -46,6 +48,7 @@ class StreamSenderTest {
         @Override
         public int write(ByteBuffer source) {
             writes.add(source.remaining());
+            last = MemorySegment.ofBuffer(source);
             byte[] bytes = new byte[source.remaining()];
             source.get(bytes);
             written.writeBytes(bytes);
@@ -107,5 +110,21 @@ class StreamSenderTest {
     void shouldTakeOneWriteForHeaderBlockAndEndMark(int bytes) throws Exception {
         send(bytes, false);
         assertEquals(MESSAGES, wire.writes.size());
+    }
+
+    /** The kernel's page begins with the header, so that the block lies 8 bytes behind where it is in the user's memory. */
+    @ParameterizedTest
+    @CsvSource({"0, false", "4080, false", "8, true", "16, true", "2048, true"})
+    void shouldWriteALargeBlockInPlaceUnlessTheKernelWouldCopyItSlowly(int behindPage, boolean inPlace)
+            throws Exception {
+        int bytes = 512 * KIB;
+        MemorySegment block = Arena.ofAuto()
+                .allocate(bytes + SlowCopy.PAGE_BYTES, SlowCopy.PAGE_BYTES)
+                .asSlice(behindPage, bytes);
+        BufferGroup group = new BufferGroup();
+        group.add(block, 0, bytes);
+        assertEquals(
+                LinkStatus.COMPLETE, sender.send(PacketHeader.of(bytes, 0, 0, PacketHeader.FIRST), group, 0, false));
+        assertEquals(inPlace, block.asOverlappingSlice(wire.last).isPresent());
     }
 }
