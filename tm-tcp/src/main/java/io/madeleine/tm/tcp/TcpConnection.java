@@ -117,7 +117,6 @@ final class TcpConnection implements ProtocolConnection {
     /** The link has sent, and the kernel has not taken it all or it has. */
     void sent(boolean pending) {
         path.sent();
-        progress.sent();
         attention.sent(pending);
     }
 

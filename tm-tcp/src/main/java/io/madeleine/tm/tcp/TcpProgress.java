@@ -14,9 +14,6 @@ final class TcpProgress implements ProgressSource {
     /** While the engine spins, cold connections are looked at so often: a select costs about a microsecond. */
     private static final long SELECT_NS = 25_000;
 
-    /** For so long it is put off until something has been sent: the answer cannot be there yet, so that nobody waits for the select. */
-    private static final long LATEST_SELECT_NS = 2 * SELECT_NS;
-
     private static final int MOST_REARMED = 16;
 
     private final NettyReactor reactor;
@@ -27,9 +24,6 @@ final class TcpProgress implements ProgressSource {
     private volatile TcpConnection[] connections = {};
     private volatile boolean look;
     private volatile boolean armed;
-
-    /** Whether something has been sent since the last round; a hint. */
-    private boolean hasSent;
 
     // the leader's
     private TcpConnection[] hot = new TcpConnection[4];
@@ -81,13 +75,6 @@ final class TcpProgress implements ProgressSource {
         }
     }
 
-    /** Something has been sent; any thread. */
-    void sent() {
-        if (!hasSent) {
-            hasSent = true;
-        }
-    }
-
     /** Has a connection read in each round. */
     void heat(TcpConnection connection) {
         if (!connection.attention().isHot()) {
@@ -111,11 +98,7 @@ final class TcpProgress implements ProgressSource {
                 hot[hotCount] = null;
             }
         }
-        boolean awaitsAnswer = hasSent;
-        if (awaitsAnswer) {
-            hasSent = false;
-        }
-        if (nowNs - selectedNs >= (awaitsAnswer ? SELECT_NS : LATEST_SELECT_NS) && hotCount < connections.length) {
+        if (nowNs - selectedNs >= SELECT_NS && hotCount < connections.length) {
             selectedNs = nowNs;
             work += reactor.poll();
         }
