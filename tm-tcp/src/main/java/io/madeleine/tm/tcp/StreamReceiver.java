@@ -116,7 +116,12 @@ final class StreamReceiver {
     private boolean goesInPlace(BufferGroup group, long maxBytes) {
         return Math.min(group.bytes(0), maxBytes) >= inPlaceFromBytes
                 && group.segment(0).isNative()
-                && !SlowCopy.toBehind(
+                && !isCopiedSlowly(group);
+    }
+
+    private boolean isCopiedSlowly(BufferGroup group) {
+        return wire.isCopiedByKernel()
+                && SlowCopy.toBehind(
                         Long.BYTES + PacketHeader.payloadBytes(front) - leftBytes,
                         group.segment(0).address() + group.offset(0));
     }

@@ -143,7 +143,12 @@ final class StreamSender {
     private boolean goesInPlace(BufferGroup group) {
         return group.bytes(0) >= inPlaceFromBytes
                 && group.segment(0).isNative()
-                && !SlowCopy.toBehind(
+                && !isCopiedSlowly(group);
+    }
+
+    private boolean isCopiedSlowly(BufferGroup group) {
+        return wire.isCopiedByKernel()
+                && SlowCopy.toBehind(
                         group.segment(0).address() + group.offset(0), packetBytes - group.remainingBytes());
     }
 

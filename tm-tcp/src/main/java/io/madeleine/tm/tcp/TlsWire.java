@@ -49,6 +49,11 @@ final class TlsWire implements Wire {
     }
 
     @Override
+    public boolean isCopiedByKernel() {
+        return false;
+    }
+
+    @Override
     public int read(ByteBuffer target) throws IOException {
         return input.read(target);
     }

@@ -14,6 +14,11 @@ interface Wire {
     /** Whether the wire reads and writes user memory safely in place, even if that is freed meanwhile. */
     boolean reachesUserMemory();
 
+    /** Whether it is the kernel that copies to and from user memory, so that it matters where that lies ({@link SlowCopy}). */
+    default boolean isCopiedByKernel() {
+        return true;
+    }
+
     /** Reads into the buffer; returns how many bytes, 0 if there are none, -1 at the end of the stream. */
     int read(ByteBuffer target) throws IOException;
 

@@ -34,10 +34,16 @@ class StreamSenderTest {
         private final ByteArrayOutputStream written = new ByteArrayOutputStream();
         private final List<Integer> writes = new ArrayList<>();
         private MemorySegment last = MemorySegment.NULL;
+        private boolean copiedByKernel = true;
 
         @Override
         public boolean reachesUserMemory() {
             return true;
+        }
+
+        @Override
+        public boolean isCopiedByKernel() {
+            return copiedByKernel;
         }
 
         @Override
@@ -114,9 +120,10 @@ class StreamSenderTest {
 
     /** The kernel's page begins with the header, so that the block lies 8 bytes behind where it is in the user's memory. */
     @ParameterizedTest
-    @CsvSource({"0, false", "4080, false", "8, true", "16, true", "2048, true"})
-    void shouldWriteALargeBlockInPlaceUnlessTheKernelWouldCopyItSlowly(int behindPage, boolean inPlace)
-            throws Exception {
+    @CsvSource({"0, true, false", "4080, true, false", "8, true, true", "16, true, true", "2048, true, true", "0, false, true"})
+    void shouldWriteALargeBlockInPlaceUnlessTheKernelWouldCopyItSlowly(
+            int behindPage, boolean byKernel, boolean inPlace) throws Exception {
+        wire.copiedByKernel = byKernel;
         int bytes = 512 * KIB;
         MemorySegment block = Arena.ofAuto()
                 .allocate(bytes + SlowCopy.PAGE_BYTES, SlowCopy.PAGE_BYTES)
