@@ -141,9 +141,7 @@ final class StreamSender {
     }
 
     private boolean goesInPlace(BufferGroup group) {
-        return group.bytes(0) >= inPlaceFromBytes
-                && group.segment(0).isNative()
-                && !isCopiedSlowly(group);
+        return group.bytes(0) >= inPlaceFromBytes && group.segment(0).isNative() && !isCopiedSlowly(group);
     }
 
     private boolean isCopiedSlowly(BufferGroup group) {

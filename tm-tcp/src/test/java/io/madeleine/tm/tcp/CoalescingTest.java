@@ -158,7 +158,8 @@ class CoalescingTest {
     void shouldKeepNothingOfPacketsThatAreWrittenInPlace() throws Exception {
         assumeTrue(Pair.io() == TcpIo.NIO, "the others write nothing in place");
         connect(LONG, "madeleine.tm.tcp.stream.in-place-from = 16 KiB");
-        MemorySegment large = Arena.ofAuto().allocate(32 * 1024, SlowCopy.PAGE_BYTES).asSlice(64, 24 * 1024);
+        MemorySegment large =
+                Arena.ofAuto().allocate(32 * 1024, SlowCopy.PAGE_BYTES).asSlice(64, 24 * 1024);
         long header = PacketHeader.of((int) large.byteSize(), 0, 0, FLAGS);
         for (int i = 0; i < STREAM; i++) {
             out.clear();

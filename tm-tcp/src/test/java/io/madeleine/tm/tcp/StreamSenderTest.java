@@ -120,7 +120,14 @@ class StreamSenderTest {
 
     /** The kernel's page begins with the header, so that the block lies 8 bytes behind where it is in the user's memory. */
     @ParameterizedTest
-    @CsvSource({"0, true, false", "4080, true, false", "8, true, true", "16, true, true", "2048, true, true", "0, false, true"})
+    @CsvSource({
+        "0, true, false",
+        "4080, true, false",
+        "8, true, true",
+        "16, true, true",
+        "2048, true, true",
+        "0, false, true"
+    })
     void shouldWriteALargeBlockInPlaceUnlessTheKernelWouldCopyItSlowly(
             int behindPage, boolean byKernel, boolean inPlace) throws Exception {
         wire.copiedByKernel = byKernel;
