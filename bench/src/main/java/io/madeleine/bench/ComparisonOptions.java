@@ -10,7 +10,6 @@ import io.madeleine.bench.measure.Subject.Variant;
 import io.madeleine.bench.peer.Peers;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.spi.Availability;
-import io.madeleine.session.SessionInfo.Protocol;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,8 +34,8 @@ final class ComparisonOptions {
             names = "--peers",
             paramLabel = "NAME",
             split = ",",
-            description = "Measures these beside our networks, see below; one that is not installed is told, with what"
-                    + " to install.",
+            description = "Measures these beside our networks, see below, some with an argument, as openmpi:tcp; one that"
+                    + " is not installed is told, with what to install.",
             completionCandidates = PeerNames.class)
     List<String> peers = new ArrayList<>();
 
@@ -124,12 +123,9 @@ final class ComparisonOptions {
                     spec.commandLine(), "--senders above 1: the links (--layers) are of two processes");
         }
         for (String name : peers) {
-            if (Peers.of(name).isEmpty()) {
-                throw new ParameterException(
-                        spec.commandLine(),
-                        "--peers " + name + ": there is no such peer, expected some of "
-                                + String.join(",", Peers.words()));
-            }
+            Peers.complaint(name).ifPresent(text -> {
+                throw new ParameterException(spec.commandLine(), "--peers " + text);
+            });
         }
     }
 
@@ -173,20 +169,20 @@ final class ComparisonOptions {
     }
 
     /** A network of ours, as often as there are variations, places and layers to compare. */
-    List<Subject> ofProtocol(Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
+    List<Subject> ofNetwork(Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         List<Subject> subjects = new ArrayList<>();
         for (Optional<Cores> place : places(conditions)) {
             for (Variation variation : variations(setup.nativeAccess(), err)) {
                 ProtocolSubject.Setup changed = setup.with(variation, place);
-                Protocol changedProtocol =
-                        variation.settings().isEmpty() ? protocol : changed.protocol(protocol.name());
+                Network changedNetwork =
+                        variation.settings().isEmpty() ? network : network.with(changed.arguments());
                 for (ProtocolSubject.Setup inMemory : memories(changed)) {
-                    subjects.addAll(ofLayers(changedProtocol, inMemory, conditions, err));
+                    subjects.addAll(ofLayers(changedNetwork, inMemory, conditions, err));
                 }
                 if (handlers) {
                     ProtocolSubject.Setup handled = changed.withHandler();
                     Variant variant = variant(conditions, Optional.empty(), handled.title());
-                    subjects.add(new ProtocolSubject(changedProtocol, handled, conditions, variant, err));
+                    subjects.add(new ProtocolSubject(changedNetwork, handled, conditions, variant, err));
                 }
             }
         }
@@ -207,24 +203,23 @@ final class ComparisonOptions {
     }
 
     private List<Subject> ofLayers(
-            Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
+            Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         Optional<String> title = setup.title();
         if (!layers || setup.memory() != MessageMemory.SESSION) { // the links are measured with what suits them best
             Variant plain = variant(conditions, Optional.empty(), title);
-            return List.of(new ProtocolSubject(protocol, setup, conditions, plain, err));
+            return List.of(new ProtocolSubject(network, setup, conditions, plain, err));
         }
         return List.of(
-                new LinkSubject(protocol, setup, conditions, variant(conditions, Optional.of("tm"), title), err),
+                new LinkSubject(network, setup, conditions, variant(conditions, Optional.of("tm"), title), err),
                 new ProtocolSubject(
-                        protocol, setup, conditions, variant(conditions, Optional.of("channel"), title), err));
+                        network, setup, conditions, variant(conditions, Optional.of("channel"), title), err));
     }
 
     /** The peers that are there, and why the others are not. */
     void addPeers(Conditions conditions, List<? super Subject> there, List<AbsentPeer> absent, PrintWriter err) {
         for (String name : peers.stream().distinct().toList()) {
-            Subject peer = Peers.of(name)
-                    .orElseThrow()
-                    .subject(conditions, variant(conditions, Optional.empty(), Optional.empty()), err);
+            Subject peer =
+                    Peers.subject(name, conditions, variant(conditions, Optional.empty(), Optional.empty()), err);
             Optional<AbsentPeer> missing = peer.absence().map(reason -> new AbsentPeer(name, reason));
             if (missing.isEmpty()) {
                 there.add(peer);

@@ -22,6 +22,7 @@ import java.util.Map;
  */
 public final class LinkProcess {
     private static final Key<Map<String, ProtocolModule>> MODULES = Key.get(new TypeLiteral<>() {});
+    private static final String ADAPTER = "madeleine.channels." + PerfProcess.CHANNEL + ".adapter";
     private static final int SETTINGS = 4;
 
     private LinkProcess() {}
@@ -34,8 +35,12 @@ public final class LinkProcess {
             Pinning.pinThisProcess(rank);
         }
         List<String> settings = Arrays.asList(arguments).subList(SETTINGS, arguments.length);
-        ProtocolModule module = module(arguments[0], configuration(settings));
-        ControlLine.serve(rank, (_, line) -> LinkWire.open(module, rank, wait, line));
+        Config config = configuration(settings);
+        ProtocolModule module = module(arguments[0], config);
+        String adapter = config.hasPath(ADAPTER)
+                ? config.getString(ADAPTER)
+                : module.adapterNames().getFirst();
+        ControlLine.serve(rank, (_, line) -> LinkWire.open(module, adapter, rank, wait, line));
         System.exit(0); // whatever threads the network has left
     }
 

@@ -5,7 +5,6 @@ import io.madeleine.bench.measure.LocalProcesses;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.ResidentSubject;
 import io.madeleine.pmm.spi.PacketHeader;
-import io.madeleine.session.SessionInfo.Protocol;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,15 +21,15 @@ import java.util.stream.IntStream;
 final class LinkSubject extends ResidentSubject {
     private static final String CONFIGURATION = "MADELEINE_CONF";
 
-    private final Protocol protocol;
+    private final Network network;
     private final ProtocolSubject.Setup setup;
     private final Conditions conditions;
     private final PrintWriter err;
 
     LinkSubject(
-            Protocol protocol, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
-        super(Kind.PROTOCOL, protocol.name(), variant);
-        this.protocol = protocol;
+            Network network, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PROTOCOL, network.title(), variant);
+        this.network = network;
         this.setup = setup;
         this.conditions = conditions;
         this.err = err;
@@ -48,7 +47,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     public Optional<String> transmissionModule(long bytes) {
-        return Optional.of(ProtocolSubject.moduleFor(protocol, bytes));
+        return Optional.of(ProtocolSubject.moduleFor(network, bytes));
     }
 
     @Override
@@ -62,14 +61,16 @@ final class LinkSubject extends ResidentSubject {
     private List<String> command(int rank) {
         List<String> java = setup.java(conditions, LinkProcess.class);
         java.addAll(List.of(
-                protocol.name(),
+                network.family(),
                 Integer.toString(rank),
                 conditions.waiting().name(),
                 Boolean.toString(conditions.pin())));
         java.addAll(setup.settings());
+        java.addAll(network.settings());
+        java.addAll(network.ofChannel(PerfProcess.CHANNEL));
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(setup.withMadeleine(java, protocol));
+        command.addAll(setup.withMadeleine(java, network));
         return command;
     }
 }

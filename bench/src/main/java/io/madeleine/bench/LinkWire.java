@@ -77,13 +77,14 @@ final class LinkWire implements Wire {
         }
     }
 
-    private LinkWire(ProtocolModule module, int rank, WaitMode wait, ControlLine line) throws IOException {
+    private LinkWire(ProtocolModule module, String adapterName, int rank, WaitMode wait, ControlLine line)
+            throws IOException {
         this.wait = wait;
         this.reactor = module.offerReactor().orElseGet(SelectorReactor::new);
         this.table = SelectionTable.of(module.transmissionModules());
         byte[] secret = HexFormat.of().parseHex(line.token());
         this.adapter = module.openAdapter(
-                module.adapterNames().getFirst(),
+                adapterName,
                 new ProcessContext(
                         "perf-" + Integer.toHexString(line.token().hashCode()),
                         identity(rank),
@@ -111,8 +112,9 @@ final class LinkWire implements Wire {
         this.links = connection.links().toArray(TransmissionLink[]::new);
     }
 
-    static LinkWire open(ProtocolModule module, int rank, WaitMode wait, ControlLine line) throws IOException {
-        return new LinkWire(module, rank, wait, line);
+    static LinkWire open(ProtocolModule module, String adapterName, int rank, WaitMode wait, ControlLine line)
+            throws IOException {
+        return new LinkWire(module, adapterName, rank, wait, line);
     }
 
     private static ProcessIdentity identity(int rank) {

@@ -87,6 +87,7 @@ import picocli.CommandLine.TypeConversionException;
             "  mad perf --experiment madeleine2-fig5 --pin --wait spin --report fig5.html",
             "  mad perf --protocol sci,tcp --peers aeron-ipc,netty,c-tcp --sizes 8,4KiB,64KiB,1MiB",
             "  mad perf --protocol sci --layers --buffers rotate --usage --allocations",
+            "  mad perf --beside ../before --protocol sci,tcp --pin --wait spin --rounds 6 --seconds 0.5",
             "  mad perf --from results.jsonl --report results.html --report results.csv",
             "  mad perf --pin --wait spin --save --compare --last 5 --fail-on-regression",
         })
@@ -97,7 +98,8 @@ final class PerfCommand implements Callable<Integer> {
             names = "--protocol",
             paramLabel = "NAME",
             split = ",",
-            description = "The networks to measure, as sci,tcp. Default: all that are on.")
+            description = "The networks to measure, as sci,tcp, or tcp:epoll for one of their adapters or providers (sets of"
+                    + " settings that have a name, madeleine.tm.NAME.providers). Default: all that are on.")
     List<String> protocols = new ArrayList<>();
 
     @Option(
@@ -139,6 +141,13 @@ final class PerfCommand implements Callable<Integer> {
 
     @Option(names = "--pin", description = "Ties each process to a processor of its own, by taskset.")
     boolean pin;
+
+    @Option(
+            names = BesideRuns.OPTION,
+            paramLabel = "DIR",
+            description = "Measures the build in this folder of Madeleine's sources, too, in turns with this one, and tells"
+                    + " ratios: --rounds says how many turns, --seconds how long a row takes in each.")
+    Optional<Path> beside = Optional.empty();
 
     @Option(
             names = "--json",
@@ -193,8 +202,11 @@ final class PerfCommand implements Callable<Integer> {
         if (kept.isPresent()) {
             return finish(kept.get(), true);
         }
+        if (beside.isPresent()) {
+            return measureBeside(beside.get());
+        }
         PrintWriter err = spec.commandLine().getErr();
-        List<Protocol> on = protocolsThatAreOn(SessionInfo.of(settings.arguments()), err);
+        List<Network> on = networksThatAreOn(err);
         if (on.isEmpty()) {
             err.println("mad perf: no network is on, nothing to measure");
             return 1;
@@ -210,7 +222,7 @@ final class PerfCommand implements Callable<Integer> {
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
             ProtocolSubject.Setup setup =
                     settings.setup().withCalls(patterns.stream().anyMatch(Pattern::isCall));
-            on.forEach(protocol -> subjects.addAll(comparison.ofProtocol(protocol, setup, conditions, err)));
+            on.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
             comparison.addPeers(conditions, subjects, absent, err);
         }
         PerfRun run = new PerfRun(
@@ -219,6 +231,18 @@ final class PerfCommand implements Callable<Integer> {
                 err);
         run.measure(subjects);
         return report(run, machine(run, on), absent);
+    }
+
+    private int measureBeside(Path home) throws IOException {
+        check(BesideRuns.isHome(home), "--beside " + home + ": expected a folder of Madeleine's sources, with mad in it");
+        List<String> given = spec.commandLine().getParseResult().originalArgs();
+        for (String option : List.of("--report", "--save", "--compare", "--experiment", "--machine")) {
+            check(
+                    given.stream().noneMatch(word -> word.equals(option) || word.startsWith(option + "=")),
+                    option + ": not together with --beside, which prints a table of ratios");
+        }
+        BesideRuns runs = new BesideRuns(home, given, spec.commandLine().getErr());
+        return runs.measure(rounds, spec.commandLine().getOut()) ? 0 : 1;
     }
 
     private void prepare(Experiment experiment) {
@@ -241,35 +265,42 @@ final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    private List<Protocol> protocolsThatAreOn(SessionInfo info, PrintWriter err) {
-        List<String> known = info.protocols().stream().map(Protocol::name).toList();
-        protocols.forEach(name -> check(
-                known.contains(name),
-                "--protocol " + name + ": there is no such network, expected some of " + String.join(",", known)));
-        List<String> asked =
-                protocols.isEmpty() ? known : protocols.stream().distinct().toList();
-        List<Protocol> on = new ArrayList<>();
-        for (String name : asked) {
-            Protocol protocol = info.protocol(name).orElseThrow();
+    private List<Network> networksThatAreOn(PrintWriter err) {
+        List<String> asked = protocols.isEmpty()
+                ? SessionInfo.of(settings.arguments()).protocols().stream()
+                        .map(Protocol::name)
+                        .toList()
+                : protocols.stream().distinct().toList();
+        List<Network> on = new ArrayList<>();
+        for (Network network : asked.stream().map(this::network).toList()) {
+            Protocol protocol = network.protocol();
             if (!protocol.on()) {
-                err.println("mad perf: " + name + " is off: "
+                err.println("mad perf: " + network.title() + " is off: "
                         + protocol.availability().reason());
             } else if (settings.noNative() && !protocol.nativeModules().isEmpty()) {
-                err.println("mad perf: " + name + " is off: --no-native, and it needs native access for "
+                err.println("mad perf: " + network.title() + " is off: --no-native, and it needs native access for "
                         + String.join(",", protocol.nativeModules()));
             } else {
-                on.add(protocol);
+                on.add(network);
             }
         }
         return on;
     }
 
-    private Machine machine(PerfRun run, List<Protocol> on) {
+    private Network network(String asked) {
+        try {
+            return Network.of(asked, settings.arguments());
+        } catch (Network.UnknownNetworkException e) {
+            throw new ParameterException(spec.commandLine(), "--protocol " + e.getMessage(), e);
+        }
+    }
+
+    private Machine machine(PerfRun run, List<Network> on) {
         Map<String, List<String>> selection = new LinkedHashMap<>();
-        for (Protocol protocol : on) {
+        for (Network network : on) {
             selection.put(
-                    protocol.name(),
-                    protocol.selection().map(SelectionTable::rows).orElse(List.of()).stream()
+                    network.title(),
+                    network.protocol().selection().map(SelectionTable::rows).orElse(List.of()).stream()
                             .map(row -> row.moduleId() + ": "
                                     + (row.toBytes() == Long.MAX_VALUE
                                             ? "from " + PerfTable.size(row.fromBytes())

@@ -39,9 +39,7 @@ public final class PerfTool implements ToolProvider {
     /** The names and what is behind them, before the exit codes. */
     private static void describePeers(UsageMessageSpec usage) {
         List<String> footer = new ArrayList<>(List.of("", "Peers:"));
-        for (Peers peer : Peers.values()) {
-            footer.add("  %-12s %s".formatted(peer.word(), peer.summary()));
-        }
+        Peers.list().forEach(peer -> footer.add(peer.line()));
         footer.addAll(List.of(usage.footer()));
         usage.footer(footer.toArray(String[]::new));
     }

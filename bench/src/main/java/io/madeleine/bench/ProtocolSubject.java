@@ -11,8 +11,6 @@ import io.madeleine.bench.measure.ResidentSubject;
 import io.madeleine.session.JavaArguments;
 import io.madeleine.session.LaunchPlan;
 import io.madeleine.session.Launcher;
-import io.madeleine.session.SessionInfo;
-import io.madeleine.session.SessionInfo.Protocol;
 import io.madeleine.switching.SelectionTable;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -36,7 +34,7 @@ class ProtocolSubject extends ResidentSubject {
     /** How long the processes may take to end by themselves. */
     private static final long END_S = 5;
 
-    private final Protocol protocol;
+    private final Network network;
     private final Setup setup;
     private final Conditions conditions;
     private final PrintWriter err;
@@ -100,11 +98,11 @@ class ProtocolSubject extends ResidentSubject {
             return new Setup(all, configuration, nativeAccess, change, place, calls, handled, memory, only);
         }
 
-        /** A network of this configuration, which has to know it. */
-        Protocol protocol(String name) {
+        /** What a session of this setup is opened with. */
+        List<String> arguments() {
             List<String> arguments = new ArrayList<>(settings);
             configuration.ifPresent(file -> arguments.add("--conf=" + file));
-            return SessionInfo.of(arguments).protocol(name).orElseThrow();
+            return arguments;
         }
 
         /** What this is called beside others; empty if it is the only one. */
@@ -134,14 +132,15 @@ class ProtocolSubject extends ResidentSubject {
         }
 
         /** With Madeleine's modules. */
-        List<String> withMadeleine(List<String> java, Protocol protocol) {
-            return JavaArguments.withMadeleine(java, nativeAccess ? protocol.nativeModules() : List.of());
+        List<String> withMadeleine(List<String> java, Network network) {
+            return JavaArguments.withMadeleine(
+                    java, nativeAccess ? network.protocol().nativeModules() : List.of());
         }
     }
 
-    ProtocolSubject(Protocol protocol, Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
-        super(Kind.PROTOCOL, protocol.name(), variant);
-        this.protocol = protocol;
+    ProtocolSubject(Network network, Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PROTOCOL, network.title(), variant);
+        this.network = network;
         this.setup = setup;
         this.conditions = conditions;
         this.err = err;
@@ -165,12 +164,12 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public Optional<String> transmissionModule(long bytes) {
-        return Optional.of(moduleFor(protocol, bytes));
+        return Optional.of(moduleFor(network, bytes));
     }
 
     /** Which transmission module of a network takes a block of this size. */
-    static String moduleFor(Protocol protocol, long bytes) {
-        SelectionTable table = protocol.selection().orElseThrow();
+    static String moduleFor(Network network, long bytes) {
+        SelectionTable table = network.protocol().selection().orElseThrow();
         return table.modules()
                 .get(table.select(bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER))
                 .id();
@@ -224,15 +223,16 @@ class ProtocolSubject extends ResidentSubject {
         }
         java.add(PerfProcess.MEMORY + setup.memory());
         List<String> settings = new ArrayList<>(setup.settings());
-        settings.add("networks=[" + protocol.name() + "]");
-        settings.add("channels." + PerfProcess.CHANNEL + ".network=" + protocol.name());
+        settings.addAll(network.settings());
+        settings.add("networks=[" + network.family() + "]");
+        settings.addAll(network.ofChannel(PerfProcess.CHANNEL));
         if (setup.calls()) {
-            settings.add("channels." + CallWire.CHANNEL + ".network=" + protocol.name());
+            settings.addAll(network.ofChannel(CallWire.CHANNEL));
         }
         if (setup.variation().settings().stream().noneMatch(one -> one.startsWith("wait.mode="))) {
             settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
         }
-        LaunchPlan plan = LaunchPlan.of(ranks(), setup.withMadeleine(java, protocol))
+        LaunchPlan plan = LaunchPlan.of(ranks(), setup.withMadeleine(java, network))
                 .withSettings(settings)
                 .withConduct(new LaunchPlan.Conduct(
                         LaunchPlan.Conduct.DEFAULT.onFailure(), false, false, LaunchPlan.Conduct.DEFAULT.grace()));

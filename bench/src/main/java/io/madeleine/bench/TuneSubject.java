@@ -3,7 +3,6 @@ package io.madeleine.bench;
 import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Pattern;
-import io.madeleine.session.SessionInfo;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,9 +18,9 @@ final class TuneSubject extends ProtocolSubject {
 
     private final Mechanism mechanism;
 
-    private TuneSubject(Mechanism mechanism, SessionInfo.Protocol protocol, Setup setup, PrintWriter err) {
+    private TuneSubject(Mechanism mechanism, Network network, Setup setup, PrintWriter err) {
         super(
-                protocol,
+                network,
                 setup,
                 new Conditions(io.madeleine.pmm.WaitMode.ADAPTIVE, setup.cores().isPresent()),
                 new Variant(Optional.empty(), Optional.of(mechanism.id()), Optional.empty()),
@@ -33,7 +32,7 @@ final class TuneSubject extends ProtocolSubject {
         List<String> settings = new ArrayList<>(setup.settings());
         settings.addAll(mechanism.settings());
         Setup changed = new Setup(settings, setup.configuration(), setup.nativeAccess()).with(Variation.PLAIN, cores);
-        return new TuneSubject(mechanism, changed.protocol(NETWORK), changed, err);
+        return new TuneSubject(mechanism, Network.of(NETWORK, changed.arguments()), changed, err);
     }
 
     Mechanism mechanism() {

@@ -1,6 +1,7 @@
 package io.madeleine.bench.history;
 
 import io.madeleine.bench.report.ReportRow;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -28,12 +29,19 @@ record Change(double before, ReportRow after, double noise, boolean restless) {
     static Change of(List<ReportRow> earlier, ReportRow after) {
         double[] medians =
                 earlier.stream().mapToDouble(ReportRow::median).sorted().toArray();
-        double before = (medians[(medians.length - 1) / 2] + medians[medians.length / 2]) / 2;
+        double before = median(medians);
         double apart = (medians[medians.length - 1] - medians[0]) / before;
         double rounds = earlier.stream().mapToDouble(ReportRow::spread).max().orElse(0);
         double noise = Math.max(LEAST_NOISE, (Math.max(apart, rounds) + after.spread()) / 2);
         boolean restless = after.noisy() || earlier.stream().anyMatch(ReportRow::noisy);
         return new Change(before, after, noise, restless);
+    }
+
+    /** The middle one, or the mean of the two in the middle. */
+    static double median(double... values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 
     /** How many times faster it is now. */

@@ -55,7 +55,8 @@ record Comparison(List<Run> earlier, List<Change> changes, int added, int gone) 
         return new Comparison(earlier, changes, added, before.size());
     }
 
-    private static String key(ReportRow row) {
+    /** What makes two rows comparable. */
+    static String key(ReportRow row) {
         return row.subject() + "\n" + row.pattern() + "\n" + row.sizeBytes() + "\n"
                 + row.unit().name();
     }

@@ -66,9 +66,8 @@ final class GrpcWire implements Wire {
         this.bidi = bidi;
     }
 
-    static GrpcWire open(Peers peer, int rank, ControlLine line) throws IOException {
-        boolean unix = peer == Peers.GRPC_UDS || peer == Peers.GRPC_UDS_BIDI;
-        GrpcWire wire = new GrpcWire(peer.isBidi());
+    static GrpcWire open(boolean unix, boolean bidi, int rank, ControlLine line) throws IOException {
+        GrpcWire wire = new GrpcWire(bidi);
         if (rank == 1) {
             line.exchangeContacts(wire.serve(unix));
         } else {

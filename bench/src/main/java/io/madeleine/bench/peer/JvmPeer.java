@@ -1,9 +1,13 @@
 package io.madeleine.bench.peer;
 
 import io.madeleine.bench.measure.Conditions;
+import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.LocalProcesses;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.ResidentSubject;
+import io.madeleine.bench.measure.Wire;
+import io.madeleine.bench.peer.Peer.Asked;
+import io.madeleine.pmm.WaitMode;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -14,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -57,11 +62,46 @@ final class JvmPeer extends ResidentSubject {
                     "-Daeron.print.configuration=false"),
             Optional.of(new Space(Path.of("/dev/shm"), 2L << 30)));
 
-    private final Peers peer;
-    private final Library library;
+    private final Asked asked;
+    private final Kit kit;
     private final Conditions conditions;
     private final PrintWriter err;
     private final String folder = "/dev/shm/madeleine-perf-" + UUID.randomUUID();
+
+    /**
+     * What it takes.
+     *
+     * @param summary what it is, in a few words
+     * @param library what its JVMs are given
+     * @param arguments what may stand behind its name
+     * @param patterns which it has
+     * @param pinned whether each process has one thread that is busy, which can be tied to a processor
+     * @param opener opens its ends
+     */
+    record Kit(
+            String summary,
+            Library library,
+            List<String> arguments,
+            Predicate<Pattern> patterns,
+            boolean pinned,
+            Opener opener) {}
+
+    /** Opens an end. */
+    @FunctionalInterface
+    interface Opener {
+        /** What the ends have to know of each other goes over the line. */
+        Wire open(End end, ControlLine line) throws Exception;
+    }
+
+    /**
+     * One of the two processes.
+     *
+     * @param rank which one
+     * @param waiting how it waits
+     * @param folder the name of a folder that it may make
+     * @param argument what stood behind the peer's name
+     */
+    record End(int rank, WaitMode waiting, String folder, String argument) {}
 
     /** What the JVMs of a library are given, and what it needs. */
     record Library(List<String> javaOptions, Optional<Space> space) {}
@@ -80,25 +120,22 @@ final class JvmPeer extends ResidentSubject {
         }
     }
 
-    JvmPeer(Peers peer, Library library, Conditions conditions, Variant variant, PrintWriter err) {
-        super(Kind.PEER, peer.word(), variant);
-        this.peer = peer;
-        this.library = library;
+    JvmPeer(Asked asked, Kit kit, Conditions conditions, Variant variant, PrintWriter err) {
+        super(Kind.PEER, asked.word(), variant);
+        this.asked = asked;
+        this.kit = kit;
         this.conditions = conditions;
         this.err = err;
     }
 
     @Override
     public Optional<String> absence() {
-        return library.space().flatMap(Space::missing);
+        return kit.library().space().flatMap(Space::missing);
     }
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        if (pattern.isCall() || peer.isGrpc()) {
-            return pattern.isCall() && peer.isGrpc() && (pattern != Pattern.RSR_TYPED_RATE || !peer.isBidi());
-        }
-        return peer != Peers.RAW_MAILBOX || !pattern.isBurst(); // a mailbox holds one message
+        return kit.patterns().test(pattern);
     }
 
     @Override
@@ -109,17 +146,17 @@ final class JvmPeer extends ResidentSubject {
 
     /** What the processes may leave behind: they delete it themselves, unless they are killed. */
     private List<Path> folders() {
-        return library.space().isEmpty() ? List.of() : List.of(Path.of(folder + "-0"), Path.of(folder + "-1"));
+        return kit.library().space().isEmpty() ? List.of() : List.of(Path.of(folder + "-0"), Path.of(folder + "-1"));
     }
 
     private List<String> command(int rank) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(conditions.javaOptions());
-        command.addAll(library.javaOptions());
+        command.addAll(kit.library().javaOptions());
         command.addAll(List.of("-cp", classPath(), PeerProcess.class.getName()));
         command.addAll(List.of(
-                peer.name(),
+                asked.word(),
                 Integer.toString(rank),
                 conditions.waiting().name(),
                 Boolean.toString(conditions.pin()),

@@ -2,6 +2,7 @@ package io.madeleine.bench.peer;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -22,39 +23,52 @@ record MpiLauncher(
         List<String> binding,
         List<String> crowding,
         Map<String, String> environment) {
-    private static final List<String> OPEN_MPI = List.of("--allow-run-as-root", "--mca", "oob_tcp_if_include", "lo");
+    private static final List<String> OVER_LOOPBACK =
+            List.of("--allow-run-as-root", "--mca", "oob_tcp_if_include", "lo");
 
-    /** MPICH with what it chooses itself, which is shared memory. */
-    static MpiLauncher mpich() {
-        return new MpiLauncher("mpirun.mpich", List.of(), List.of("-bind-to", "core"), List.of(), Map.of());
+    /** MPICH by ways: "" with what it chooses itself, which is shared memory. */
+    static final Map<String, MpiLauncher> MPICH = mpichWays();
+
+    /** Open MPI by ways: "" with what it chooses itself, which is shared memory. */
+    static final Map<String, MpiLauncher> OPEN_MPI = openMpiWays();
+
+    private static Map<String, MpiLauncher> mpichWays() {
+        Map<String, MpiLauncher> ways = new LinkedHashMap<>();
+        ways.put("", mpich(Map.of()));
+        ways.put("tcp", mpich(Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo", "MPIR_CVAR_NOLOCAL", "1")));
+        return ways;
     }
 
-    /** MPICH over TCP. */
-    static MpiLauncher mpichTcp() {
-        return new MpiLauncher(
-                "mpirun.mpich",
-                List.of(),
-                List.of("-bind-to", "core"),
-                List.of(),
-                Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo", "MPIR_CVAR_NOLOCAL", "1"));
+    private static MpiLauncher mpich(Map<String, String> environment) {
+        return new MpiLauncher("mpirun.mpich", List.of(), List.of("-bind-to", "core"), List.of(), environment);
     }
 
-    /** Open MPI with what it chooses itself, which is shared memory. */
-    static MpiLauncher openMpi() {
+    private static Map<String, MpiLauncher> openMpiWays() {
+        Map<String, MpiLauncher> ways = new LinkedHashMap<>();
+        ways.put("", openMpi());
+        ways.put("tcp", openMpi("pml", "ob1", "btl", "tcp,self", "btl_tcp_if_include", "lo"));
+        ways.put("cma", openMpiByVader("cma"));
+        ways.put("two-copies", openMpiByVader("none"));
+        return ways;
+    }
+
+    /** Over shared memory, large messages as said. */
+    private static MpiLauncher openMpiByVader(String singleCopy) {
+        return openMpi("pml", "ob1", "btl", "vader,self", "btl_vader_single_copy_mechanism", singleCopy);
+    }
+
+    /** With these parameters, name and value in turn. */
+    private static MpiLauncher openMpi(String... parameters) {
+        List<String> options = new ArrayList<>(OVER_LOOPBACK);
+        for (int i = 0; i < parameters.length; i += 2) {
+            options.addAll(List.of("--mca", parameters[i], parameters[i + 1]));
+        }
         return new MpiLauncher(
                 "mpirun.openmpi",
-                OPEN_MPI,
+                options,
                 List.of("--bind-to", "core"),
                 List.of("--bind-to", "none", "--oversubscribe"),
                 Map.of());
-    }
-
-    /** Open MPI over TCP. */
-    static MpiLauncher openMpiTcp() {
-        List<String> options = new ArrayList<>(OPEN_MPI);
-        options.addAll(List.of("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"));
-        MpiLauncher plain = openMpi();
-        return new MpiLauncher(plain.command(), options, plain.binding(), plain.crowding(), Map.of());
     }
 
     /** Starts two processes of a program. */

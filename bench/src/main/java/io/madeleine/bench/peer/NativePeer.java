@@ -41,9 +41,20 @@ final class NativePeer extends ResidentSubject {
             return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty(), List.of(options));
         }
 
-        /** The program of MPI. */
-        static Kit mpi(String compiler, String packages, MpiLauncher launcher) {
-            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.of(launcher), List.of());
+        /** MPICH. */
+        static final Kit MPICH = mpi("mpicc.mpich", "mpich and libmpich-dev");
+
+        /** Open MPI. */
+        static final Kit OPEN_MPI = mpi("mpicc.openmpi", "openmpi-bin and libopenmpi-dev");
+
+        /** The program of MPI, which needs a launcher. */
+        private static Kit mpi(String compiler, String packages) {
+            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.empty(), List.of());
+        }
+
+        /** The same with a launcher. */
+        Kit with(MpiLauncher launcher) {
+            return new Kit(program, packages, Optional.of(launcher), options);
         }
     }
 

@@ -84,8 +84,12 @@ final class NettyWire implements Wire {
         }
     }
 
-    static NettyWire open(int rank, WaitMode wait, ControlLine line) throws Exception {
-        boolean epoll = Epoll.isAvailable();
+    /** @param io nio, epoll, or empty for the better one of those there are */
+    static NettyWire open(int rank, WaitMode wait, String io, ControlLine line) throws Exception {
+        if (io.equals("epoll")) {
+            Epoll.ensureAvailability();
+        }
+        boolean epoll = io.isEmpty() ? Epoll.isAvailable() : io.equals("epoll");
         IoHandlerFactory factory = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         ManualIoEventLoop loop = new ManualIoEventLoop(Thread.currentThread(), factory);
         Inbox inbox = new Inbox();

@@ -3,9 +3,16 @@ package io.madeleine.bench.peer;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Subject.Variant;
+import io.madeleine.bench.peer.NativePeer.Kit;
+import io.madeleine.bench.peer.Peer.Asked;
+import io.madeleine.bench.peer.Peer.Maker;
+import io.madeleine.pmm.spi.Suggestions;
 import java.io.PrintWriter;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -13,110 +20,114 @@ import java.util.Optional;
  *
  * <p>Threading: stateless.
  */
-public enum Peers {
-    /** Aeron over shared memory. */
-    AERON_IPC("Aeron between two processes of a host"),
-    /** Aeron over UDP. */
-    AERON_UDP("Aeron over UDP"),
-    /** The JDK's sockets. */
-    NIO("the JDK's non-blocking sockets"),
-    /** Shared memory without a library. */
-    RAW_MAILBOX("a mailbox in memory that both processes map"),
-    /** Netty. */
-    NETTY("Netty, with an event loop that polls"),
-    /** gRPC-Java over TCP. */
-    GRPC_TCP("gRPC-Java unary calls over TCP; patterns rsr..."),
-    /** gRPC-Java over a Unix-domain socket. */
-    GRPC_UDS("gRPC-Java unary calls over a Unix-domain socket; patterns rsr..."),
-    /** gRPC-Java over TCP, one stream for all calls. */
-    GRPC_TCP_BIDI("gRPC-Java, one bidirectional stream over TCP; patterns rsr..."),
-    /** gRPC-Java over a Unix-domain socket, one stream for all calls. */
-    GRPC_UDS_BIDI("gRPC-Java, one bidirectional stream over a Unix-domain socket; patterns rsr..."),
-    /** TCP without a JVM. */
-    C_TCP("non-blocking TCP sockets in C"),
-    /** TCP without a JVM, waiting in the kernel. */
-    C_TCP_BLOCKING("blocking TCP sockets in C, whatever --wait says"),
-    /** UDP without a JVM. */
-    C_UDP("non-blocking UDP sockets in C, round trips only"),
-    /** Shared memory without a JVM, two copies. */
-    C_SHM("two copies through shared memory in C, pipelined: the least that takes"),
-    /** Shared memory without a JVM, two copies, the second one past the caches. */
-    C_SHM_STREAMING("the same in C, the receiver's copy with streaming stores"),
-    /** Shared memory without a JVM, a single copy. */
-    C_CMA("in C with a single copy, process_vm_readv, from 32 KiB on"),
-    /** MPICH. */
-    MPICH("MPICH with its defaults"),
-    /** MPICH over TCP. */
-    MPICH_TCP("MPICH over TCP"),
-    /** Open MPI. */
-    OPENMPI("Open MPI with its defaults"),
-    /** Open MPI over TCP. */
-    OPENMPI_TCP("Open MPI over TCP");
+public final class Peers {
+    private static final Map<String, Peer> ALL = all();
 
-    private final String summary;
+    private Peers() {}
 
-    Peers(String summary) {
-        this.summary = summary;
+    private static Map<String, Peer> all() {
+        List<Peer> peers = new ArrayList<>();
+        JvmKits.ALL.forEach(
+                (name, kit) -> peers.add(new Peer(name, kit.summary(), kit.arguments(), (asked, where, variant, err) ->
+                        new JvmPeer(asked, kit, where, variant, err))));
+        peers.add(program("c-tcp", "non-blocking TCP sockets in C", "tcp", "blocking"));
+        peers.add(preset("c-tcp-blocking", "blocking TCP sockets in C, whatever --wait says", "tcp", "blocking"));
+        peers.add(program("c-udp", "non-blocking UDP sockets in C, round trips only", "udp"));
+        peers.add(program(
+                "c-shm",
+                "two copies through shared memory in C, pipelined: the least that takes",
+                "shm",
+                "streaming",
+                "single-copy"));
+        peers.add(preset(
+                "c-shm-streaming", "the same in C, the receiver's copy with streaming stores", "shm", "streaming"));
+        peers.add(preset(
+                "c-cma", "in C with a single copy, process_vm_readv, from 32 KiB on", "shm", "single-copy"));
+        peers.add(mpi("mpich", "MPICH with its defaults", Kit.MPICH, MpiLauncher.MPICH));
+        peers.add(fixed("mpich-tcp", "MPICH over TCP", Kit.MPICH, MpiLauncher.MPICH, "tcp"));
+        peers.add(mpi("openmpi", "Open MPI with its defaults", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI));
+        peers.add(fixed("openmpi-tcp", "Open MPI over TCP", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI, "tcp"));
+        Map<String, Peer> byName = new LinkedHashMap<>();
+        peers.forEach(peer -> byName.put(peer.name(), peer));
+        return byName;
     }
 
-    /** As in options and results. */
-    public String word() {
-        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+    /** A program in C that is told what its argument says. */
+    private static Peer program(String name, String summary, String wire, String... arguments) {
+        return new Peer(name, summary, List.of(arguments), (asked, where, variant, err) -> {
+            String[] options = asked.hasArgument() ? new String[] {asked.argument()} : new String[0];
+            return new NativePeer(asked.word(), Kit.plain(wire, options), where, variant, err);
+        });
     }
 
-    /** What it is, in a few words. */
-    public String summary() {
-        return summary;
+    /** A program in C that is always told the same. */
+    private static Peer preset(String name, String summary, String wire, String option) {
+        return new Peer(
+                name,
+                summary,
+                List.of(),
+                (asked, where, variant, err) ->
+                        new NativePeer(asked.word(), Kit.plain(wire, option), where, variant, err));
     }
 
-    /** Whether it has calls instead of messages. */
-    boolean isGrpc() {
-        return this == GRPC_TCP || this == GRPC_UDS || isBidi();
+    /** An MPI, whose argument is one of the launcher's ways. */
+    private static Peer mpi(String name, String summary, Kit kit, Map<String, MpiLauncher> ways) {
+        return new Peer(
+                name,
+                summary,
+                ways.keySet().stream().filter(way -> !way.isEmpty()).toList(),
+                (asked, where, variant, err) ->
+                        new NativePeer(asked.word(), kit.with(way(ways, asked.argument())), where, variant, err));
     }
 
-    /** Whether its calls are messages of one stream. */
-    boolean isBidi() {
-        return this == GRPC_TCP_BIDI || this == GRPC_UDS_BIDI;
+    /** An MPI that always goes the same way. */
+    private static Peer fixed(
+            String name, String summary, Kit kit, Map<String, MpiLauncher> ways, String way) {
+        Maker maker = (asked, where, variant, err) ->
+                new NativePeer(asked.word(), kit.with(way(ways, way)), where, variant, err);
+        return new Peer(name, summary, List.of(), maker);
     }
 
-    /** The one of that name. */
-    public static Optional<Peers> of(String word) {
-        return Arrays.stream(values()).filter(peer -> peer.word().equals(word)).findFirst();
+    private static MpiLauncher way(Map<String, MpiLauncher> ways, String name) {
+        return Objects.requireNonNull(ways.get(name), name);
+    }
+
+    /** What is wrong with a peer that was asked for, {@code NAME} or {@code NAME:ARGUMENT}; empty if nothing is. */
+    public static Optional<String> complaint(String word) {
+        Asked asked = new Asked(word);
+        Peer peer = ALL.get(asked.name());
+        if (peer == null) {
+            return Optional.of(word + ": there is no such peer, expected some of " + String.join(",", words())
+                    + Suggestions.didYouMean(asked.name(), words()));
+        }
+        if (!asked.hasArgument() || peer.arguments().contains(asked.argument())) {
+            return Optional.empty();
+        }
+        return Optional.of(word + ": " + peer.name()
+                + (peer.arguments().isEmpty()
+                        ? " takes nothing behind its name"
+                        : " takes one of " + String.join(", ", peer.arguments())
+                                + Suggestions.didYouMean(asked.argument(), peer.arguments())));
     }
 
     /** All names. */
     public static List<String> words() {
-        return Arrays.stream(values()).map(Peers::word).toList();
+        return List.copyOf(ALL.keySet());
     }
 
-    /** To be measured under these conditions; what it prints goes to {@code err}. */
-    public Subject subject(Conditions conditions, Variant variant, PrintWriter err) {
-        return switch (this) {
-            case AERON_IPC, AERON_UDP -> new JvmPeer(this, JvmPeer.AERON, conditions, variant, err);
-            case NIO, RAW_MAILBOX -> new JvmPeer(this, JvmPeer.PLAIN, conditions, variant, err);
-            case NETTY -> new JvmPeer(this, JvmPeer.NETTY, conditions, variant, err);
-            case GRPC_TCP, GRPC_UDS, GRPC_TCP_BIDI, GRPC_UDS_BIDI ->
-                new JvmPeer(this, JvmPeer.GRPC, conditions, variant, err);
-            case C_TCP -> new NativePeer(word(), NativePeer.Kit.plain("tcp"), conditions, variant, err);
-            case C_TCP_BLOCKING ->
-                new NativePeer(word(), NativePeer.Kit.plain("tcp", "blocking"), conditions, variant, err);
-            case C_UDP -> new NativePeer(word(), NativePeer.Kit.plain("udp"), conditions, variant, err);
-            case C_SHM -> new NativePeer(word(), NativePeer.Kit.plain("shm"), conditions, variant, err);
-            case C_SHM_STREAMING ->
-                new NativePeer(word(), NativePeer.Kit.plain("shm", "streaming"), conditions, variant, err);
-            case C_CMA -> new NativePeer(word(), NativePeer.Kit.plain("shm", "single-copy"), conditions, variant, err);
-            case MPICH -> new NativePeer(word(), mpich(MpiLauncher.mpich()), conditions, variant, err);
-            case MPICH_TCP -> new NativePeer(word(), mpich(MpiLauncher.mpichTcp()), conditions, variant, err);
-            case OPENMPI -> new NativePeer(word(), openMpi(MpiLauncher.openMpi()), conditions, variant, err);
-            case OPENMPI_TCP -> new NativePeer(word(), openMpi(MpiLauncher.openMpiTcp()), conditions, variant, err);
-        };
+    /** All of them. */
+    public static List<Peer> list() {
+        return List.copyOf(ALL.values());
     }
 
-    private static NativePeer.Kit mpich(MpiLauncher launcher) {
-        return NativePeer.Kit.mpi("mpicc.mpich", "mpich and libmpich-dev", launcher);
-    }
-
-    private static NativePeer.Kit openMpi(MpiLauncher launcher) {
-        return NativePeer.Kit.mpi("mpicc.openmpi", "openmpi-bin and libopenmpi-dev", launcher);
+    /**
+     * To be measured under these conditions; what it prints goes to {@code err}.
+     *
+     * @param word a peer of which there is no {@link #complaint}
+     */
+    public static Subject subject(String word, Conditions conditions, Variant variant, PrintWriter err) {
+        Asked asked = new Asked(word);
+        Peer peer = Objects.requireNonNull(ALL.get(asked.name()), word);
+        return peer.maker().subject(asked, conditions, variant, err);
     }
 }

@@ -21,9 +21,11 @@ enum Family {
     }
 
     static Family of(boolean ours, String name) {
-        if (ours) {
-            return MEMORY_PROTOCOLS.contains(name) ? MEMORY : STACK;
+        boolean overStack = STACK_WORDS.stream().anyMatch(name::contains);
+        if (ours) { // a family, and perhaps what drives it, as via:tcp
+            String family = name.split(":", 2)[0];
+            return MEMORY_PROTOCOLS.contains(family) && !overStack ? MEMORY : STACK;
         }
-        return STACK_WORDS.stream().anyMatch(name::contains) ? STACK : MEMORY;
+        return overStack ? STACK : MEMORY;
     }
 }

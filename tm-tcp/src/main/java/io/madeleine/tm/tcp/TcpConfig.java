@@ -105,6 +105,7 @@ public record TcpConfig(
         tcp.onlyKeys(
                 "enabled",
                 "guice-module",
+                "providers",
                 "io",
                 "adapters",
                 "stream",

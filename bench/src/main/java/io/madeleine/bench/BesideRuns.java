@@ -1,0 +1,123 @@
+package io.madeleine.bench;
+
+import io.madeleine.bench.history.Turns;
+import io.madeleine.bench.report.Rows;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Measures this build and another one of Madeleine in turns, and tells ratios: what the machine does meanwhile happens to
+ * both. Each turn starts everything anew, since the two share no process.
+ *
+ * <p>Threading: confined to caller.
+ */
+final class BesideRuns {
+    /** The options that are not of a turn, and have a value. */
+    private static final Set<String> NOT_OF_A_TURN = Set.of(BesideRuns.OPTION, "--rounds", "--json");
+
+    /** The option that asks for it. */
+    static final String OPTION = "--beside";
+
+    private static final String COMMAND = "mad";
+
+    private final Path home;
+    private final List<String> arguments;
+    private final PrintWriter err;
+
+    /**
+     * Another build beside this one.
+     *
+     * @param home the folder of the other one's sources, with its command {@code mad}
+     * @param given all arguments of {@code mad perf}
+     * @param err where progress goes
+     */
+    BesideRuns(Path home, List<String> given, PrintWriter err) {
+        this.home = home;
+        this.arguments = ofATurn(given);
+        this.err = err;
+    }
+
+    /** Whether there is a build, or at least the command that makes one. */
+    static boolean isHome(Path folder) {
+        return Files.isExecutable(folder.resolve(COMMAND));
+    }
+
+    /** What of the arguments is for each turn. */
+    static List<String> ofATurn(List<String> given) {
+        List<String> left = new ArrayList<>();
+        for (Iterator<String> rest = given.iterator(); rest.hasNext(); ) {
+            String argument = rest.next();
+            if (NOT_OF_A_TURN.contains(argument)) {
+                rest.next();
+            } else if (NOT_OF_A_TURN.stream().noneMatch(option -> argument.startsWith(option + "="))) {
+                left.add(argument);
+            }
+        }
+        left.addAll(List.of("--rounds", "1", "--json", "-"));
+        return List.copyOf(left);
+    }
+
+    /** So many turns, this build and the other one first by turns; whether all could be measured. */
+    boolean measure(int turns, PrintWriter out) throws IOException {
+        Turns found = new Turns();
+        boolean complete = true;
+        for (int turn = 0; turn < turns; turn++) {
+            err.println("mad perf: turn " + (turn + 1) + " of " + turns);
+            if (turn % 2 == 0) {
+                complete &= other(found) & own(found);
+            } else {
+                complete &= own(found) & other(found);
+            }
+        }
+        found.print(out, home.toString());
+        return complete;
+    }
+
+    private boolean own(Turns found) {
+        StringWriter lines = new StringWriter();
+        int code = new PerfTool().run(new PrintWriter(lines), err, arguments.toArray(String[]::new));
+        found.addOwn(Rows.of(lines.toString().lines().toList(), "the rows of this build"));
+        return code == 0;
+    }
+
+    private boolean other(Turns found) throws IOException {
+        List<String> command =
+                new ArrayList<>(List.of(home.resolve(COMMAND).toAbsolutePath().toString(), "perf"));
+        command.addAll(arguments);
+        Process process = new ProcessBuilder(command).start();
+        process.getOutputStream().close();
+        Thread said = Thread.ofVirtual().start(() -> tell(process));
+        try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8);
+                Stream<String> lines = reader.lines()) {
+            found.addOther(Rows.of(lines.toList(), "the rows of " + home));
+            int code = process.waitFor();
+            said.join();
+            return code == 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            process.destroy();
+        }
+    }
+
+    private void tell(Process process) {
+        try (BufferedReader reader =
+                new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
+            reader.lines().forEach(err::println);
+        } catch (IOException _) {
+            // it has ended, which its exit code tells
+        }
+    }
+}

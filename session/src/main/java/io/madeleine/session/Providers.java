@@ -1,0 +1,66 @@
+package io.madeleine.session;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import io.madeleine.api.ConfigurationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The providers of families of networks: sets of a family's settings that have a name, {@code
+ * madeleine.tm.FAMILY.providers.NAME}, so that tools can be told {@code FAMILY:NAME}.
+ *
+ * <p>Threading: stateless.
+ */
+public final class Providers {
+    private Providers() {}
+
+    /**
+     * By name, the settings of each provider of a family, {@code key=value} as {@link
+     * io.madeleine.api.Session#open(String...)} takes them; empty if it has none.
+     *
+     * @param arguments those of a session
+     * @param family the family's name
+     * @throws ConfigurationException if a key or a value is wrong
+     */
+    public static Map<String, List<String>> of(List<String> arguments, String family) {
+        Config root = SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()))
+                .root();
+        Map<String, List<String>> providers = new TreeMap<>();
+        String path = ConfigUtil.joinPath("madeleine", "tm", family, "providers");
+        if (root.hasPath(path)) {
+            object(path, root.getValue(path)).forEach((name, value) -> {
+                Config settings =
+                        object(ConfigUtil.joinPath(path, name), value).toConfig();
+                List<String> lines = new ArrayList<>();
+                settings.entrySet()
+                        .forEach(entry ->
+                                lines.add(ConfigUtil.joinPath("tm", family) + "." + entry.getKey() + "="
+                                        + text(entry.getValue())));
+                lines.sort(null);
+                providers.put(name, List.copyOf(lines));
+            });
+        }
+        return providers;
+    }
+
+    private static ConfigObject object(String path, ConfigValue value) {
+        if (value instanceof ConfigObject object) {
+            return object;
+        }
+        throw new ConfigurationException(path + " = " + value.unwrapped() + " ("
+                + value.origin().description() + "): expected an object of settings, {...}");
+    }
+
+    private static String text(ConfigValue value) {
+        return switch (value.valueType()) {
+            case LIST, OBJECT -> value.render(ConfigRenderOptions.concise());
+            default -> String.valueOf(value.unwrapped());
+        };
+    }
+}
