@@ -34,8 +34,9 @@ final class ComparisonOptions {
             names = "--peers",
             paramLabel = "NAME",
             split = ",",
-            description = "Measures these beside our networks, see below, some with an argument, as openmpi:tcp; one that"
-                    + " is not installed is told, with what to install.",
+            description =
+                    "Measures these beside our networks, see below, some with an argument, as openmpi:tcp; one that"
+                            + " is not installed is told, with what to install.",
             completionCandidates = PeerNames.class)
     List<String> peers = new ArrayList<>();
 
@@ -174,8 +175,7 @@ final class ComparisonOptions {
         for (Optional<Cores> place : places(conditions)) {
             for (Variation variation : variations(setup.nativeAccess(), err)) {
                 ProtocolSubject.Setup changed = setup.with(variation, place);
-                Network changedNetwork =
-                        variation.settings().isEmpty() ? network : network.with(changed.arguments());
+                Network changedNetwork = variation.settings().isEmpty() ? network : network.with(changed.arguments());
                 for (ProtocolSubject.Setup inMemory : memories(changed)) {
                     subjects.addAll(ofLayers(changedNetwork, inMemory, conditions, err));
                 }

@@ -26,8 +26,7 @@ final class LinkSubject extends ResidentSubject {
     private final Conditions conditions;
     private final PrintWriter err;
 
-    LinkSubject(
-            Network network, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
+    LinkSubject(Network network, ProtocolSubject.Setup setup, Conditions conditions, Variant variant, PrintWriter err) {
         super(Kind.PROTOCOL, network.title(), variant);
         this.network = network;
         this.setup = setup;

@@ -39,8 +39,8 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         String[] words = asked.split(BETWEEN, 2);
         SessionInfo info = SessionInfo.of(arguments);
         Protocol family = info.protocol(words[0])
-                .orElseThrow(() -> new UnknownNetworkException(asked + ": there is no such network, expected some of "
-                        + String.join(",", names(info))));
+                .orElseThrow(() -> new UnknownNetworkException(
+                        asked + ": there is no such network, expected some of " + String.join(",", names(info))));
         if (words.length == 1) {
             return new Network(asked, family, List.of(), Optional.empty());
         }
@@ -49,8 +49,7 @@ record Network(String title, Protocol protocol, List<String> settings, Optional<
         if (settings != null) {
             List<String> all = new ArrayList<>(arguments);
             all.addAll(settings);
-            return new Network(
-                    asked, SessionInfo.of(all).protocol(words[0]).orElseThrow(), settings, Optional.empty());
+            return new Network(asked, SessionInfo.of(all).protocol(words[0]).orElseThrow(), settings, Optional.empty());
         }
         if (family.adapters().contains(words[1])) {
             return new Network(asked, family, List.of(), Optional.of(words[1]));

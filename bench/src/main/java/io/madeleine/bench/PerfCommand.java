@@ -98,8 +98,9 @@ final class PerfCommand implements Callable<Integer> {
             names = "--protocol",
             paramLabel = "NAME",
             split = ",",
-            description = "The networks to measure, as sci,tcp, or tcp:epoll for one of their adapters or providers (sets of"
-                    + " settings that have a name, madeleine.tm.NAME.providers). Default: all that are on.")
+            description =
+                    "The networks to measure, as sci,tcp, or tcp:epoll for one of their adapters or providers (sets of"
+                            + " settings that have a name, madeleine.tm.NAME.providers). Default: all that are on.")
     List<String> protocols = new ArrayList<>();
 
     @Option(
@@ -145,8 +146,9 @@ final class PerfCommand implements Callable<Integer> {
     @Option(
             names = BesideRuns.OPTION,
             paramLabel = "DIR",
-            description = "Measures the build in this folder of Madeleine's sources, too, in turns with this one, and tells"
-                    + " ratios: --rounds says how many turns, --seconds how long a row takes in each.")
+            description =
+                    "Measures the build in this folder of Madeleine's sources, too, in turns with this one, and tells"
+                            + " ratios: --rounds says how many turns, --seconds how long a row takes in each.")
     Optional<Path> beside = Optional.empty();
 
     @Option(
@@ -234,7 +236,9 @@ final class PerfCommand implements Callable<Integer> {
     }
 
     private int measureBeside(Path home) throws IOException {
-        check(BesideRuns.isHome(home), "--beside " + home + ": expected a folder of Madeleine's sources, with mad in it");
+        check(
+                BesideRuns.isHome(home),
+                "--beside " + home + ": expected a folder of Madeleine's sources, with mad in it");
         List<String> given = spec.commandLine().getParseResult().originalArgs();
         for (String option : List.of("--report", "--save", "--compare", "--experiment", "--machine")) {
             check(

@@ -37,7 +37,8 @@ class BesideRunsTest {
             turns.addOther(turn("latency", "us", 2 * factor));
             turns.addOwn(turn("latency", "us", factor));
         }
-        assertTrue(table(turns).matches("(?s).*sci +latency +8 B +6.00 µs +3.00 µs +2.00 +2.00 to 2.00\n"), table(turns));
+        assertTrue(
+                table(turns).matches("(?s).*sci +latency +8 B +6.00 µs +3.00 µs +2.00 +2.00 to 2.00\n"), table(turns));
     }
 
     @Test

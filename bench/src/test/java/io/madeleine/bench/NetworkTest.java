@@ -37,7 +37,8 @@ class NetworkTest {
         assertTrue(
                 epoll.protocol().nativeModules().contains("io.netty.transport.classes.epoll"),
                 epoll.protocol().nativeModules().toString());
-        assertEquals(List.of("tm.sci.dma.single-copy=off"), network("sci:two-copies").settings());
+        assertEquals(
+                List.of("tm.sci.dma.single-copy=off"), network("sci:two-copies").settings());
         assertEquals(2, network("sci:two-copies").protocol().modules().size());
     }
 

@@ -35,13 +35,11 @@ public final class Providers {
         String path = ConfigUtil.joinPath("madeleine", "tm", family, "providers");
         if (root.hasPath(path)) {
             object(path, root.getValue(path)).forEach((name, value) -> {
-                Config settings =
-                        object(ConfigUtil.joinPath(path, name), value).toConfig();
+                Config settings = object(ConfigUtil.joinPath(path, name), value).toConfig();
                 List<String> lines = new ArrayList<>();
                 settings.entrySet()
-                        .forEach(entry ->
-                                lines.add(ConfigUtil.joinPath("tm", family) + "." + entry.getKey() + "="
-                                        + text(entry.getValue())));
+                        .forEach(entry -> lines.add(ConfigUtil.joinPath("tm", family) + "." + entry.getKey() + "="
+                                + text(entry.getValue())));
                 lines.sort(null);
                 providers.put(name, List.copyOf(lines));
             });

@@ -34,11 +34,12 @@ abstract class LinkContract extends SpiContract {
     }
 
     private PacketSender sender(int link, PacketSeries series) {
-        return new PacketSender(left.link(link), series);
+        return new PacketSender(left.link(link), series, left.arenas.lasting()::allocate);
     }
 
     private PacketReceiver receiver(int link, PacketSeries series) {
-        return new PacketReceiver(right.link(link), series);
+        return new PacketReceiver(
+                right.link(link), series, Long.MAX_VALUE, (_, _) -> false, right.arenas.lasting()::allocate);
     }
 
     private void transferSmall(int link, int count, long seed) {

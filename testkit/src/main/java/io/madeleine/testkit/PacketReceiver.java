@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
 
 /**
  * Receives a series of packets from one link and checks all of it, never waiting. Packets are taken in parts of a given
@@ -36,6 +37,16 @@ final class PacketReceiver {
     }
 
     PacketReceiver(TransmissionLink link, PacketSeries series, long partBytes, Skipping skipping) {
+        this(link, series, partBytes, skipping, bytes -> Arena.ofAuto().allocate(bytes, 8));
+    }
+
+    /** @param memory where packets are received */
+    PacketReceiver(
+            TransmissionLink link,
+            PacketSeries series,
+            long partBytes,
+            Skipping skipping,
+            LongFunction<MemorySegment> memory) {
         this.link = link;
         this.series = series;
         this.partBytes = link.capabilities().aggregation() == AggregationMode.SYMMETRIC ? Long.MAX_VALUE : partBytes;
@@ -44,7 +55,7 @@ final class PacketReceiver {
         for (int i = 0; i < series.count(); i++) {
             largest = Math.max(largest, series.bytes(i));
         }
-        target = Arena.ofAuto().allocate(largest, 8);
+        target = memory.apply(largest);
     }
 
     /** Takes what has arrived; returns how many bytes and packets that was. */

@@ -8,6 +8,7 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongFunction;
 
 /**
  * Sends a series of packets over one link, never waiting.
@@ -15,16 +16,30 @@ import java.lang.invoke.VarHandle;
  * <p>Threading: confined.
  */
 final class PacketSender {
+    /** Memory of a session is told to all modules, which is too dear for less. */
+    private static final long LEAST_LENT_BYTES = 1024;
+
     private final TransmissionLink link;
     private final PacketSeries series;
+    private final LongFunction<MemorySegment> memory;
     private final BufferGroup group = new BufferGroup();
     private int next;
     private boolean underWay;
     private boolean waited;
 
     PacketSender(TransmissionLink link, PacketSeries series) {
+        this(link, series, PacketSender::ordinary);
+    }
+
+    /** @param memory where blocks are that a module may know, such as the session's */
+    PacketSender(TransmissionLink link, PacketSeries series, LongFunction<MemorySegment> memory) {
         this.link = link;
         this.series = series;
+        this.memory = memory;
+    }
+
+    private static MemorySegment ordinary(long bytes) {
+        return Arena.ofAuto().allocate(bytes, 8);
     }
 
     /** Sends what can be sent now; true when the series is out. */
@@ -82,14 +97,14 @@ final class PacketSender {
         return status;
     }
 
-    /** The payload in up to three blocks, native and heap. */
+    /** The payload in up to three blocks: in the given memory if it is large, on the heap, and in native memory. */
     private void addBlocks(long bytes) {
         group.clear();
         long third = bytes / 3;
-        add(Arena.ofAuto().allocate(Math.max(1, third), 8), 0, third);
+        add(third >= LEAST_LENT_BYTES ? memory.apply(third) : ordinary(Math.max(1, third)), 0, third);
         add(MemorySegment.ofArray(new byte[(int) third]), third, third);
         long rest = bytes - 2 * third;
-        add(Arena.ofAuto().allocate(Math.max(1, rest), 8), 2 * third, rest);
+        add(ordinary(Math.max(1, rest)), 2 * third, rest);
     }
 
     private void add(MemorySegment block, long position, long bytes) {

@@ -26,15 +26,19 @@ final class JvmKits {
         Map<String, Kit> kits = new LinkedHashMap<>();
         kits.put(
                 "aeron-ipc",
-                of("Aeron between two processes of a host", JvmPeer.AERON, (end, line) ->
-                        AeronWire.ipc(end.rank(), end.waiting(), end.folder(), line)));
+                of(
+                        "Aeron between two processes of a host",
+                        JvmPeer.AERON,
+                        (end, line) -> AeronWire.ipc(end.rank(), end.waiting(), end.folder(), line)));
         kits.put(
                 "aeron-udp",
                 of("Aeron over UDP", JvmPeer.AERON, (end, line) -> AeronWire.udp(end.waiting(), end.folder(), line)));
         kits.put(
                 "nio",
-                of("the JDK's non-blocking sockets", JvmPeer.PLAIN, (end, line) ->
-                        NioWire.open(end.rank(), end.waiting(), line)));
+                of(
+                        "the JDK's non-blocking sockets",
+                        JvmPeer.PLAIN,
+                        (end, line) -> NioWire.open(end.rank(), end.waiting(), line)));
         kits.put(
                 "raw-mailbox",
                 new Kit(

@@ -27,9 +27,11 @@ public final class Peers {
 
     private static Map<String, Peer> all() {
         List<Peer> peers = new ArrayList<>();
-        JvmKits.ALL.forEach(
-                (name, kit) -> peers.add(new Peer(name, kit.summary(), kit.arguments(), (asked, where, variant, err) ->
-                        new JvmPeer(asked, kit, where, variant, err))));
+        JvmKits.ALL.forEach((name, kit) -> peers.add(new Peer(
+                name,
+                kit.summary(),
+                kit.arguments(),
+                (asked, where, variant, err) -> new JvmPeer(asked, kit, where, variant, err))));
         peers.add(program("c-tcp", "non-blocking TCP sockets in C", "tcp", "blocking"));
         peers.add(preset("c-tcp-blocking", "blocking TCP sockets in C, whatever --wait says", "tcp", "blocking"));
         peers.add(program("c-udp", "non-blocking UDP sockets in C, round trips only", "udp"));
@@ -41,8 +43,7 @@ public final class Peers {
                 "single-copy"));
         peers.add(preset(
                 "c-shm-streaming", "the same in C, the receiver's copy with streaming stores", "shm", "streaming"));
-        peers.add(preset(
-                "c-cma", "in C with a single copy, process_vm_readv, from 32 KiB on", "shm", "single-copy"));
+        peers.add(preset("c-cma", "in C with a single copy, process_vm_readv, from 32 KiB on", "shm", "single-copy"));
         peers.add(mpi("mpich", "MPICH with its defaults", Kit.MPICH, MpiLauncher.MPICH));
         peers.add(fixed("mpich-tcp", "MPICH over TCP", Kit.MPICH, MpiLauncher.MPICH, "tcp"));
         peers.add(mpi("openmpi", "Open MPI with its defaults", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI));
@@ -81,8 +82,7 @@ public final class Peers {
     }
 
     /** An MPI that always goes the same way. */
-    private static Peer fixed(
-            String name, String summary, Kit kit, Map<String, MpiLauncher> ways, String way) {
+    private static Peer fixed(String name, String summary, Kit kit, Map<String, MpiLauncher> ways, String way) {
         Maker maker = (asked, where, variant, err) ->
                 new NativePeer(asked.word(), kit.with(way(ways, way)), where, variant, err);
         return new Peer(name, summary, List.of(), maker);
