@@ -57,13 +57,14 @@ final class DynamicSendBmm extends SendBmm {
                 }
             }
             long here = Math.min(bytes - progressBytes, PacketHeader.MAX_PAYLOAD_BYTES - group.remainingBytes());
+            makeRoomForMark(); // from here on a block is added with its mark, or neither
             if (mayKeep) {
-                mark(express ? LENT | EXPRESS : LENT);
                 group.add(block, offset + progressBytes, here);
+                mark(express ? LENT | EXPRESS : LENT);
             } else {
                 staging.copy(block, offset + progressBytes, here);
-                mark(0);
                 group.add(staging.segment(), staging.offset(), here);
+                mark(0);
             }
             progressBytes += here;
         }
@@ -75,10 +76,13 @@ final class DynamicSendBmm extends SendBmm {
         return LinkStatus.COMPLETE;
     }
 
-    private void mark(int kind) {
+    private void makeRoomForMark() {
         if (added == marks.length) {
             marks = Arrays.copyOf(marks, 2 * added);
         }
+    }
+
+    private void mark(int kind) {
         marks[added++] = (byte) kind;
     }
 
@@ -151,7 +155,13 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     private int send() {
-        int status = link.send(header, group, trailer);
+        int status;
+        try {
+            status = link.send(header, group, trailer);
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
         if (status == LinkStatus.COMPLETE) {
             sending = false;
             clearGroup();
@@ -216,8 +226,9 @@ final class DynamicSendBmm extends SendBmm {
         }
         clearGroup();
         for (int i = 0, count = rest.count(); i < count; i++) {
-            mark(0);
+            makeRoomForMark();
             group.add(rest.segment(i), rest.offset(i), rest.bytes(i));
+            mark(0);
         }
     }
 

@@ -30,6 +30,7 @@ public final class ReceiveBmm {
     private long openHeader;
     private long openBytes;
     private int openIndex;
+    private boolean trackLost;
 
     /** The module for a link. */
     public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
@@ -53,11 +54,7 @@ public final class ReceiveBmm {
      * @throws IllegalStateException if the block's memory has been freed; nothing was taken
      */
     public boolean takeWhole(MemorySegment block, long offset, long bytes) {
-        if (!group.isEmpty()
-                || !extractsParts
-                || !open()
-                || openBytes < bytes
-                || !link.receiveWhole(block, offset, bytes)) {
+        if (!group.isEmpty() || !extractsParts || !open() || openBytes < bytes || !receiveWhole(block, offset, bytes)) {
             return false;
         }
         openBytes -= bytes;
@@ -65,6 +62,23 @@ public final class ReceiveBmm {
             close();
         }
         return true;
+    }
+
+    private boolean receiveWhole(MemorySegment block, long offset, long bytes) {
+        try {
+            return link.receiveWhole(block, offset, bytes);
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
+    }
+
+    /**
+     * Whether memory came to its end within the link, so that nobody knows what has been taken of the packet in front. Where a group
+     * says how far it came, or nothing had been taken, the call can be repeated.
+     */
+    public boolean hasLostTrack() {
+        return trackLost;
     }
 
     /** All blocks so far are to be extracted now. */
@@ -190,7 +204,7 @@ public final class ReceiveBmm {
         long dropped = 0;
         while (open()) {
             if (openBytes > 0) {
-                long here = link.skip(openBytes);
+                long here = skip();
                 if (here == 0) {
                     return dropped;
                 }
@@ -203,6 +217,15 @@ public final class ReceiveBmm {
             }
         }
         return dropped;
+    }
+
+    private long skip() {
+        try {
+            return link.skip(openBytes);
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
     }
 
     /**
@@ -285,7 +308,12 @@ public final class ReceiveBmm {
     }
 
     private void close() {
-        link.release();
+        try {
+            link.release();
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
         ledger.enter(openHeader, openIndex);
         openHeader = 0;
     }

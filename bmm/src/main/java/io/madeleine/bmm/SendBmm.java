@@ -24,6 +24,9 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     /** How far the block under way has come. */
     long progressBytes;
 
+    /** Memory came to its end within the link. */
+    boolean trackLost;
+
     SendBmm(SendLedger ledger, TransmissionLink link) {
         this.ledger = ledger;
         this.endsGroupAtExpress = link.capabilities().aggregation() == AggregationMode.SYMMETRIC;
@@ -76,6 +79,14 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     /** Whether memory of a region is referenced here; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
     public boolean touches(Region region) {
         return false;
+    }
+
+    /**
+     * Whether memory came to its end within the link, so that nobody knows how far the last call came: it must not be repeated, and
+     * nothing else be sent. Where it came to its end before, the call can be repeated.
+     */
+    public final boolean hasLostTrack() {
+        return trackLost;
     }
 
     /**

@@ -54,7 +54,13 @@ final class StaticSendBmm extends SendBmm {
         if (claimedOffset != NONE) {
             return LinkStatus.COMPLETE;
         }
-        long claimed = link.claim();
+        long claimed;
+        try {
+            claimed = link.claim();
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
         if (claimed < 0) {
             return (int) claimed;
         }
@@ -68,7 +74,12 @@ final class StaticSendBmm extends SendBmm {
     }
 
     private void publish(int flags) {
-        link.commit(ledger.next(filledBytes, flags));
+        try {
+            link.commit(ledger.next(filledBytes, flags));
+        } catch (OutOfMemoryError e) {
+            trackLost = true;
+            throw e;
+        }
         claimedOffset = NONE;
         filledBytes = 0;
     }

@@ -30,18 +30,27 @@ final class DeferredBlocks {
 
     void add(MemorySegment segment, long offset, long bytes, int link, boolean later, boolean express) {
         if (end == segments.length) {
-            int capacity = 2 * end;
-            segments = Arrays.copyOf(segments, capacity);
-            offsets = Arrays.copyOf(offsets, capacity);
-            lengths = Arrays.copyOf(lengths, capacity);
-            links = Arrays.copyOf(links, capacity);
-            flags = Arrays.copyOf(flags, capacity);
+            grow();
         }
         segments[end] = segment;
         offsets[end] = offset;
         lengths[end] = bytes;
         links[end] = link;
         flags[end++] = (later ? LATER : 0) | (express ? EXPRESS : 0);
+    }
+
+    /** All or nothing, should memory be short. */
+    private void grow() {
+        int capacity = 2 * end;
+        @Nullable MemorySegment[] moreSegments = Arrays.copyOf(segments, capacity);
+        long[] moreOffsets = Arrays.copyOf(offsets, capacity);
+        long[] moreLengths = Arrays.copyOf(lengths, capacity);
+        int[] moreLinks = Arrays.copyOf(links, capacity);
+        flags = Arrays.copyOf(flags, capacity);
+        segments = moreSegments;
+        offsets = moreOffsets;
+        lengths = moreLengths;
+        links = moreLinks;
     }
 
     MemorySegment segment() {

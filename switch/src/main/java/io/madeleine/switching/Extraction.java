@@ -119,6 +119,16 @@ final class Extraction {
         return dropped;
     }
 
+    /** As {@link ReceiveBmm#hasLostTrack} says. */
+    boolean hasLostTrack() {
+        for (ReceiveBmm bmm : bmms) {
+            if (bmm.hasLostTrack()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether every block has its data. */
     boolean isDrained() {
         for (ReceiveBmm bmm : bmms) {

@@ -167,10 +167,11 @@ final class GivingUp {
 
     /** Whether what came out of a link leaves nobody knowing how far it came; then the connection is given up. */
     boolean isLinkBrokenBy(Throwable seen) {
-        if (!connection.breaksUp(seen)) {
+        if (!connection.isBrokenBy(seen, insertion.hasLostTrack())) {
             return false;
         }
         linkBroken = true;
+        connection.breakUpAfter(seen);
         return true;
     }
 

@@ -156,6 +156,16 @@ final class Insertion {
         return found;
     }
 
+    /** As {@link SendBmm#hasLostTrack} says. */
+    boolean hasLostTrack() {
+        for (SendBmm bmm : bmms) {
+            if (bmm.hasLostTrack()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Which link has sent the end mark. */
     SendBmm last() {
         return bmms[Math.max(lastLink, 0)];

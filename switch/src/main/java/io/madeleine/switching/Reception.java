@@ -280,6 +280,10 @@ final class Reception {
             engine.signal(news);
             return 0;
         }
+        if (broken) { // and there was no memory to say so
+            fail(connection.failure());
+            return 1;
+        }
         int found = extraction.ledger().foundCount();
         long moved;
         try {
@@ -313,11 +317,12 @@ final class Reception {
 
     /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
     private boolean isBrokenBy(Throwable seen) {
-        if (!connection.breaksUp(seen)) {
+        if (!connection.isBrokenBy(seen, extraction.hasLostTrack())) {
             return false;
         }
         cut = true;
         broken = true;
+        connection.breakUpAfter(seen);
         return true;
     }
 

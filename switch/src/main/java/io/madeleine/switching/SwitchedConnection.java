@@ -27,6 +27,12 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /** How long who fails at a closed link waits for the reason at most. */
     private static final long MOMENT_NS = 10_000_000;
 
+    private static final String GIVEN_UP = "this process has given the connection up: ";
+
+    /** Made in time. */
+    private static final Loss MEMORY_ENDED =
+            new Loss(LossKind.CONNECTION, false, GIVEN_UP + "memory ended in the midst of a packet");
+
     private final SwitchedChannel channel;
     private final int rank;
     private final String network;
@@ -206,12 +212,20 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     private void setLost(LossKind kind, boolean orderly, String reason) {
-        loss.set(new Loss(kind, orderly, reason));
+        loss.set(lossOf(kind, orderly, reason));
         // May be called from within a link: the halves are told from outside, by the leader.
         engine().raiseDemand();
         engine().enqueue(this);
         channel.lost();
         sending.connectionLost();
+    }
+
+    private static Loss lossOf(LossKind kind, boolean orderly, String reason) {
+        try {
+            return new Loss(kind, orderly, reason);
+        } catch (OutOfMemoryError _) {
+            return MEMORY_ENDED;
+        }
     }
 
     /** The session is closed, and nothing is driven any more: calls see that. */
@@ -223,22 +237,35 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     /**
-     * What came out of a link that none throws, in the midst of a packet: nobody knows what of it has moved, and the connection is
-     * given up. Of memory that is short the packet knows, and of memory that was cut short the network.
-     *
-     * @return whether it is given up
+     * Whether nobody knows what of a packet has moved, after that came out of a link in its midst. Of memory that was cut short the
+     * network knows. Of memory that is short the packet does, unless that happened within a call that cannot be repeated.
      */
-    boolean breaksUp(Throwable seen) {
-        if (seen instanceof OutOfMemoryError || seen instanceof InternalError || seen instanceof MadeleineException) {
-            return false;
+    boolean isBrokenBy(Throwable seen, boolean trackLost) {
+        return seen instanceof OutOfMemoryError
+                ? trackLost
+                : !(seen instanceof InternalError || seen instanceof MadeleineException);
+    }
+
+    /** Nobody knows what of a packet has moved: the connection is given up. */
+    void breakUpAfter(Throwable seen) {
+        try {
+            breakUp(reasonAfter(seen));
+            FAILURES.error("the connection " + fromHere() + " is given up", seen);
+        } catch (OutOfMemoryError _) {
+            // it is lost all the same, and whoever uses it is told
         }
-        String thread = Thread.currentThread().getName();
-        String what = seen instanceof StackOverflowError
-                ? "the stack of thread " + thread + " ended"
-                : seen + " came out of network " + network + " in thread " + thread;
-        breakUp("this process has given the connection up: " + what + " in the midst of a packet");
-        FAILURES.error("the connection " + fromHere() + " is given up", seen);
-        return true;
+    }
+
+    private String reasonAfter(Throwable seen) {
+        try {
+            String thread = Thread.currentThread().getName();
+            String what = seen instanceof StackOverflowError
+                    ? "the stack of thread " + thread + " ended"
+                    : seen + " came out of network " + network + " in thread " + thread;
+            return GIVEN_UP + what + " in the midst of a packet";
+        } catch (OutOfMemoryError _) {
+            return MEMORY_ENDED.reason;
+        }
     }
 
     /** The connection cannot go on: the peer's bytes make no sense. */

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A link that throws what no link throws costs its connection, and nothing else. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -42,8 +44,12 @@ class BrokenLinkTest {
     private static final int LARGE = 1 << 20;
 
     private final LoopFabric fabric = new LoopFabric();
-    private final AssertionError thrown = new AssertionError("of the link");
+    private volatile Error thrown = new AssertionError("of the link");
     private volatile String failing = "";
+
+    /** Whether the link has done what it was called for when it throws. */
+    private volatile boolean failsAfterwards;
+
     private LocalSessions sessions = open();
 
     /** The links of rank 0 on channel "default" throw when they are told to. */
@@ -64,11 +70,15 @@ class BrokenLinkTest {
 
     private Object wrapped(Class<?> type, Object target) {
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (_, method, arguments) -> {
-            if (type == DynamicLink.class && method.getName().equals(failing)) {
+            boolean fails = type == DynamicLink.class && method.getName().equals(failing);
+            if (fails && !failsAfterwards) {
                 throw thrown;
             }
             try {
                 Object result = method.invoke(target, arguments);
+                if (fails) {
+                    throw thrown;
+                }
                 return method.getName().equals("progress") ? result : wrappedResult(result);
             } catch (InvocationTargetException e) {
                 throw e.getCause();
@@ -237,5 +247,64 @@ class BrokenLinkTest {
             assertEquals(0, there.get(20, TimeUnit.SECONDS).rank());
         }
         checkGivenUp();
+    }
+
+    // ---- memory that is short
+
+    private void runOutOfMemory(String method, boolean afterwards) {
+        thrown = new OutOfMemoryError("of the link");
+        failsAfterwards = afterwards;
+        failing = method;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldGiveTheConnectionUpIfMemoryEndsWithinALinkThatSends(boolean afterwards) throws Exception {
+        runOutOfMemory("send", afterwards);
+        try (OutgoingMessage out = begin(SMALL)) {
+            assertSame(thrown, assertThrows(OutOfMemoryError.class, out::endPacking));
+            failing = "";
+        }
+        if (afterwards) { // it has left, once
+            try (IncomingMessage in = channel(1).beginUnpacking(0)) {
+                in.unpack(block(SMALL)).endUnpacking();
+            }
+        }
+        checkGivenUp();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"skip", "release"})
+    void shouldGiveTheConnectionUpIfMemoryEndsWithinALinkThatDrops(String method) throws Exception {
+        try (OutgoingMessage out = channel(1).beginPacking(0)) {
+            out.pack(block(SMALL), SendMode.CHEAPER, ReceiveMode.CHEAPER).endPacking();
+        }
+        runOutOfMemory(method, true);
+        try (IncomingMessage in = channel(0).beginUnpacking()) {
+            in.discard();
+        } catch (OutOfMemoryError e) {
+            assertSame(thrown, e);
+        }
+        failing = "";
+        checkGivenUp();
+    }
+
+    @Test
+    void shouldGoOnWhereItWasIfMemoryEndsWhileALinkLooksOrReceives() {
+        for (String method : List.of("front", "receive")) {
+            try (OutgoingMessage out = channel(1).beginPacking(0)) {
+                out.packInt(7).pack(block(LARGE)).endPackingAsync();
+            }
+            IncomingMessage in = channel(0).beginUnpacking();
+            runOutOfMemory(method, method.equals("receive"));
+            MemorySegment received = block(LARGE);
+            assertThrows(OutOfMemoryError.class, () -> {
+                assertEquals(7, in.unpackInt());
+                in.unpack(received).endUnpacking();
+            });
+            failing = "";
+            in.close();
+            exchange("default");
+        }
     }
 }

@@ -42,9 +42,12 @@ public final class BufferGroup {
             System.arraycopy(lengths, first, lengths, 0, count);
             Arrays.fill(segments, count, end, null);
         } else {
-            segments = Arrays.copyOfRange(segments, first, first + 2 * segments.length);
-            offsets = Arrays.copyOfRange(offsets, first, first + 2 * offsets.length);
-            lengths = Arrays.copyOfRange(lengths, first, first + 2 * lengths.length);
+            MemorySegment[] moreSegments = Arrays.copyOfRange(segments, first, first + 2 * segments.length);
+            long[] moreOffsets = Arrays.copyOfRange(offsets, first, first + 2 * offsets.length);
+            lengths = Arrays.copyOfRange(
+                    lengths, first, first + 2 * lengths.length); // all or nothing, should memory be short
+            segments = moreSegments;
+            offsets = moreOffsets;
         }
         first = 0;
         end = count;

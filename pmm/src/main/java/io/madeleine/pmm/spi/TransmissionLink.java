@@ -13,6 +13,10 @@ import java.lang.foreign.MemorySegment;
  * <p>Receiving is: look at {@link #front()}; if there is a packet, take its payload by {@link #receive} in as many parts
  * as liked, or {@link #skip} it; then {@link #release()} it. A packet's payload may arrive bit by bit after its header.
  *
+ * <p>Should memory be short, {@link #front()} and {@link #receive} may throw an {@link OutOfMemoryError} and are called again: the
+ * packet stays in front, and the group says what has been taken of it. A link that lacks memory for anything else says that it
+ * could not move anything, if that is true; what it throws costs the connection.
+ *
  * <p>Threading: one thread at a time for the receiving half and one for the sending half.
  */
 public sealed interface TransmissionLink permits StaticLink, DynamicLink {

@@ -155,16 +155,20 @@ final class StreamReceiver {
     long skip(long maxBytes) throws IOException {
         long wanted = Math.min(maxBytes, leftBytes);
         long dropped = dropBuffered(wanted);
-        for (int reads = 0; dropped < wanted && reads < MAX_READS && fill(); reads++) {
-            dropped += dropBuffered(wanted - dropped);
+        try {
+            for (int reads = 0; dropped < wanted && reads < MAX_READS && fill(); reads++) {
+                dropped += dropBuffered(wanted - dropped);
+            }
+        } catch (OutOfMemoryError _) {
+            // the caller has to know what has been dropped, and comes again
         }
-        leftBytes -= dropped;
         return dropped;
     }
 
     private int dropBuffered(long maxBytes) {
         int bytes = (int) Math.min(maxBytes, in.bytes());
         in.taken(bytes);
+        leftBytes -= bytes;
         return bytes;
     }
 

@@ -59,6 +59,16 @@ final class StreamSender {
      */
     int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         written = false;
+        try {
+            return sendNow(header, group, trailer, mayKeep);
+        } catch (
+                OutOfMemoryError
+                        _) { // what has moved is accounted for, and the packet has not ended: its sender comes again
+            return LinkStatus.PENDING;
+        }
+    }
+
+    private int sendNow(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         if (!underWay) {
             packetBytes = Long.BYTES + group.remainingBytes();
             staged.addLong(header);
