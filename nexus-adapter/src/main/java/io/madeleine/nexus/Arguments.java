@@ -54,6 +54,11 @@ public final class Arguments {
         return sendByNs != NO_DEADLINE;
     }
 
+    /** Until when they are worth sending, in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} if that has no end. */
+    long sendByNs() {
+        return sendByNs;
+    }
+
     /** How long they may take to be sent, if they have a deadline. */
     long leftNs() {
         return Math.max(0, sendByNs - System.nanoTime());

@@ -2,31 +2,22 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
-import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
-import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.nexus.am.QueuedMessage;
+import io.madeleine.nexus.am.SendQueue;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The way to another process of the session, over a channel. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
  * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more. When the way is lost, what
  * is queued goes another way.
- *
- * <p>The queue cannot be forgotten: whoever ends a message looks at it afterwards, and whoever adds to it tries to send
- * afterwards. Nobody ends a message that was given up: a thread of its own looks after the queue then.
  *
  * <p>Threading: thread-safe.
  */
@@ -36,27 +27,13 @@ final class MadWay extends Way {
     /** What a queued request costs beside its arguments. */
     private static final long ENTRY_BYTES = 160;
 
-    private static final long LOOK_AGAIN_NS = 200_000;
-
     private final Channel channel;
     private final int rank;
     private final Signal signal;
-    private final long maxQueuedBytes;
-    private final Queue<Entry> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicLong queuedBytes = new AtomicLong();
-
-    /** How often it has been asked to drain since the thread that does began its last attempt; 0 if none does. */
-    private final AtomicInteger drains = new AtomicInteger();
-
-    private final Runnable drain = this::drain;
-
-    /** Whether a message was given up and the connection may still be busy with that. */
-    private volatile boolean gaveUp;
+    private final SendQueue queue;
 
     /** A message that has failed and is still to be closed. */
     private volatile @Nullable OutgoingMessage unclosed;
-
-    private final AtomicBoolean watching = new AtomicBoolean();
 
     private enum Attempt {
         SENT,
@@ -64,47 +41,58 @@ final class MadWay extends Way {
         LOST
     }
 
-    private sealed interface Entry {}
+    /** A request that a handler has left in the queue; the owner's large arguments are lent meanwhile. */
+    private final class Queued implements QueuedMessage {
+        private final Link link;
+        private final int handler;
+        private final Arguments arguments;
+        private final @Nullable Arguments owner;
+        private final String[] methods;
+        private final long bytes;
 
-    /** A thread that waits for what was queued before: it alone is woken, and sends by itself. */
-    private static final class Turn implements Entry {
-        private final Thread thread = Thread.currentThread();
-        private volatile boolean come;
+        Queued(Link link, int handler, Arguments arguments, String[] methods, long bytes) {
+            this.link = link;
+            this.handler = handler;
+            this.arguments = ArgumentCopies.ofSmall(arguments);
+            this.owner = arguments.hasBulks() ? arguments : null;
+            this.methods = methods;
+            this.bytes = bytes;
+        }
 
-        /** From whoever drains; perhaps several times. */
-        void comes() {
-            if (!come) {
-                come = true;
-                LockSupport.unpark(thread);
+        @Override
+        public long bytes() {
+            return bytes;
+        }
+
+        @Override
+        public void pack(OutgoingMessage message) {
+            arguments.pack(message, link.endpoint(), handler);
+        }
+
+        @Override
+        public void sent(Completion completion) {
+            if (owner != null) {
+                completion.onDone(owner::takenBack);
             }
         }
 
-        void await(Arguments arguments) {
-            while (!come) {
-                if (!arguments.hasDeadline()) {
-                    LockSupport.park(this);
-                } else if (arguments.leftNs() > 0) {
-                    LockSupport.parkNanos(this, arguments.leftNs());
-                } else {
-                    throw new DeadlineExceededException(
-                            "its deadline passed while a request waited for its turn to be sent");
-                }
-                if (thread.isInterrupted()) {
-                    throw new WaitInterruptedException("interrupted while a request waited for its turn to be sent");
-                }
-            }
+        @Override
+        public void failed(RuntimeException why) {
+            node.failures().sendFailed(rank, why);
+            over();
         }
-    }
 
-    @SuppressWarnings("ArrayRecordComponent") // not compared
-    private record Queued(
-            Link link,
-            int handler,
-            Arguments arguments,
-            @Nullable Arguments owner,
-            String[] methods,
-            long bytes) implements Entry {
-        void over() {
+        @Override
+        public void lost() {
+            try {
+                peer.sendAnotherWay(arguments, link, handler, methods);
+            } catch (RuntimeException e) { // memory that was closed meanwhile, say
+                node.failures().sendFailed(rank, e);
+            }
+            over();
+        }
+
+        private void over() {
             if (owner != null) {
                 owner.takenBack();
             }
@@ -116,7 +104,12 @@ final class MadWay extends Way {
         this.channel = channel;
         this.rank = rank;
         this.signal = signal;
-        this.maxQueuedBytes = node.options().maxQueuedBytes();
+        this.queue = new SendQueue(channel, rank, node.options().maxQueuedBytes(), this::nothingIsQueued, this::lose);
+    }
+
+    private void nothingIsQueued() {
+        signal.signal();
+        node.wayIsFree(peer);
     }
 
     @Override
@@ -136,7 +129,7 @@ final class MadWay extends Way {
 
     @Override
     void afterLoss(String why) {
-        drain();
+        queue.lost();
     }
 
     @Override
@@ -171,53 +164,29 @@ final class MadWay extends Way {
 
     /** What others have sent before goes before. */
     private boolean sendInTurn(Arguments arguments, Link link, int handler) {
-        Turn turn = new Turn();
-        queue.add(turn);
-        try {
-            drain();
-            turn.await(arguments);
-            return lost() == null && sendHere(arguments, link, handler);
-        } finally {
-            queue.remove(turn); // the first, unless the wait was interrupted
-            if (queue.isEmpty()) {
-                signal.signal();
-                node.wayIsFree(peer);
-            } else {
-                drain();
-            }
-        }
+        boolean[] sent = new boolean[1];
+        queue.inTurn(arguments.sendByNs(), () -> sent[0] = lost() == null && sendHere(arguments, link, handler));
+        return sent[0];
     }
 
     private boolean sendHere(Arguments arguments, Link link, int handler) {
         OutgoingMessage message;
         try {
             closeLeftOver();
-            message = arguments.hasDeadline()
-                    ? channel.beginPacking(rank, arguments.leftNs(), TimeUnit.NANOSECONDS)
-                    : channel.beginPacking(rank);
+            message = channel.beginPackingUntil(rank, arguments.sendByNs());
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
             return false;
-        } catch (WaitInterruptedException | DeadlineExceededException e) {
-            drain(); // the connection may have been kept for this thread
-            throw e;
         }
-        gaveUp = false; // the end of this message is seen
         try {
-            if (arguments.hasDeadline()) {
-                message.within(arguments.leftNs(), TimeUnit.NANOSECONDS);
-            }
             arguments.pack(message, link.endpoint(), handler);
             message.endPacking();
         } catch (RuntimeException | Error e) {
             unclosed = message; // without a call: the stack may have come to its end
-            giveUp();
+            closeUnclosed();
             throw e;
         }
         message.close();
-        if (!queue.isEmpty()) {
-            drain();
-        }
         return true;
     }
 
@@ -227,13 +196,6 @@ final class MadWay extends Way {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
-    }
-
-    /** A message has failed before its end, which will come some time, and to nobody. */
-    private void giveUp() {
-        gaveUp = true; // before looking at the queue; who adds to that looks here afterwards
-        closeUnclosed();
-        watchIfForgotten();
     }
 
     private void closeLeftOver() {
@@ -256,64 +218,36 @@ final class MadWay extends Way {
         }
     }
 
-    private void watchIfForgotten() {
-        if (gaveUp && !queue.isEmpty() && watching.compareAndSet(false, true)) {
-            try {
-                Thread.ofVirtual().name("nexus-drain").start(this::watch);
-            } catch (Throwable e) { // no memory, for instance: the next one who comes starts it
-                watching.set(false);
-                throw e;
-            }
-        }
-    }
-
-    private void watch() {
-        while (gaveUp && !queue.isEmpty()) {
-            try {
-                LockSupport.parkNanos(LOOK_AGAIN_NS);
-                drain();
-            } catch (Throwable _) { // once more: whoever has queued something does not look after it
-                Thread.yield();
-            }
-        }
-        watching.set(false);
-        watchIfForgotten();
-    }
-
     @Override
     boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         if (lost() != null) {
             return false;
         }
-        Attempt attempt = queue.isEmpty() ? trySend(arguments, link, handler, arguments) : Attempt.BUSY;
+        Attempt attempt = queue.isEmpty() ? trySend(arguments, link, handler) : Attempt.BUSY;
         if (attempt == Attempt.BUSY) {
             enqueue(arguments, link, handler, methods);
-        } else if (!queue.isEmpty()) {
-            drain();
         }
         return attempt != Attempt.LOST;
     }
 
     private void enqueue(Arguments arguments, Link link, int handler, String[] methods) {
         long bytes = ENTRY_BYTES + arguments.inlineBytes();
-        if (queuedBytes.addAndGet(bytes) > maxQueuedBytes) {
-            queuedBytes.addAndGet(-bytes);
+        if (!queue.claim(bytes)) {
             throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
-                    + queuedBytes.get() + " bytes of requests wait at rank " + node.rank()
-                    + " already; more than ContextOptions.maxQueuedBytes, " + maxQueuedBytes + ", are not kept");
+                    + queue.bytes() + " bytes of requests wait at rank " + node.rank()
+                    + " already; more than ContextOptions.maxQueuedBytes, "
+                    + node.options().maxQueuedBytes() + ", are not kept");
         }
-        Arguments owner = null;
+        closeLeftOver();
+        Queued queued = new Queued(link, handler, arguments, methods, bytes);
         if (arguments.hasBulks()) {
             arguments.lend();
-            owner = arguments;
         }
-        queue.add(new Queued(link, handler, ArgumentCopies.ofSmall(arguments), owner, methods, bytes));
-        drain();
-        watchIfForgotten();
+        queue.add(queued);
     }
 
-    /** Begins and ends a message if no other one is open; the owner's blocks may be in use for longer. */
-    private Attempt trySend(Arguments arguments, Link link, int handler, @Nullable Arguments owner) {
+    /** Begins and ends a message if no other one is open; the large arguments may be in use for longer. */
+    private Attempt trySend(Arguments arguments, Link link, int handler) {
         Optional<OutgoingMessage> begun;
         try {
             closeLeftOver();
@@ -325,7 +259,6 @@ final class MadWay extends Way {
         if (begun.isEmpty()) {
             return Attempt.BUSY;
         }
-        gaveUp = false; // the end of this message is seen
         OutgoingMessage message = begun.get();
         Completion sent;
         try {
@@ -333,76 +266,20 @@ final class MadWay extends Way {
             sent = message.endPackingAsync();
         } catch (RuntimeException | Error e) {
             unclosed = message; // without a call: the stack may have come to its end
-            giveUp();
+            closeUnclosed();
             throw e;
         }
-        if (!sent.isDone()) {
-            if (owner != null && owner.hasBulks()) {
-                owner.lend();
-                sent.onDone(() -> {
-                    owner.takenBack();
-                    drain();
-                });
-            } else {
-                sent.onDone(drain);
-            }
+        if (arguments.hasBulks() && !sent.isDone()) {
+            arguments.lend();
+            sent.onDone(arguments::takenBack);
         }
         message.close(); // its object may serve again once it has ended
         return Attempt.SENT;
     }
 
-    /**
-     * Sends what is queued, as far as it goes. Never waits; if another thread does so, that one does it once more: it may
-     * have found the connection taken by who comes here now.
-     */
-    void drain() {
-        if (queue.isEmpty() || drains.getAndIncrement() != 0) {
-            return;
-        }
-        try {
-            int seen = 1;
-            do {
-                drainSome(); // what is left goes when whoever has the connection comes here
-                if (queue.isEmpty()) {
-                    signal.signal();
-                    node.wayIsFree(peer);
-                }
-                seen = drains.addAndGet(-seen);
-            } while (seen != 0);
-        } catch (RuntimeException | Error e) {
-            drains.set(0); // the next one who comes drains
-            throw e;
-        }
-    }
-
-    private void drainSome() {
-        for (Entry first = queue.peek(); first != null; first = queue.peek()) {
-            if (!(first instanceof Queued next)) {
-                ((Turn) first).comes(); // and comes here when it has sent
-                return;
-            }
-            try {
-                Attempt attempt = lost() != null
-                        ? Attempt.LOST
-                        : trySend(next.arguments(), next.link(), next.handler(), next.owner());
-                if (attempt == Attempt.BUSY) {
-                    return;
-                }
-                if (attempt == Attempt.LOST) {
-                    peer.sendAnotherWay(next.arguments(), next.link(), next.handler(), next.methods());
-                }
-            } catch (RuntimeException e) { // memory that was closed meanwhile, say
-                node.failures().sendFailed(rank, e);
-            }
-            queue.poll();
-            queuedBytes.addAndGet(-next.bytes());
-            next.over();
-        }
-    }
-
     @Override
     boolean awaitDrained(long timeoutNs) {
-        drain();
+        queue.wake();
         return queue.isEmpty() || signal.await(queue::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
     }
 }

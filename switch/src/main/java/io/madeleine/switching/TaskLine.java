@@ -156,8 +156,11 @@ final class TaskLine {
 
     /** Whether the first task's turn may have come. */
     boolean isDue() {
-        TurnQueue.Place own = place;
-        return hasTasks && (half.isLost() || (own != null && queue.isFirst(own) && half.isFree()));
+        if (!hasTasks) {
+            return false;
+        }
+        TurnQueue.Place own = place; // there is one since there has been a task
+        return half.isLost() || (own != null && queue.isFirst(own) && half.isFree());
     }
 
     /** The turn may have come: {@link #runFirst} is called, once, by whoever runs tasks next. */
