@@ -25,6 +25,14 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     /** How many there can be at a time. */
     static final int MAX_BLOCKS = 1 << 16;
 
+    /**
+     * From so many on, blocks of less than {@link #LARGE_BYTES} stay ordinary: each shared one is a file and a mapping at either
+     * end, of which a process has some 65,000.
+     */
+    static final int MANY_BLOCKS = 1024;
+
+    static final int LARGE_BYTES = 64 << 10;
+
     /** All of a block's memory is taken at once, since a file that only seems long kills who touches it: 64 MiB in some 30 ms. */
     private static final long MAX_BLOCK_BYTES = 64 << 20;
 
@@ -76,10 +84,12 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         memory.listen(this);
     }
 
-    /** Large ones only, and where there is room for much more. */
+    /** Large ones only, not too many smaller ones among them, and where there is room for much more. */
     @Override
     public Optional<MemorySegment> allocate(long bytes, Arena arena) {
-        if (bytes < minBytes || bytes > Math.min(MAX_BLOCK_BYTES, directory.bytesToSpare())) {
+        if (bytes < minBytes
+                || bytes < LARGE_BYTES && areMany()
+                || bytes > Math.min(MAX_BLOCK_BYTES, directory.bytesToSpare())) {
             return Optional.empty();
         }
         try {
@@ -113,6 +123,10 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
             entering.put(file.address(), new Block(number, file, new BitSet()));
         }
         return file.asSlice(0, bytes);
+    }
+
+    private synchronized boolean areMany() {
+        return numbers.cardinality() >= MANY_BLOCKS;
     }
 
     private synchronized int takeNumber() throws IOException {

@@ -153,12 +153,21 @@ class DmaSharedBlocksTest {
 
     @Test
     void shouldLeaveSmallBlocksAndThoseThatTakeTooMuchRoomToOthers() {
-        assertEquals(Region.Kind.ORDINARY, kindOf(left, 64 * 1024 - 1));
-        assertEquals(Region.Kind.SHARED, kindOf(left, 64 * 1024));
+        assertEquals(Region.Kind.ORDINARY, kindOf(left, 12 * 1024 - 1));
+        assertEquals(Region.Kind.SHARED, kindOf(left, 12 * 1024));
         assertEquals(Region.Kind.ORDINARY, kindOf(left, (64 << 20) + 1));
         try (Side without = Side.open(directory, 3, "madeleine.tm.sci.dma.shared-blocks = false")) {
             assertEquals(Region.Kind.ORDINARY, kindOf(without, 1 << 20));
         }
+    }
+
+    @Test
+    void shouldLeaveSmallerBlocksToOthersWhereThereAreMany() {
+        for (int i = 0; i < SharedBlocks.MANY_BLOCKS; i++) {
+            assertEquals(Region.Kind.SHARED, kindOf(left, 12 * 1024));
+        }
+        assertEquals(Region.Kind.ORDINARY, kindOf(left, SharedBlocks.LARGE_BYTES - 1));
+        assertEquals(Region.Kind.SHARED, kindOf(left, SharedBlocks.LARGE_BYTES));
     }
 
     @Test

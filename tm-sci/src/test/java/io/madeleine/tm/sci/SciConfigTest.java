@@ -45,7 +45,7 @@ class SciConfigTest {
                         16 * 1024,
                         32,
                         SciConfig.SingleCopyUse.AUTO,
-                        64 * 1024,
+                        12 * 1024,
                         512 * 1024,
                         true,
                         Long.MAX_VALUE),
