@@ -13,6 +13,7 @@ import io.madeleine.api.SendTask;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -109,7 +110,7 @@ abstract class SendTaskContract extends ArenaContract {
         CompletableFuture<Void> third = start(() -> sendInt(channel(0), 3));
         channel(0).session().progress();
         assertTrue(second.isScheduled());
-        end(left.get(), 1);
+        end(Objects.requireNonNull(left.get()), 1);
         assertEquals(1, receiveInt(channel(1)));
         assertEquals(5, receiveInt(channel(1)) + receiveInt(channel(1)));
         join(third);
@@ -121,7 +122,7 @@ abstract class SendTaskContract extends ArenaContract {
         open(2);
         AtomicInteger depth = new AtomicInteger();
         AtomicInteger runs = new AtomicInteger();
-        AtomicReference<SendTask> other = new AtomicReference<>();
+        SendTask[] other = new SendTask[1];
         ThreadLocal<Boolean> within = ThreadLocal.withInitial(() -> false);
         Channel channel = channel(1);
         Runnable action = () -> {
@@ -130,18 +131,18 @@ abstract class SendTaskContract extends ArenaContract {
             }
             within.set(true);
             if (runs.incrementAndGet() < 100) {
-                other.get().schedule();
+                other[0].schedule();
             }
             end(channel.tryBeginPacking(0).orElseThrow(), 0); // frees the connection for the next one
             channel.session().progress();
             within.set(false);
             depth.decrementAndGet();
         };
-        other.set(channel.newSendTask(0, action));
+        other[0] = channel.newSendTask(0, action);
         channel.onMessage(message -> {
             try (message) {
                 within.set(true);
-                other.get().schedule();
+                other[0].schedule();
                 channel.session().progress();
                 within.set(false);
                 message.unpackInt();
@@ -161,15 +162,15 @@ abstract class SendTaskContract extends ArenaContract {
         open(2);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger actions = new AtomicInteger();
-        AtomicReference<SendTask> again = new AtomicReference<>();
-        again.set(channel(0).newSendTask(1, () -> {
+        SendTask[] again = new SendTask[1];
+        again[0] = channel(0).newSendTask(1, () -> {
             sending(1).run();
             if (actions.incrementAndGet() < 100) {
-                again.get().schedule();
+                again[0].schedule();
             } else {
                 over.set(true);
             }
-        }));
+        });
         Body floods = () -> {
             while (!over.get()) {
                 sendInt(channel(0), 0);
@@ -182,7 +183,7 @@ abstract class SendTaskContract extends ArenaContract {
                 received.addAndGet(number == 1 ? 1 : 0);
             }
         });
-        together(floods, floods, () -> again.get().schedule());
+        together(floods, floods, () -> again[0].schedule());
         sendInt(channel(0), LAST);
         join(receiver);
         assertEquals(100, received.get());
@@ -237,18 +238,18 @@ abstract class SendTaskContract extends ArenaContract {
         open(2);
         Channel replier = channel(1);
         Queue<Integer> queue = new ConcurrentLinkedQueue<>();
-        AtomicReference<SendTask> drain = new AtomicReference<>();
-        drain.set(replier.newSendTask(0, () -> {
+        SendTask[] drain = new SendTask[1];
+        drain[0] = replier.newSendTask(0, () -> {
             for (Integer first = queue.peek(); first != null; first = queue.peek()) {
                 Optional<OutgoingMessage> begun = replier.tryBeginPacking(0);
                 if (begun.isEmpty()) {
-                    drain.get().schedule();
+                    drain[0].schedule();
                     return;
                 }
                 queue.poll();
                 end(begun.get(), first);
             }
-        }));
+        });
         replier.onMessage(message -> {
             try (message) {
                 int number = message.unpackInt();
@@ -258,7 +259,7 @@ abstract class SendTaskContract extends ArenaContract {
                     end(begun.get(), number);
                 } else {
                     queue.add(number);
-                    drain.get().schedule();
+                    drain[0].schedule();
                 }
             }
         });
@@ -328,7 +329,8 @@ abstract class SendTaskContract extends ArenaContract {
         });
         sessions().die(0);
         eventually("the action is run", () -> runs.get() > 0);
-        assertEquals(PeerFailedException.class, seen.get().getClass());
+        assertEquals(
+                PeerFailedException.class, Objects.requireNonNull(seen.get()).getClass());
         assertThrows(PeerFailedException.class, task::schedule);
         inTheWay.close();
         assertEquals(1, runs.get());
@@ -339,23 +341,23 @@ abstract class SendTaskContract extends ArenaContract {
     void shouldRunWhatIsScheduledBeforeTheSessionIsClosed() {
         open(2);
         AtomicInteger runs = new AtomicInteger();
-        AtomicReference<SendTask> again = new AtomicReference<>();
-        again.set(channel(0).newSendTask(1, () -> {
+        SendTask[] again = new SendTask[1];
+        again[0] = channel(0).newSendTask(1, () -> {
             end(channel(0).tryBeginPacking(1).orElseThrow(), runs.get());
             if (runs.incrementAndGet() < 300) {
-                again.get().schedule();
+                again[0].schedule();
             }
-        }));
+        });
         CompletableFuture<Void> receiver = start(() -> {
             for (int i = 0; i < 300; i++) {
                 assertEquals(i, receiveInt(channel(1)));
             }
         });
-        again.get().schedule();
+        again[0].schedule();
         CompletableFuture<Void> closer = start(() -> sessions().session(0).close());
         join(receiver);
         join(closer);
         assertEquals(300, runs.get());
-        assertThrows(SessionException.class, () -> again.get().schedule());
+        assertThrows(SessionException.class, () -> again[0].schedule());
     }
 }
