@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @State
 public class TurnStress {
     private final AtomicInteger state = new AtomicInteger();
-    private final Turn turn = new Turn(state, 0, 1);
+    private final Turn turn = new Turn(state, 0, 2, 1, () -> false);
 
     @Actor
     public void one(ZZ_Result result) {

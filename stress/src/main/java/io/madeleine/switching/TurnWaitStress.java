@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @State
 public class TurnWaitStress {
     private final AtomicInteger state = new AtomicInteger();
-    private final Turn turn = new Turn(state, 0, 1);
+    private final Turn turn = new Turn(state, 0, 2, 1, () -> waits);
     private volatile boolean waits;
 
     @Actor
@@ -27,8 +27,8 @@ public class TurnWaitStress {
 
     @Actor
     public void waitForTurn(ZZ_Result result) {
-        turn.prepareToWait();
         waits = true;
-        result.r2 = state.get() == 0;
+        turn.prepareToWait();
+        result.r2 = state.get() != 1;
     }
 }

@@ -27,6 +27,10 @@ final class SendHalf implements Step {
     private static final int IDLE = 0;
     private static final int OPEN = 1;
     private static final int SEALED = 2;
+
+    /** As IDLE, for the thread that sends alone ({@link Turn}). */
+    private static final int KEPT = 3;
+
     private static final long NOBODY = -1;
 
     private final SwitchedConnection connection;
@@ -38,8 +42,8 @@ final class SendHalf implements Step {
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news;
-    private final Turn turn = new Turn(state, IDLE, OPEN);
     private final TurnQueue queue;
+    private final Turn turn;
     private final TaskLine tasks;
 
     /** The id of the thread that has the turn, and has begun no message yet, as it runs a send task; it is OPEN meanwhile. */
@@ -73,6 +77,7 @@ final class SendHalf implements Step {
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
                 this::isFree,
                 this::isVain);
+        this.turn = new Turn(state, IDLE, KEPT, OPEN, () -> queue.first() != null);
         this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
@@ -96,8 +101,10 @@ final class SendHalf implements Step {
         return isTaken() || queue.isKept() ? takeClaimed() : take();
     }
 
+    /** Whether the turn can be had. */
     boolean isFree() {
-        return state.get() == IDLE;
+        int seen = state.get();
+        return seen == IDLE || seen == KEPT;
     }
 
     private boolean isTaken() {
@@ -144,9 +151,9 @@ final class SendHalf implements Step {
     }
 
     private OutgoingHandle beginInTurn(long deadlineNs) {
-        turn.prepareToWait();
         TurnQueue.Place place = queue.join(engine.isInHandler());
         try {
+            turn.prepareToWait();
             while (true) {
                 OutgoingHandle begun = !isTaken() && queue.isFirst(place) ? take() : null;
                 if (begun != null) {
@@ -384,7 +391,7 @@ final class SendHalf implements Step {
     /** Gives up the message whose user could not. */
     private void abortLeft() {
         long number = givingUp.takeLeft();
-        if (number != GivingUp.NO_MESSAGE && state.get() != IDLE && messageNumber == number) {
+        if (number != GivingUp.NO_MESSAGE && !isFree() && messageNumber == number) {
             abort(number);
         }
     }
@@ -521,7 +528,7 @@ final class SendHalf implements Step {
 
     /** Whether a message uses memory of a region, which it may also if a network still reads something. Any thread. */
     boolean uses(Region region) {
-        return state.get() != IDLE && (posted.isHeld() || insertion.touches(region));
+        return !isFree() && (posted.isHeld() || insertion.touches(region));
     }
 
     /** Whether that is so and nobody waits for it: the session has promised to send it, or that it is aborted. */
