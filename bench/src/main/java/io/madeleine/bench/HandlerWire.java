@@ -46,7 +46,7 @@ final class HandlerWire implements Wire {
     HandlerWire(Session session, String channel, MessageMemory memory) {
         this.channel = session.channel(channel);
         this.sending = new ChannelWire(session, channel, memory);
-        this.signal = session.newSignal();
+        this.signal = this.channel.newSignal();
         this.channel.onMessage(this::handle);
     }
 

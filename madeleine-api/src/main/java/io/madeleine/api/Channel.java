@@ -123,6 +123,12 @@ public interface Channel {
      */
     void onMessage(MessageHandler handler);
 
+    /**
+     * A place to wait for what this channel's message handler brings about, as the channel's {@code hint} says; the handler may be called
+     * in the waiting thread, also while another one drives progress.
+     */
+    Signal newSignal();
+
     /** Receives the messages of a channel as they arrive. */
     @FunctionalInterface
     interface MessageHandler {

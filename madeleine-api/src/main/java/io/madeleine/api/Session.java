@@ -122,7 +122,7 @@ public interface Session extends AutoCloseable {
      */
     int progress();
 
-    /** A place to wait for what message handlers bring about. */
+    /** A place to wait for what other threads bring about, or message handlers; {@link Channel#newSignal()} is faster for these. */
     Signal newSignal();
 
     /**

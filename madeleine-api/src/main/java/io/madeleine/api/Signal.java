@@ -8,6 +8,10 @@ import java.util.function.BooleanSupplier;
  * thread that waits drives the session's networks meanwhile, as in every other wait, so that the handler it waits for may
  * run in that very thread; a virtual thread parks.
  *
+ * <p>A signal {@linkplain Channel#newSignal() of a channel} is for what that channel's handler brings about: a thread that waits looks first
+ * where the message is expected from, and calls the handler itself, before it drives everything else. All others are still
+ * served: every few dozen such waits drive all networks. A signal {@linkplain Session#newSignal() of the session} is for all else.
+ *
  * <p>Whoever makes a condition true calls {@link #signal()} afterwards, which costs next to nothing while nobody waits.
  *
  * <p>Threading: thread-safe.
@@ -30,6 +34,17 @@ public interface Signal {
      * @return whether the condition was met
      */
     boolean await(BooleanSupplier condition, long timeout, TimeUnit unit);
+
+    /**
+     * As {@link #await(BooleanSupplier, long, TimeUnit)}, of what a message from a certain process will bring about.
+     *
+     * @param expected the rank of that process. A guess: what is brought about by others ends the wait, too. Any number that is no
+     *     other process' rank, -1 for instance, stands for the sender of the channel's last message; without effect for signals of the
+     *     session
+     */
+    default boolean await(BooleanSupplier condition, int expected, long timeout, TimeUnit unit) {
+        return await(condition, timeout, unit);
+    }
 
     /** Lets those who wait look at their conditions. Never waits, may be called from anywhere. */
     void signal();

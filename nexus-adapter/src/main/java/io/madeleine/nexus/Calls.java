@@ -62,13 +62,15 @@ final class Calls {
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
         node.checkMayWait();
+        Way way = node.wayTo(target.rank());
         PendingCall.Sync call = new PendingCall.Sync(
                 nextId(),
                 target.rank(),
                 method,
                 deadlineNs,
                 outgoing,
-                node.session().newSignal());
+                way == null ? node.session().newSignal() : way.newSignal(),
+                way == null ? -1 : way.rank());
         begin(call, target, parameters);
         boolean done;
         try {

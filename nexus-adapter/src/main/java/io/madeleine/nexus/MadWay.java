@@ -113,6 +113,16 @@ final class MadWay extends Way {
     }
 
     @Override
+    Signal newSignal() {
+        return channel.newSignal();
+    }
+
+    @Override
+    int rank() {
+        return rank;
+    }
+
+    @Override
     String name() {
         return "mad/" + channel.network(rank);
     }

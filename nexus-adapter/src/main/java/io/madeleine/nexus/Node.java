@@ -57,7 +57,7 @@ final class Node {
         this.channels = List.copyOf(channels);
         this.session = channels.getFirst().session();
         this.options = options;
-        this.signal = session.newSignal();
+        this.signal = channels.getFirst().newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
         this.codecs = new Codecs(options.maxDepth());
         this.failures = new Failures(session.rank());
@@ -262,6 +262,12 @@ final class Node {
             attaching.left();
         }
         signal.signal();
+    }
+
+    /** By which way an answer of that node is expected; null if that is not known, or it is this one. */
+    @Nullable
+    Way wayTo(int node) {
+        return node == session.rank() ? null : nodes.get(node).current();
     }
 
     boolean mayWait() {

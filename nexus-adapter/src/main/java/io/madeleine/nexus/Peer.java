@@ -74,6 +74,12 @@ final class Peer {
         return refusedCalls;
     }
 
+    /** By which way requests go, and answers are expected, as far as is known; null if by none. */
+    @Nullable
+    Way current() {
+        return current;
+    }
+
     /** One more way, at work. */
     void add(Way way) {
         ways.add(way);

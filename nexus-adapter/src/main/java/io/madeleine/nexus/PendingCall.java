@@ -215,6 +215,10 @@ abstract class PendingCall {
     /** A thread waits. */
     static final class Sync extends PendingCall {
         private final io.madeleine.api.Signal signal;
+
+        /** Whose message answers it, for {@link io.madeleine.api.Signal#await(java.util.function.BooleanSupplier, int, long, TimeUnit)}. */
+        private final int expected;
+
         private @Nullable Object value;
         private @Nullable Throwable failure;
         private @Nullable Reading reading;
@@ -226,9 +230,11 @@ abstract class PendingCall {
                 ServiceMethod method,
                 long deadlineNs,
                 @Nullable OutgoingCall outgoing,
-                io.madeleine.api.Signal signal) {
+                io.madeleine.api.Signal signal,
+                int expected) {
             super(id, rank, method, deadlineNs, outgoing);
             this.signal = signal;
+            this.expected = expected;
         }
 
         boolean isDone() {
@@ -237,7 +243,7 @@ abstract class PendingCall {
 
         /** Waits for the end; whether it has come in time. */
         boolean awaitDone(long timeoutNs) {
-            return signal.await(this::isDone, timeoutNs, TimeUnit.NANOSECONDS);
+            return signal.await(this::isDone, expected, timeoutNs, TimeUnit.NANOSECONDS);
         }
 
         /** Takes the answer, if it has not been taken by the receiving thread. The end has come. */

@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.Signal;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,16 @@ abstract class Way {
     /** Whether the user's word for a method means this one. */
     boolean isMeantBy(String word) {
         return word.equals(name());
+    }
+
+    /** What a thread waits on for an answer that comes by this way. */
+    Signal newSignal() {
+        return node.session().newSignal();
+    }
+
+    /** The rank of the process to which it leads, if that is of this session and answers by a channel; else -1. */
+    int rank() {
+        return -1;
     }
 
     /**

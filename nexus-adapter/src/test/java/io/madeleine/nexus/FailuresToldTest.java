@@ -171,7 +171,8 @@ class FailuresToldTest {
                     waits,
                     System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500),
                     null,
-                    world.of(1).node().session().newSignal());
+                    world.of(1).node().session().newSignal(),
+                    -1);
             calls.begin(call, world.of(1).startpoint(0, Teller.class.getName()).targets()[0], null);
             assertTrue(call.awaitDone(TimeUnit.SECONDS.toNanos(20)));
             assertInstanceOf(DeadlineExceededException.class, call.failure());

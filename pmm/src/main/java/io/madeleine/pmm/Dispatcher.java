@@ -7,20 +7,26 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What calls the handlers of a channel, by whoever leads; or its send tasks, by any thread. One thread at a time is inside, also while its handler waits and has
- * let the lead go: handlers of a channel neither nest nor run beside each other.
+ * The right to call the handlers of a channel, or its send tasks. It is apart from the lead: who leads has it for the length of a
+ * round, and others may have it without leading: who waits for what a handler brings about ({@link #tryEnter}), and any thread
+ * for send tasks. One thread at a time is inside, also while its handler waits and has let the lead go: handlers of a channel
+ * neither nest nor run beside each other.
  *
- * <p>Threading: {@link #run} belongs to the leader; {@link #handling} to the thread that is inside.
+ * <p>Threading: thread-safe; {@link #handling} and {@link #leave} belong to the thread that is inside.
  */
 public final class Dispatcher {
     private static final long NOBODY = -1;
+
+    /** The engine is closed: nobody comes in any more. */
+    private static final long CLOSED = -2;
+
     private static final VarHandle INSIDE = insideHandle();
 
     private final String name;
     private final IntSupplier task;
 
-    /** Whether there is something to do, if any thread may do it; null if only the leader may. */
-    private final @Nullable BooleanSupplier hasNews;
+    private final BooleanSupplier hasNews;
+    private final boolean forHandlers;
 
     /** The id of the thread that is inside, not the thread: storing a reference costs a fence under some collectors. */
     private volatile long inside = NOBODY;
@@ -41,24 +47,27 @@ public final class Dispatcher {
         }
     }
 
-    Dispatcher(String name, IntSupplier task) {
-        this(name, task, null);
-    }
-
-    Dispatcher(String name, IntSupplier task, @Nullable BooleanSupplier hasNews) {
+    /**
+     * Nobody is inside.
+     *
+     * @param hasNews whether there may be something to do; a glance
+     * @param forHandlers whether there is always somebody who leads for it
+     */
+    Dispatcher(String name, IntSupplier task, BooleanSupplier hasNews, boolean forHandlers) {
         this.name = name;
         this.task = task;
         this.hasNews = hasNews;
+        this.forHandlers = forHandlers;
     }
 
-    /** Whether only the leader runs it, and there is always somebody who leads for it. */
+    /** Whether there is always somebody who leads for it. */
     boolean isForHandlers() {
-        return hasNews == null;
+        return forHandlers;
     }
 
-    /** Whether there is something to do for any thread. */
+    /** Whether there may be something to do. */
     boolean hasNews() {
-        return hasNews != null && hasNews.getAsBoolean();
+        return hasNews.getAsBoolean();
     }
 
     /** For error messages. */
@@ -105,19 +114,48 @@ public final class Dispatcher {
     }
 
     private boolean enter(Thread self) {
-        if (hasNews == null) {
-            INSIDE.setRelease(this, self.threadId());
-            return true;
+        if (inside != NOBODY || !INSIDE.compareAndSet(this, NOBODY, self.threadId())) {
+            return false;
         }
-        return hasNews.getAsBoolean() && INSIDE.compareAndSet(this, NOBODY, self.threadId());
+        hasLetGo = false;
+        return true;
+    }
+
+    /**
+     * Lets the calling thread, which neither leads nor runs a handler of any channel, call handlers of this one, unless another does;
+     * {@link #leave} follows.
+     */
+    public boolean tryEnter() {
+        return enter(Thread.currentThread());
+    }
+
+    /**
+     * The thread calls no more handlers. Who leads may have passed by meanwhile: what there is still to do, as the caller has to
+     * look for after this, is told to the leader by {@link ProgressEngine#callRound()}.
+     */
+    public void leave() {
+        inside = NOBODY; // a full fence: who passes by has queued its news before
+    }
+
+    /** Lets nobody in any more, from when the thread that is inside has left; false if that is the caller, or takes longer. */
+    boolean close(long giveUpNs) {
+        while (!INSIDE.compareAndSet(this, NOBODY, CLOSED)) {
+            if (inside == CLOSED) {
+                return true;
+            }
+            if (isRunBy(Thread.currentThread()) || System.nanoTime() - giveUpNs >= 0) {
+                return false;
+            }
+            Thread.yield();
+        }
+        return true;
     }
 
     /** Calls handlers unless a thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
     int run(Thread self) {
-        if (inside != NOBODY || !enter(self)) {
+        if (inside != NOBODY || !hasNews.getAsBoolean() || !enter(self)) {
             return 0;
         }
-        hasLetGo = false;
         int handled;
         try {
             handled = task.getAsInt();

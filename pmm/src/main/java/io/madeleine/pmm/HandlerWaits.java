@@ -71,12 +71,34 @@ final class HandlerWaits {
             handling.letGo();
             leading.letGo();
             engine.passLeadOn();
+        } else if (!self.isVirtual() && !handling.hasLetGo()) { // it has been called by a thread that does not lead
+            WaitOutcome outcome = leadForAMoment(self, on, condition, startNs + MOMENT_NS, untilNs);
+            if (outcome == WaitOutcome.MET || condition.isMet()) {
+                return true;
+            }
         }
         engine.raiseDemand();
         try {
             return follow(self, on, condition, startNs, untilNs);
         } finally {
             engine.lowerDemand();
+        }
+    }
+
+    /** Leads until the condition is met or the moment is over, if the lead can be had. */
+    private WaitOutcome leadForAMoment(Thread self, Waitable on, Condition condition, long momentNs, long untilNs) {
+        if (!lead.isOpen() || !engine.tryLead(self)) {
+            return WaitOutcome.LEAD_IS_GONE;
+        }
+        boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - momentNs <= 0;
+        long selfId = self.threadId();
+        try {
+            return leading.lead(true, on, condition, isShort ? untilNs : momentNs);
+        } finally {
+            if (lead.holder == selfId) {
+                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+            }
+            engine.passLeadOn();
         }
     }
 

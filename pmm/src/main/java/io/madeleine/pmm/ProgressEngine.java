@@ -33,6 +33,9 @@ public final class ProgressEngine implements AutoCloseable {
     /** A pause of a virtual thread is some 50 us, a yield below one. */
     private static final int ASIDE_YIELDS = 16;
 
+    /** Who closes waits no longer for a handler that runs beside the leader. */
+    private static final long LONGEST_HANDLER_NS = 1_000_000_000;
+
     private final Reactor reactor;
     private final Thread absentThread = Thread.ofPlatform().unstarted(() -> {});
     private final OwnThreads ownThreads;
@@ -121,14 +124,20 @@ public final class ProgressEngine implements AutoCloseable {
      * it has handled: while that is something, the leader has not been idle.
      *
      * @param name of what those handlers serve, for error messages
+     * @param hasWork whether there may be something to do, as far as the leader knows; a glance
      * @param hint what counts for those handlers
      */
-    public Dispatcher addDispatcher(String name, IntSupplier dispatcher, WaitHint hint) {
-        Dispatcher added = new Dispatcher(name, dispatcher);
+    public Dispatcher addDispatcher(String name, IntSupplier dispatcher, BooleanSupplier hasWork, WaitHint hint) {
+        Dispatcher added = new Dispatcher(name, dispatcher, hasWork, true);
         impatience.add(hint);
         rounds.addDispatcher(added);
         raiseDemand();
         return added;
+    }
+
+    /** As {@link #addDispatcher(String, IntSupplier, BooleanSupplier, WaitHint)}, run in each round. */
+    public Dispatcher addDispatcher(String name, IntSupplier dispatcher, WaitHint hint) {
+        return addDispatcher(name, dispatcher, () -> true, hint);
     }
 
     /** As {@link #addDispatcher(String, IntSupplier, WaitHint)}, without a name of its own. */
@@ -146,7 +155,7 @@ public final class ProgressEngine implements AutoCloseable {
      * @param hasNews whether there is something to do
      */
     public Dispatcher addDispatcher(String name, IntSupplier task, BooleanSupplier hasNews) {
-        Dispatcher added = new Dispatcher(name, task, hasNews);
+        Dispatcher added = new Dispatcher(name, task, hasNews, false);
         rounds.addDispatcher(added);
         return added;
     }
@@ -244,7 +253,7 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /** Whether the session's own thread leads and sleeps, so that another may take the lead from it. */
-    boolean isLeadAsleep() {
+    public boolean isLeadAsleep() {
         return lead.isAsleep();
     }
 
@@ -335,6 +344,28 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /** There is something for whoever leads to do, which nobody else will tell of: one more round, by the session's own thread if need be. */
+    public void callRound() {
+        roundIsWanted = true;
+        wakeLeader();
+        if (!lead.isHeld()) {
+            passLeadOn();
+        }
+    }
+
+    /**
+     * Whether the calling thread, which is about to wait, may call handlers without leading: a platform thread whose policy spins, and
+     * that runs no handler, nor leads.
+     */
+    public boolean mayDispatch() {
+        Thread self = Thread.currentThread();
+        return leading.spins()
+                && !self.isVirtual()
+                && !lead.isHeldBy(self)
+                && !lead.isClosed()
+                && rounds.dispatcherRunBy(self) == null;
+    }
+
     /** Whether the calling thread runs a handler. */
     public boolean isInHandler() {
         return rounds.dispatcherRunBy(Thread.currentThread()) != null;
@@ -378,11 +409,7 @@ public final class ProgressEngine implements AutoCloseable {
             work = lead.isHeldBy(Thread.currentThread()) ? 1 : Rounds.LEAD_IS_GONE;
         }
         if (work == Rounds.LEAD_IS_GONE) { // and what came for the handler meanwhile waits for it
-            roundIsWanted = true;
-            wakeLeader();
-            if (!lead.isHeld()) {
-                passLeadOn();
-            }
+            callRound();
         }
         return work;
     }
@@ -650,5 +677,6 @@ public final class ProgressEngine implements AutoCloseable {
         virtualLeader.end();
         ownThreads.end();
         lead.takeForGood(reactor);
+        rounds.closeHandlers(System.nanoTime() + LONGEST_HANDLER_NS);
     }
 }

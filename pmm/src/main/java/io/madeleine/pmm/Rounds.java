@@ -55,7 +55,7 @@ final class Rounds {
     }
 
     void addDispatcher(IntSupplier dispatcher) {
-        addDispatcher(new Dispatcher("the session", dispatcher));
+        addDispatcher(new Dispatcher("the session", dispatcher, () -> true, true));
     }
 
     synchronized void addDispatcher(Dispatcher dispatcher) {
@@ -70,6 +70,15 @@ final class Rounds {
     /** How many dispatchers call handlers. */
     int handlerCount() {
         return handlerCount;
+    }
+
+    /** Lets no handler be called any more; waits no longer than that for those that run. */
+    void closeHandlers(long giveUpNs) {
+        for (Dispatcher dispatcher : dispatchers) {
+            if (dispatcher.isForHandlers()) {
+                boolean _ = dispatcher.close(giveUpNs);
+            }
+        }
     }
 
     void addStep(Step step) {

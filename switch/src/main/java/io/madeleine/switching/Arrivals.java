@@ -9,6 +9,7 @@ import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +26,7 @@ final class Arrivals {
     private static final int LOOKS = 128;
 
     /** Every so many messages found by such a look, all networks are driven once, for the other senders' sake. */
-    private static final int LOOKS_IN_A_ROW = 64;
+    private static final int LOOKS_IN_A_ROW = 32;
 
     private final SwitchedChannel channel;
     private final ProgressEngine engine;
@@ -185,6 +186,24 @@ final class Arrivals {
         return lookFor(sender.receiving());
     }
 
+    /**
+     * Has the calling thread, which is about to wait in the engine for what a handler brings about, look at the sender of whom it expects
+     * that for a moment, and call the handler itself; returns whether the condition is met. Where the session's own thread sleeps,
+     * for which senders ring, one look has to do: the engine takes the lead from it.
+     *
+     * @param named the sender; null stands for that of the last message
+     */
+    boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection named) {
+        SwitchedConnection sender = named == null ? expected : named;
+        if (sender == null || !handling.hasHandler() || !sender.receiving().isWorthLooking() || !engine.mayDispatch()) {
+            return false;
+        }
+        if (++foundByLook % LOOKS_IN_A_ROW == 0) {
+            engine.progress();
+        }
+        return handling.handleUntil(condition, sender, engine.isLeadAsleep() ? 1 : LOOKS);
+    }
+
     /** Looks at one sender for a moment before all networks are driven. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
@@ -207,6 +226,11 @@ final class Arrivals {
     /** Whether a thread waits for a message of anyone, so that no handler is to take it. */
     boolean isWaitedForByThreads() {
         return waitingForAnyone.get() > 0;
+    }
+
+    /** Whether a connection is in the queue. */
+    boolean hasQueued() {
+        return !queue.isEmpty();
     }
 
     /** Takes the next connection out of the queue that may have a message to be begun. */

@@ -3,12 +3,15 @@ package io.madeleine.switching;
 import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.pmm.Dispatcher;
 import io.madeleine.pmm.FailureLog;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands the messages of a channel that no thread waits for to its handler, one after the other.
+ * Hands the messages of a channel that no thread waits for to its handler, one after the other: by whoever leads, or by a thread
+ * that waits for what the handler brings about.
  *
- * <p>Threading: {@link #onMessage} by any thread; the rest by whoever leads, one thread at a time ({@link Dispatcher}).
+ * <p>Threading: {@link #onMessage} and {@link #handleUntil} by any thread; the rest by who has the right to call handlers, one
+ * thread at a time ({@link Dispatcher}).
  */
 final class Handling {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
@@ -22,6 +25,9 @@ final class Handling {
     private static final int HANDLER_LOOKS = 64;
 
     private static final int ROUNDS_WITH_LOOKS = 64;
+
+    /** So many messages a thread that waits hands to the handler before it waits in the engine, which serves all. */
+    private static final int MOST_BESIDE = 32;
 
     private final FailureLog failures = new FailureLog(LOGGER);
     private final SwitchedChannel channel;
@@ -54,9 +60,73 @@ final class Handling {
                     .addDispatcher(
                             "channel " + channel.name(),
                             this::dispatch,
+                            this::hasWork,
                             channel.settings().hint());
         }
     }
+
+    /** Whether there may be something to do for whoever leads. */
+    private boolean hasWork() {
+        return roundsWithLooks > 0 || arrivals.hasQueued() || failed != null;
+    }
+
+    // ---- by a thread that waits
+
+    /**
+     * Looks so often whether a message of that sender has come, and calls the handler for it, until the condition is met; returns
+     * whether it is. To be called by a thread that {@linkplain io.madeleine.pmm.ProgressEngine#mayDispatch() may}.
+     */
+    boolean handleUntil(BooleanSupplier condition, SwitchedConnection sender, int looks) {
+        int handled = 0;
+        for (int left = looks; left > 0 && handled < MOST_BESIDE; left--) {
+            if (handleNext(sender)) {
+                handled++;
+                left = looks;
+            }
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    /** Calls the handler for the next message of that sender, if it has come and no other thread calls handlers just now. */
+    private boolean handleNext(SwitchedConnection sender) {
+        Dispatcher within = dispatcher;
+        if (within == null || !sender.receiving().mayBegin() || isForThreads(sender) || !within.tryEnter()) {
+            return false;
+        }
+        try {
+            MessageHandler current = handler;
+            return current != null && handleFirstOf(current, within, sender);
+        } finally {
+            within.leave();
+            if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // by a leader that found this thread inside
+                channel.engine().callRound();
+            }
+        }
+    }
+
+    /** The message of that sender, and then those that are queued, which no other thread can have handled meanwhile. */
+    private boolean handleFirstOf(MessageHandler current, Dispatcher within, SwitchedConnection sender) {
+        discardFailed();
+        IncomingHandle begun = sender.receiving().tryBegin();
+        if (begun != null) {
+            expectFrom(sender);
+            handle(current, within, sender, begun);
+        }
+        if (arrivals.hasQueued()) {
+            int _ = handleQueued(current, within);
+        }
+        return begun != null;
+    }
+
+    private boolean isForThreads(SwitchedConnection sender) {
+        return arrivals.isWaitedForByThreads() || sender.hasClaims();
+    }
+
+    // ---- by whoever leads
 
     /** Hands messages that have arrived to the handler, outside all polls; returns how many. */
     private int dispatch() {
@@ -66,6 +136,11 @@ final class Handling {
             return 0;
         }
         discardFailed();
+        int handled = handleQueued(current, within);
+        return handled > 0 ? handled : look(current, within); // the leader may have waited for what has been handled
+    }
+
+    private int handleQueued(MessageHandler current, Dispatcher within) {
         int handled = 0;
         for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasLetGo(); i++) {
             SwitchedConnection first = arrivals.pollQueue();
@@ -79,7 +154,7 @@ final class Handling {
                 handled++;
             }
         }
-        return handled > 0 ? handled : look(current, within); // the leader may have waited for what has been handled
+        return handled;
     }
 
     /** For a while after each message of the expected sender, looks for the next one; returns how many were handled. */
@@ -108,7 +183,7 @@ final class Handling {
      */
     private int lookAndHandle(MessageHandler current, Dispatcher within, SwitchedConnection sender) {
         ReceiveHalf receiving = sender.receiving();
-        for (int looks = HANDLER_LOOKS; looks > 0 && !arrivals.isWaitedForByThreads() && !sender.hasClaims(); looks--) {
+        for (int looks = HANDLER_LOOKS; looks > 0 && !isForThreads(sender); looks--) {
             IncomingHandle begun = receiving.tryBegin();
             if (begun != null) {
                 roundsWithLooks = ROUNDS_WITH_LOOKS;

@@ -118,6 +118,12 @@ final class ReceiveHalf {
         }
     }
 
+    /** Whether {@link #tryBegin()} may begin a message, as far as a glance can tell. */
+    boolean mayBegin() {
+        int seen = state.get();
+        return seen == ARRIVED || (seen == IDLE ? protocol.hasArrivals() : abandoned != NO_MESSAGE);
+    }
+
     /** Opens the message that has arrived, if there is one and nobody else has. Looks for it if that costs next to nothing. */
     @Nullable
     IncomingHandle tryBegin() {

@@ -6,6 +6,7 @@ import io.madeleine.api.LossKind;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
+import io.madeleine.api.Signal;
 import io.madeleine.bmm.StagingPool;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
@@ -127,12 +128,18 @@ public final class SwitchedChannel implements Channel {
     }
 
     private SwitchedConnection connection(int remote) {
-        SwitchedConnection connection = remote >= 0 && remote < byRank.length ? byRank[remote] : null;
+        SwitchedConnection connection = connectionOrNull(remote);
         if (connection == null) {
             throw new IllegalArgumentException("channel " + name + ": expected the rank of another process, 0 to "
                     + (byRank.length - 1) + " but not " + session.rank() + ", found " + remote);
         }
         return connection;
+    }
+
+    /** The connection to another process; null for any other number. */
+    @Nullable
+    SwitchedConnection connectionOrNull(int remote) {
+        return remote >= 0 && remote < byRank.length ? byRank[remote] : null;
     }
 
     // ---- sending
@@ -284,11 +291,16 @@ public final class SwitchedChannel implements Channel {
         arrivals.onMessage(handler);
     }
 
+    @Override
+    public Signal newSignal() {
+        return new ChannelSignal(this);
+    }
+
     // ---- peers that leave, and the end
 
     /** The session has given a peer up: waits for it end, and nothing of it is taken in any more, be it alive. */
     public void peerLost(int rank, boolean orderly, String reason) {
-        SwitchedConnection connection = rank >= 0 && rank < byRank.length ? byRank[rank] : null;
+        SwitchedConnection connection = connectionOrNull(rank);
         if (connection != null) {
             connection.giveUp(orderly, reason);
         }

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The contract of handlers: they never nest, wait for nothing but their own messages, and harm nothing when they fail. */
@@ -123,8 +124,8 @@ abstract class HandlersContract extends ReuseContract {
                     calls.next.incrementAndGet();
                 }));
         together(() -> sendInPieces(1, count, bytes), () -> sendInPieces(2, count, bytes), () -> {
-            var nobody = channel(0).session().newSignal();
-            nobody.await(() -> calls.next.get() == 2 * count || !calls.failures.isEmpty(), 1, TimeUnit.SECONDS);
+            Signal nobody = channel(0).newSignal();
+            nobody.await(() -> calls.next.get() == 2 * count || !calls.failures.isEmpty(), 1, 1, TimeUnit.SECONDS);
         });
         calls.check(2 * count);
     }
@@ -154,7 +155,9 @@ abstract class HandlersContract extends ReuseContract {
                 "tryBeginUnpacking",
                 channel::beginUnpacking,
                 "another thread",
-                () -> session.newSignal().await(() -> false));
+                () -> session.newSignal().await(() -> false),
+                "let another thread",
+                () -> channel.newSignal().await(() -> false, 0, 20, TimeUnit.SECONDS));
         Calls calls = new Calls();
         channel.onMessage(message -> calls.within(() -> {
             try (message) {
@@ -214,8 +217,7 @@ abstract class HandlersContract extends ReuseContract {
         open(2);
         int bytes = 1 << 20;
         Calls calls = new Calls();
-        Session session = channel(0).session();
-        Signal handled = session.newSignal();
+        Signal handled = channel(0).newSignal();
         AtomicReference<Thread> waiter = new AtomicReference<>();
         AtomicReference<Thread> within = new AtomicReference<>();
         AtomicInteger inWaits = new AtomicInteger();
@@ -249,7 +251,11 @@ abstract class HandlersContract extends ReuseContract {
                 Thread self = Thread.currentThread();
                 waiter.set(self);
                 try {
-                    handled.await(() -> !calls.failures.isEmpty() || calls.next.get() > number && within.get() != self);
+                    handled.await(
+                            () -> !calls.failures.isEmpty() || calls.next.get() > number && within.get() != self,
+                            1,
+                            60,
+                            TimeUnit.SECONDS);
                 } catch (WaitInterruptedException _) {
                     ended.set(Thread.interrupted());
                 }
@@ -322,7 +328,9 @@ abstract class HandlersContract extends ReuseContract {
                 out.endPacking(20, TimeUnit.SECONDS);
             }
         }
-        eventually("the last one is handled", () -> taken.get() == 4 || unharmed.isDone());
+        BooleanSupplier lastIsHandled = () -> taken.get() == 4 || unharmed.isDone();
+        channel(1).newSignal().await(lastIsHandled, 0, 1, TimeUnit.SECONDS); // which calls handlers, too
+        eventually("the last one is handled", lastIsHandled);
         unharmed.complete(null);
         join(unharmed);
         assertEquals(20, calls.get());

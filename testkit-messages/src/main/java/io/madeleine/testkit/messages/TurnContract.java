@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The contract of turns: who waits to send has its turn, whoever else sends without waiting. */
-abstract class TurnContract extends HandlersContract {
+abstract class TurnContract extends SignalContract {
     private static final int BYTES = 200_000;
     private static final int WAITING = 3;
     private static final int LAST = -1;

@@ -68,12 +68,13 @@ class AsynchronousAllocationTest {
             Channel receiver = sessions.channel(1);
             threads[0] = Thread.currentThread();
             CompletableFuture<Void> other = new CompletableFuture<>();
-            threads[1] = Thread.ofPlatform().unstarted(() -> other.completeAsync(
-                    () -> {
-                        work(1, sender, receiver, MEASUREMENTS * MESSAGES);
-                        return null;
-                    },
-                    Runnable::run));
+            threads[1] = Thread.ofPlatform()
+                    .unstarted(() -> other.completeAsync(
+                            () -> {
+                                work(1, sender, receiver, MEASUREMENTS * MESSAGES);
+                                return null;
+                            },
+                            Runnable::run));
             threads[1].start();
             ThreadMXBean allocation = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             long leastBytes = Long.MAX_VALUE;

@@ -1,0 +1,63 @@
+package io.madeleine.switching;
+
+import io.madeleine.api.Signal;
+import io.madeleine.pmm.Deadlines;
+import io.madeleine.pmm.EngineSignal;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.StackRoom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What users wait on for what the handler of a channel brings about: the waiting thread calls the handler itself, if the message comes
+ * from where it is expected.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class ChannelSignal implements Signal {
+    private final SwitchedChannel channel;
+    private final EngineSignal signal;
+
+    ChannelSignal(SwitchedChannel channel) {
+        this.channel = channel;
+        this.signal = new EngineSignal(channel.engine(), channel.settings().hint());
+    }
+
+    @Override
+    public void await(BooleanSupplier condition) {
+        boolean _ = await(condition, null, ProgressEngine.NO_DEADLINE);
+    }
+
+    @Override
+    public boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
+        return await(condition, null, Deadlines.after(timeout, unit));
+    }
+
+    @Override
+    public boolean await(BooleanSupplier condition, int expected, long timeout, TimeUnit unit) {
+        return await(condition, channel.connectionOrNull(expected), Deadlines.after(timeout, unit));
+    }
+
+    private boolean await(BooleanSupplier condition, @Nullable SwitchedConnection expected, long deadlineNs) {
+        StackRoom.ensure();
+        return condition.getAsBoolean() || handleUntil(condition, expected) || signal.awaitUntil(condition, deadlineNs);
+    }
+
+    /** Memory that was cut short is a lost connection, of which the engine tells. */
+    private boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection expected) {
+        try {
+            return channel.arrivals().handleUntil(condition, expected);
+        } catch (InternalError e) {
+            if (!channel.engine().recover(e)) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public void signal() {
+        signal.signal();
+    }
+}
