@@ -15,8 +15,8 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @State
 public class TurnWaitStress {
     private final AtomicInteger state = new AtomicInteger();
-    private final Turn turn = new Turn(state, 0, 2, 1, () -> waits);
     private volatile boolean waits;
+    private final Turn turn = new Turn(state, 0, 2, 1, () -> waits);
 
     @Actor
     public void send(ZZ_Result result) {
