@@ -170,7 +170,7 @@ public final class WatchedDescriptors implements AutoCloseable {
     }
 
     /** One descriptor. */
-    private final class Watched implements Reactor.Registration {
+    final class Watched implements Reactor.Registration {
         private final int descriptor;
         private final Reactor.ReadyHandler handler;
         private volatile int operations;
