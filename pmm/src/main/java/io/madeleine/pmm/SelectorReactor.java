@@ -20,8 +20,6 @@ import java.util.function.Consumer;
  * <p>Threading: as {@link Reactor} says.
  */
 public final class SelectorReactor implements Reactor {
-    private static final BooleanSupplier ALWAYS = () -> true;
-
     private final Selector selector;
     private final TimedSelector timed;
     private final WatchedDescriptors descriptors = new WatchedDescriptors(this::wakeUp);
@@ -31,7 +29,7 @@ public final class SelectorReactor implements Reactor {
     /** Whether a thread is within the selector, which keeps others waiting for as long as its own wait takes. */
     private final AtomicBoolean selecting = new AtomicBoolean();
 
-    private BooleanSupplier mayHandle = ALWAYS; // of the thread within
+    private BooleanSupplier mayHandle = SelectorReactor::always; // of the thread within
 
     /** Opens the selector. */
     public SelectorReactor() {
@@ -77,6 +75,10 @@ public final class SelectorReactor implements Reactor {
         return descriptors.register(descriptor, operations, handler);
     }
 
+    private static boolean always() {
+        return true;
+    }
+
     private static void dispatch(SelectionKey key) {
         try {
             if (key.isValid()) {
@@ -109,7 +111,7 @@ public final class SelectorReactor implements Reactor {
 
     @Override
     public int sleep(long timeoutNs) {
-        return sleep(timeoutNs, dispatch, ALWAYS);
+        return sleep(timeoutNs, dispatch, SelectorReactor::always);
     }
 
     @Override
