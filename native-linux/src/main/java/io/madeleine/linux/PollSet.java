@@ -58,7 +58,7 @@ final class PollSet implements DescriptorPoller.Poll {
     public void watch(int[] descriptors, int[] operations) {
         int needed = descriptors.length + 1;
         if (entries.byteSize() < needed * ENTRY_BYTES) {
-            entries = arena.allocate(2 * needed * ENTRY_BYTES, ENTRY_BYTES);
+            entries = arena.allocate(2L * needed * ENTRY_BYTES, ENTRY_BYTES);
             enter(0, event, IN);
         }
         for (int i = 0; i < descriptors.length; i++) {
@@ -91,7 +91,7 @@ final class PollSet implements DescriptorPoller.Poll {
 
     @Override
     public int ready(int index) {
-        long place = (index + 1) * ENTRY_BYTES;
+        long place = (index + 1L) * ENTRY_BYTES;
         short returned = entries.get(JAVA_SHORT, place + RETURNED_OFFSET);
         short seen = (returned & BROKEN) != 0 ? entries.get(JAVA_SHORT, place + EVENTS_OFFSET) : returned;
         return ((seen & IN) != 0 ? SelectionKey.OP_READ : 0) | ((seen & OUT) != 0 ? SelectionKey.OP_WRITE : 0);
