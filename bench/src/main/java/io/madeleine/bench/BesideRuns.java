@@ -74,11 +74,9 @@ final class BesideRuns {
         boolean complete = true;
         for (int turn = 0; turn < turns; turn++) {
             err.println("mad perf: turn " + (turn + 1) + " of " + turns);
-            if (turn % 2 == 0) {
-                complete &= other(found) & own(found);
-            } else {
-                complete &= own(found) & other(found);
-            }
+            boolean otherFirst = turn % 2 == 0;
+            complete &= otherFirst ? other(found) : own(found);
+            complete &= otherFirst ? own(found) : other(found);
         }
         found.print(out, home.toString());
         return complete;
