@@ -7,7 +7,6 @@ import io.madeleine.bench.peer.JvmPeer.Opener;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 
 /**
  * The peers that run in JVMs, by name.
@@ -15,12 +14,14 @@ import java.util.function.Predicate;
  * <p>Threading: stateless.
  */
 final class JvmKits {
-    private static final Predicate<Pattern> MESSAGES = pattern -> !pattern.isCall();
-
     /** All of them, in the order in which they are told. */
     static final Map<String, Kit> ALL = all();
 
     private JvmKits() {}
+
+    private static boolean isOfMessages(Pattern pattern) {
+        return !pattern.isCall();
+    }
 
     private static Map<String, Kit> all() {
         Map<String, Kit> kits = new LinkedHashMap<>();
@@ -54,7 +55,7 @@ final class JvmKits {
                         "Netty, with an event loop that polls",
                         JvmPeer.NETTY,
                         List.of("nio", "epoll"),
-                        MESSAGES,
+                        JvmKits::isOfMessages,
                         true,
                         (end, line) -> NettyWire.open(end.rank(), end.waiting(), end.argument(), line)));
         kits.put("grpc-tcp", grpc("gRPC-Java unary calls over TCP; patterns rsr...", false, false));
@@ -67,7 +68,7 @@ final class JvmKits {
     }
 
     private static Kit of(String summary, Library library, Opener opener) {
-        return new Kit(summary, library, List.of(), MESSAGES, true, opener);
+        return new Kit(summary, library, List.of(), JvmKits::isOfMessages, true, opener);
     }
 
     /** It has calls instead of messages, and an event loop that is another thread than its caller. */
