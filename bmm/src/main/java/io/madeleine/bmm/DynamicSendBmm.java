@@ -1,5 +1,6 @@
 package io.madeleine.bmm;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkMode;
@@ -49,12 +50,9 @@ final class DynamicSendBmm extends SendBmm {
     @Override
     public int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
         while (progressBytes < bytes) {
-            boolean full = group.remainingBytes() == PacketHeader.MAX_PAYLOAD_BYTES;
-            if (sending || full) {
-                int status = flush();
-                if (status != LinkStatus.COMPLETE) {
-                    return status;
-                }
+            int status = makeRoom();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
             }
             long here = Math.min(bytes - progressBytes, PacketHeader.MAX_PAYLOAD_BYTES - group.remainingBytes());
             makeRoomForMark(); // from here on a block is added with its mark, or neither
@@ -63,11 +61,46 @@ final class DynamicSendBmm extends SendBmm {
                 mark(express ? LENT | EXPRESS : LENT);
             } else {
                 staging.copy(block, offset + progressBytes, here);
-                group.add(staging.segment(), staging.offset(), here);
-                mark(0);
+                addStaged(here);
             }
             progressBytes += here;
         }
+        return appended(express);
+    }
+
+    @Override
+    public int append(BlockLayout block, boolean mayKeep, boolean express) {
+        long bytes = block.byteSize();
+        while (progressBytes < bytes) {
+            int status = makeRoom();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            long here = Math.min(bytes - progressBytes, PacketHeader.MAX_PAYLOAD_BYTES - group.remainingBytes());
+            makeRoomForMark();
+            if (mayKeep) {
+                group.add(block, progressBytes, here);
+                mark(express ? LENT | EXPRESS : LENT);
+            } else {
+                staging.copy(block, progressBytes, here);
+                addStaged(here);
+            }
+            progressBytes += here;
+        }
+        return appended(express);
+    }
+
+    private int makeRoom() {
+        boolean full = group.remainingBytes() == PacketHeader.MAX_PAYLOAD_BYTES;
+        return sending || full ? flush() : LinkStatus.COMPLETE;
+    }
+
+    private void addStaged(long bytes) {
+        group.add(staging.segment(), staging.offset(), bytes);
+        mark(0);
+    }
+
+    private int appended(boolean express) {
         progressBytes = 0;
         if (eager || (express && endsGroupAtExpress)) {
             int status = flush();
@@ -141,7 +174,7 @@ final class DynamicSendBmm extends SendBmm {
         for (int i = 0, count = group.count(); i < count; i++) {
             int entry = added - count + i;
             if ((marks[entry] & LENT) != 0) {
-                staging.copy(group.segment(i), group.offset(i), group.bytes(i));
+                staging.copy(group, i);
                 group.replace(i, staging.segment(), staging.offset());
                 marks[entry] = 0;
             }
@@ -215,11 +248,11 @@ final class DynamicSendBmm extends SendBmm {
         for (int i = 0, count = group.count(); i < count; i++) {
             byte mark = marks[added - count + i];
             if (mark == 0) {
-                rest.add(group.segment(i), group.offset(i), group.bytes(i));
+                rest.addBlockOf(group, i, 0, group.blockBytes(i));
             } else if ((mark & EXPRESS) != 0 && copyAside(i)) {
-                rest.add(staging.segment(), staging.offset(), group.bytes(i));
+                rest.add(staging.segment(), staging.offset(), group.blockBytes(i));
             } else {
-                for (long left = group.bytes(i); left > 0; left -= FILLER.byteSize()) {
+                for (long left = group.blockBytes(i); left > 0; left -= FILLER.byteSize()) {
                     rest.add(FILLER, 0, Math.min(left, FILLER.byteSize()));
                 }
             }
@@ -227,14 +260,14 @@ final class DynamicSendBmm extends SendBmm {
         clearGroup();
         for (int i = 0, count = rest.count(); i < count; i++) {
             makeRoomForMark();
-            group.add(rest.segment(i), rest.offset(i), rest.bytes(i));
+            group.addBlockOf(rest, i, 0, rest.blockBytes(i));
             mark(0);
         }
     }
 
     private boolean copyAside(int i) {
         try {
-            staging.copy(group.segment(i), group.offset(i), group.bytes(i));
+            staging.copy(group, i);
             return true;
         } catch (IllegalStateException | WrongThreadException _) {
             return false; // the memory is gone, which is why the message is aborted

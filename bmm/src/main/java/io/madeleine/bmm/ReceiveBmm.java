@@ -1,5 +1,6 @@
 package io.madeleine.bmm;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
@@ -45,6 +46,14 @@ public final class ReceiveBmm {
         group.add(block, offset, bytes);
         if (extractsParts) {
             checkedOutBytes += bytes;
+        }
+    }
+
+    /** Appends a block to be filled that lies in the ranges of a layout. */
+    public void append(BlockLayout block) {
+        group.add(block, 0, block.byteSize());
+        if (extractsParts) {
+            checkedOutBytes += block.byteSize();
         }
     }
 
@@ -129,10 +138,10 @@ public final class ReceiveBmm {
         long past = expectedBytes;
         long left = checkedOutBytes - expectedBytes;
         for (int i = 0; left > 0; i++) {
-            long here = group.bytes(i);
+            long here = group.blockBytes(i);
             long skipped = Math.min(past, here);
             long wanted = Math.min(left, here - skipped);
-            newlyExpected.add(group.segment(i), group.offset(i) + skipped, wanted);
+            newlyExpected.addBlockOf(group, i, skipped, wanted);
             past -= skipped;
             left -= wanted;
         }

@@ -1,5 +1,6 @@
 package io.madeleine.bmm;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
@@ -49,6 +50,9 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
      * @return {@link LinkStatus#COMPLETE} once the block is taken: sent, copied, or referenced if it may be
      */
     public abstract int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express);
+
+    /** Appends a block that lies in the ranges of a layout; as {@link #append(MemorySegment, long, long, boolean, boolean)}. */
+    public abstract int append(BlockLayout block, boolean mayKeep, boolean express);
 
     /**
      * Commits: sends what has been gathered.

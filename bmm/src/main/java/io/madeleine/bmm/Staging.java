@@ -1,6 +1,8 @@
 package io.madeleine.bmm;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.Blocks;
+import io.madeleine.pmm.spi.BufferGroup;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,23 @@ public final class Staging {
 
     /** Copies a block; {@link #segment()} and {@link #offset()} then say where to. */
     public void copy(MemorySegment block, long offset, long bytes) {
+        reserve(bytes);
+        Blocks.copy(block, offset, lastSegment, lastOffset, bytes);
+    }
+
+    /** Copies what a layout has of a block, or a part of it, so that it is contiguous. */
+    public void copy(BlockLayout block, long position, long bytes) {
+        reserve(bytes);
+        Blocks.gather(block, position, lastSegment, lastOffset, bytes);
+    }
+
+    /** Copies what is left of a block of a group. */
+    void copy(BufferGroup group, int block) {
+        reserve(group.blockBytes(block));
+        group.copyBlock(block, lastSegment, lastOffset);
+    }
+
+    private void reserve(long bytes) {
         if (bytes <= StagingPool.PIECE_BYTES - used) {
             lastSegment = piece();
             lastOffset = used;
@@ -38,7 +57,6 @@ public final class Staging {
             lastSegment = Arena.ofAuto().allocate(bytes, Long.BYTES);
             lastOffset = 0;
         }
-        Blocks.copy(block, offset, lastSegment, lastOffset, bytes);
     }
 
     private MemorySegment piece() {

@@ -1,5 +1,6 @@
 package io.madeleine.bmm;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
@@ -31,10 +32,7 @@ final class StaticSendBmm extends SendBmm {
     @Override
     public int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
         while (progressBytes < bytes) {
-            if (filledBytes == capacityBytes) {
-                commit(0);
-            }
-            int status = claim();
+            int status = makeRoom();
             if (status != LinkStatus.COMPLETE) {
                 return status;
             }
@@ -43,6 +41,33 @@ final class StaticSendBmm extends SendBmm {
             filledBytes += (int) here;
             progressBytes += here;
         }
+        return appended(express);
+    }
+
+    @Override
+    public int append(BlockLayout block, boolean mayKeep, boolean express) {
+        long bytes = block.byteSize();
+        while (progressBytes < bytes) {
+            int status = makeRoom();
+            if (status != LinkStatus.COMPLETE) {
+                return status;
+            }
+            long here = Math.min(bytes - progressBytes, capacityBytes - filledBytes);
+            Blocks.gather(block, progressBytes, memory, claimedOffset + filledBytes, here);
+            filledBytes += (int) here;
+            progressBytes += here;
+        }
+        return appended(express);
+    }
+
+    private int makeRoom() {
+        if (filledBytes == capacityBytes) {
+            commit(0);
+        }
+        return claim();
+    }
+
+    private int appended(boolean express) {
         progressBytes = 0;
         if (express && endsGroupAtExpress && filledBytes > 0) {
             commit(0);

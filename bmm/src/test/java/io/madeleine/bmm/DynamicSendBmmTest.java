@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.BufferMode;
@@ -56,6 +57,46 @@ class DynamicSendBmmTest {
         assertEquals(LinkStatus.COMPLETE, bmm.flush());
         byte[] expected = bytes(0, 2, 3);
         Arrays.fill(expected, 0, 10, (byte) 1); // left before
+        assertArrayEquals(expected, link.sent.toByteArray());
+    }
+
+    @Test
+    void shouldFinishAnAbandonedPacketWithRanges() {
+        MemorySegment[] memory = {block(1), block(2), block(3)};
+        BlockLayout[] halves = new BlockLayout[3];
+        for (int i = 0; i < 3; i++) { // every other ten bytes, twice
+            halves[i] = BlockLayout.of(
+                    new BlockLayout.Part(memory[i], 0, 10, 20, BYTES / 20),
+                    new BlockLayout.Part(memory[i], 0, 10, 20, BYTES / 20));
+        }
+        assertEquals(LinkStatus.COMPLETE, bmm.append(halves[0], true, false));
+        assertEquals(LinkStatus.COMPLETE, bmm.append(halves[1], false, true));
+        assertEquals(LinkStatus.COMPLETE, bmm.append(halves[2], true, true));
+        link.room = 15;
+        assertEquals(LinkStatus.PENDING, bmm.flush());
+        assertFalse(bmm.abandon());
+        for (MemorySegment spoilt : memory) {
+            spoilt.fill((byte) 9);
+        }
+        link.room = Long.MAX_VALUE;
+        assertEquals(LinkStatus.COMPLETE, bmm.flush());
+        byte[] expected = bytes(0, 2, 3);
+        Arrays.fill(expected, 0, 15, (byte) 1); // left before
+        assertArrayEquals(expected, link.sent.toByteArray());
+    }
+
+    @Test
+    void shouldNotNeedTheMemoryOfSmallRangesAnyMoreOnceTheEndMarkIsOnItsWay() {
+        try (Arena arena = Arena.ofShared()) {
+            BlockLayout block = BlockLayout.strided(arena.allocate(190).fill((byte) 5), 0, 10, 20, 10);
+            assertEquals(LinkStatus.COMPLETE, bmm.append(block, true, false));
+            assertEquals(LinkStatus.PENDING, bmm.flushLast());
+        }
+        assertTrue(bmm.abandon(), "it arrives whole");
+        link.room = Long.MAX_VALUE;
+        assertEquals(LinkStatus.COMPLETE, bmm.flush());
+        byte[] expected = new byte[100];
+        Arrays.fill(expected, (byte) 5);
         assertArrayEquals(expected, link.sent.toByteArray());
     }
 

@@ -39,6 +39,15 @@ public non-sealed interface IncomingMessage extends Message {
     /** Extracts {@code bytes} bytes into {@code block} at {@code offset}, without making a slice. */
     IncomingMessage unpack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
+    /**
+     * Extracts the next block, of as many bytes as the ranges of the layout have together, into these in order. The sender may have
+     * packed another layout, or a contiguous block. What is said of a block holds for each range. Ranges of different parts of the
+     * layout are not to overlap: what is in them afterwards would not be said.
+     *
+     * @throws IllegalArgumentException if some of the memory is read-only, or ranges of a part overlap
+     */
+    IncomingMessage unpack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode);
+
     /** Fills the array. */
     default IncomingMessage unpack(byte[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
@@ -81,6 +90,11 @@ public non-sealed interface IncomingMessage extends Message {
 
     /** Extracts a block CHEAPER/CHEAPER, the default modes. */
     default IncomingMessage unpack(MemorySegment block) {
+        return unpack(block, SendMode.CHEAPER, CHEAPER);
+    }
+
+    /** Extracts a block CHEAPER/CHEAPER, the default modes, into the ranges of a layout. */
+    default IncomingMessage unpack(BlockLayout block) {
         return unpack(block, SendMode.CHEAPER, CHEAPER);
     }
 

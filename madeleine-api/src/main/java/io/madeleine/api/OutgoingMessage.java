@@ -35,6 +35,12 @@ public non-sealed interface OutgoingMessage extends Message {
     /** Appends {@code bytes} bytes of {@code block} from {@code offset} on, without making a slice. */
     OutgoingMessage pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
+    /**
+     * Appends the ranges of a layout as one block of their sum: it takes the way of a contiguous block of that size, and the other
+     * side may have another layout. What is said of a block holds for each range. Ranges may overlap.
+     */
+    OutgoingMessage pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode);
+
     /** Appends the whole array. */
     default OutgoingMessage pack(byte[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
@@ -77,6 +83,11 @@ public non-sealed interface OutgoingMessage extends Message {
 
     /** Appends a block CHEAPER/CHEAPER, the default modes. */
     default OutgoingMessage pack(MemorySegment block) {
+        return pack(block, SendMode.CHEAPER, CHEAPER);
+    }
+
+    /** Appends the ranges of a layout as one block CHEAPER/CHEAPER, the default modes. */
+    default OutgoingMessage pack(BlockLayout block) {
         return pack(block, SendMode.CHEAPER, CHEAPER);
     }
 

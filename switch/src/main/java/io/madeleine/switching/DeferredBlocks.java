@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.bmm.Staging;
 import io.madeleine.pmm.spi.Region;
 import java.lang.foreign.MemorySegment;
@@ -17,6 +18,7 @@ final class DeferredBlocks {
     private static final int EXPRESS = 2;
 
     private @Nullable MemorySegment[] segments = new MemorySegment[8];
+    private @Nullable BlockLayout[] layouts = new BlockLayout[8];
     private long[] offsets = new long[8];
     private long[] lengths = new long[8];
     private int[] links = new int[8];
@@ -29,12 +31,28 @@ final class DeferredBlocks {
     }
 
     void add(MemorySegment segment, long offset, long bytes, int link, boolean later, boolean express) {
-        if (end == segments.length) {
-            grow();
-        }
+        makeRoom();
         segments[end] = segment;
         offsets[end] = offset;
         lengths[end] = bytes;
+        addFlags(link, later, express);
+    }
+
+    /** Adds a block that lies in the ranges of a layout: one entry, however many ranges there are. */
+    void add(BlockLayout layout, int link, boolean later, boolean express) {
+        makeRoom();
+        layouts[end] = layout;
+        lengths[end] = layout.byteSize();
+        addFlags(link, later, express);
+    }
+
+    private void makeRoom() {
+        if (end == segments.length) {
+            grow();
+        }
+    }
+
+    private void addFlags(int link, boolean later, boolean express) {
         links[end] = link;
         flags[end++] = (later ? LATER : 0) | (express ? EXPRESS : 0);
     }
@@ -43,14 +61,22 @@ final class DeferredBlocks {
     private void grow() {
         int capacity = 2 * end;
         @Nullable MemorySegment[] moreSegments = Arrays.copyOf(segments, capacity);
+        @Nullable BlockLayout[] moreLayouts = Arrays.copyOf(layouts, capacity);
         long[] moreOffsets = Arrays.copyOf(offsets, capacity);
         long[] moreLengths = Arrays.copyOf(lengths, capacity);
         int[] moreLinks = Arrays.copyOf(links, capacity);
         flags = Arrays.copyOf(flags, capacity);
         segments = moreSegments;
+        layouts = moreLayouts;
         offsets = moreOffsets;
         lengths = moreLengths;
         links = moreLinks;
+    }
+
+    /** The layout of the first block, or null if it is contiguous. */
+    @Nullable
+    BlockLayout layout() {
+        return layouts[first];
     }
 
     MemorySegment segment() {
@@ -82,6 +108,7 @@ final class DeferredBlocks {
     }
 
     void removeFirst() {
+        layouts[first] = null;
         segments[first++] = null;
         if (first == end) {
             first = 0;
@@ -98,15 +125,24 @@ final class DeferredBlocks {
                 segments[i] = staging.segment();
                 offsets[i] = staging.offset();
             }
+            BlockLayout layout = layouts[i];
+            if (layout != null && !layout.isAccessibleBy(stranger)) {
+                staging.copy(layout, 0, lengths[i]);
+                layouts[i] = null;
+                segments[i] = staging.segment();
+                offsets[i] = staging.offset();
+            }
         }
     }
 
     /** Whether memory of a region is among them; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
     boolean touches(Region region) {
         @Nullable MemorySegment[] known = segments;
-        for (int i = Math.max(first, 0); i < Math.min(end, known.length); i++) {
+        @Nullable BlockLayout[] knownLayouts = layouts;
+        for (int i = Math.max(first, 0); i < Math.min(end, Math.min(known.length, knownLayouts.length)); i++) {
             MemorySegment segment = known[i];
-            if (segment != null && region.overlaps(segment)) {
+            BlockLayout layout = knownLayouts[i];
+            if (segment != null && region.overlaps(segment) || layout != null && region.overlaps(layout)) {
                 return true;
             }
         }
@@ -116,6 +152,7 @@ final class DeferredBlocks {
     void clear() {
         if (end != 0) {
             Arrays.fill(segments, first, end, null);
+            Arrays.fill(layouts, first, end, null);
             first = 0;
             end = 0;
         }

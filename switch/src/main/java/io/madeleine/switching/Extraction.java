@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.bmm.ReceiveBmm;
 import io.madeleine.bmm.ReceiveLedger;
 import io.madeleine.pmm.spi.LinkStatus;
@@ -61,15 +62,28 @@ final class Extraction {
 
     /** Appends a block, checking out the link used before if it is another. */
     void append(int link, MemorySegment block, long offset, long bytes, boolean express) {
+        turnTo(link);
+        bmms[link].append(block, offset, bytes);
+        if (express) {
+            bmms[link].checkOut();
+        }
+    }
+
+    /** The same for a block that lies in the ranges of a layout. */
+    void append(int link, BlockLayout block, boolean express) {
+        turnTo(link);
+        bmms[link].append(block);
+        if (express) {
+            bmms[link].checkOut();
+        }
+    }
+
+    private void turnTo(int link) {
         if (link != currentLink) {
             if (currentLink != NO_LINK) {
                 bmms[currentLink].checkOut();
             }
             currentLink = link;
-        }
-        bmms[link].append(block, offset, bytes);
-        if (express) {
-            bmms[link].checkOut();
         }
     }
 

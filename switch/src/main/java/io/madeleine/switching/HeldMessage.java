@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -50,6 +51,12 @@ final class HeldMessage {
             // the block's memory is gone
         }
         extraction.append(link, block, offset, bytes, express);
+        return takeArrived();
+    }
+
+    /** As {@link #take(int, MemorySegment, long, long, boolean)}, for a block that lies in the ranges of a layout. */
+    boolean take(int link, BlockLayout block, boolean express) {
+        extraction.append(link, block, express);
         return takeArrived();
     }
 

@@ -1,6 +1,7 @@
 package io.madeleine.switching;
 
 import io.madeleine.api.AsymmetricMessageException;
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.ReceiveMode;
@@ -88,14 +89,23 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     UnfinishedUnpack takeUnfinished(
             MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         UnfinishedUnpack left = unfinished;
-        if (left != null) {
-            if (!left.isRepeatedBy(block, offset, bytes, sendMode, receiveMode)) {
-                throw new IllegalStateException(
-                        "the " + left + " of the message " + connection().toHere()
-                                + " did not come to its end: repeat it with the same block, or end or close the message");
-            }
-            unfinished = null;
+        return left == null ? null : take(left, left.isRepeatedBy(block, offset, bytes, sendMode, receiveMode));
+    }
+
+    /** The same for a block that lies in the ranges of a layout. */
+    @Nullable
+    UnfinishedUnpack takeUnfinished(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
+        UnfinishedUnpack left = unfinished;
+        return left == null ? null : take(left, left.isRepeatedBy(block, sendMode, receiveMode));
+    }
+
+    private UnfinishedUnpack take(UnfinishedUnpack left, boolean repeated) {
+        if (!repeated) {
+            throw new IllegalStateException(
+                    "the " + left + " of the message " + connection().toHere()
+                            + " did not come to its end: repeat it with the same block, or end or close the message");
         }
+        unfinished = null;
         return left;
     }
 
@@ -122,6 +132,17 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
             throw new IllegalArgumentException("unpack needs memory it can write, found a read-only block");
         }
         half.unpacking().unpack(this, block, offset, bytes, sendMode, receiveMode);
+        return this;
+    }
+
+    @Override
+    public IncomingMessage unpack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
+        checkUnpacking();
+        if (block.isReadOnly() || block.isOverlapping()) {
+            throw new IllegalArgumentException("unpack needs memory it can write, and each byte once; found a " + block
+                    + (block.isReadOnly() ? ", some of which is read-only" : " that overlap"));
+        }
+        half.unpacking().unpack(this, block, sendMode, receiveMode);
         return this;
     }
 

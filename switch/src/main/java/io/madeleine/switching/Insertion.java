@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
 import io.madeleine.bmm.SendLedger;
@@ -70,7 +71,30 @@ final class Insertion {
         return LinkStatus.COMPLETE;
     }
 
+    /** Takes a block that lies in the ranges of a layout; as {@link #add(int, MemorySegment, long, long, SendMode, boolean)}. */
+    int add(int link, BlockLayout block, SendMode sendMode, boolean express) {
+        boolean later = sendMode == SendMode.LATER;
+        boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
+        if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
+            int status = put(link, block, mayKeep, express);
+            if (status != LinkStatus.PENDING) {
+                return status;
+            }
+        }
+        if (later || mayKeep) {
+            deferred.add(block, link, later, express);
+        } else {
+            staging.copy(block, 0, block.byteSize());
+            deferred.add(staging.segment(), staging.offset(), block.byteSize(), link, false, express);
+        }
+        return LinkStatus.COMPLETE;
+    }
+
     private boolean mayKeep(MemorySegment block) {
+        return block.isAccessibleBy(foreignThread);
+    }
+
+    private boolean mayKeep(BlockLayout block) {
         return block.isAccessibleBy(foreignThread);
     }
 
@@ -83,6 +107,11 @@ final class Insertion {
             }
         }
         return bmms[link].append(block, offset, bytes, mayKeep, express);
+    }
+
+    private int put(int link, BlockLayout block, boolean mayKeep, boolean express) {
+        int status = link == currentLink ? LinkStatus.COMPLETE : turnTo(link);
+        return status == LinkStatus.COMPLETE ? bmms[link].append(block, mayKeep, express) : status;
     }
 
     private int turnTo(int link) {
@@ -109,15 +138,24 @@ final class Insertion {
             if (deferred.isLater() && !sealed) {
                 return LinkStatus.PENDING;
             }
-            MemorySegment block = deferred.segment();
-            int status = put(
-                    deferred.link(), block, deferred.offset(), deferred.bytes(), mayKeep(block), deferred.isExpress());
+            int status = putDeferred();
             if (status != LinkStatus.COMPLETE) {
                 return status;
             }
             deferred.removeFirst();
         }
         return LinkStatus.COMPLETE;
+    }
+
+    private int putDeferred() {
+        int link = deferred.link();
+        boolean express = deferred.isExpress();
+        BlockLayout layout = deferred.layout();
+        if (layout != null) {
+            return put(link, layout, mayKeep(layout), express);
+        }
+        MemorySegment block = deferred.segment();
+        return put(link, block, deferred.offset(), deferred.bytes(), mayKeep(block), express);
     }
 
     // ---- the end

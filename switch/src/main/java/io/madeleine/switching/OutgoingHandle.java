@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.ReceiveMode;
@@ -54,6 +55,20 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
         checkPacking();
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         half.pack(block, offset, bytes, sendMode, receiveMode);
+        return this;
+    }
+
+    @Override
+    public OutgoingMessage pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
+        checkPacking();
+        switch (block.rangeCount()) {
+            case 0 -> half.pack(scratch(), 0, 0, sendMode, receiveMode);
+            case 1 -> {
+                BlockLayout.Part range = block.part(0);
+                half.pack(range.segment(), range.offset(), range.bytes(), sendMode, receiveMode);
+            }
+            default -> half.pack(block, sendMode, receiveMode);
+        }
         return this;
     }
 

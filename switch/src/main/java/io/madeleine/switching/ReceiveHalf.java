@@ -8,6 +8,7 @@ import static io.madeleine.switching.Reception.IDLE;
 import static io.madeleine.switching.Reception.OPEN;
 import static io.madeleine.switching.Reception.RETRACTING;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
@@ -212,15 +213,44 @@ final class ReceiveHalf {
             }
             reception.confine(using, reception.isConfined() || reception.isConfined(block));
             extraction.append(link, block, offset, bytes, express);
-            reception.extract();
-            if (!using.isOpen()) {
-                return true;
-            }
-            attention.setInterest(!extraction.isDrained());
-            return reception.isCheckedOut();
+            return extractAppended(using);
         } finally {
             reception.unlock();
         }
+    }
+
+    /** The same for a block that lies in the ranges of a layout. */
+    boolean append(IncomingHandle using, int link, BlockLayout block, boolean express) {
+        if (using.isOpen() && held.enter()) {
+            boolean there;
+            try {
+                there = takeHeld(link, block, express);
+            } catch (RuntimeException | Error e) {
+                failHeld(using, e);
+                throw e;
+            }
+            return there || share(using, reception.isConfined(block));
+        }
+        reception.lock();
+        try {
+            if (!using.isOpen() || state.get() == RETRACTING) {
+                return !using.isOpen();
+            }
+            reception.confine(using, reception.isConfined() || reception.isConfined(block));
+            extraction.append(link, block, express);
+            return extractAppended(using);
+        } finally {
+            reception.unlock();
+        }
+    }
+
+    private boolean extractAppended(IncomingHandle using) {
+        reception.extract();
+        if (!using.isOpen()) {
+            return true;
+        }
+        attention.setInterest(!extraction.isDrained());
+        return reception.isCheckedOut();
     }
 
     private boolean takeHeld(int link, MemorySegment block, long offset, long bytes, boolean express) {
@@ -228,6 +258,14 @@ final class ReceiveHalf {
             return held.take(link, block, offset, bytes, express);
         } finally {
             held.leave(); // whatever happens: who closes the connection waits for that
+        }
+    }
+
+    private boolean takeHeld(int link, BlockLayout block, boolean express) {
+        try {
+            return held.take(link, block, express);
+        } finally {
+            held.leave();
         }
     }
 
@@ -257,12 +295,7 @@ final class ReceiveHalf {
         try {
             reception.confine(using, withConfinedBlock);
             state.set(OPEN);
-            reception.extract();
-            if (!using.isOpen()) {
-                return true;
-            }
-            attention.setInterest(!extraction.isDrained());
-            return reception.isCheckedOut();
+            return extractAppended(using);
         } finally {
             reception.unlock();
         }

@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SpinLock;
@@ -466,6 +467,11 @@ final class Reception {
 
     /** Whether the block is one that only the calling thread may touch. */
     boolean isConfined(MemorySegment block) {
+        return !block.isAccessibleBy(engine.absentThread());
+    }
+
+    /** Whether some of the block is what only the calling thread may touch. */
+    boolean isConfined(BlockLayout block) {
         return !block.isAccessibleBy(engine.absentThread());
     }
 

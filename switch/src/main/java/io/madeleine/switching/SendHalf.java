@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.ReceiveMode;
@@ -248,6 +249,26 @@ final class SendHalf implements Step {
     // ---- packing
 
     void pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        int link = startBlock(bytes, sendMode, receiveMode);
+        if (bytes > 0) {
+            packOn(link, block, offset, bytes, sendMode, receiveMode == ReceiveMode.EXPRESS);
+        }
+    }
+
+    void pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
+        int link = startBlock(block.byteSize(), sendMode, receiveMode);
+        givingUp.throwIfBegun();
+        int status = LinkStatus.COMPLETE;
+        try {
+            status = insertion.add(link, block, sendMode, receiveMode == ReceiveMode.EXPRESS);
+        } catch (RuntimeException | Error e) {
+            packFailed(e);
+        }
+        throwIfClosed(status);
+    }
+
+    /** Describes the block, where blocks are; returns the link that takes it. */
+    private int startBlock(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         if (stopped) {
             throw connection.failure(); // a block that is only referenced would go unnoticed
         }
@@ -257,9 +278,7 @@ final class SendHalf implements Step {
             packOn(0, descriptor, 0, BlockDescriptor.BYTES, SendMode.SAFER, true);
         }
         blockCount++;
-        if (bytes > 0) {
-            packOn(link, block, offset, bytes, sendMode, receiveMode == ReceiveMode.EXPRESS);
-        }
+        return link;
     }
 
     private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
@@ -267,15 +286,31 @@ final class SendHalf implements Step {
         int status = LinkStatus.COMPLETE;
         try {
             status = insertion.add(link, block, offset, bytes, sendMode, express);
-        } catch (IllegalStateException | WrongThreadException e) {
-            givingUp.forGoneMemory(messageNumber, e);
-            givingUp.throwIfBegun();
         } catch (RuntimeException | Error e) {
-            boolean _ = isBrokenBy(e);
-            throw e;
+            packFailed(e);
         }
+        throwIfClosed(status);
+    }
+
+    private void throwIfClosed(int status) {
         if (status == LinkStatus.CLOSED) {
             throw connection.failure();
+        }
+    }
+
+    /** Throws why a block could not be taken: its memory is gone, and with it the message, or something has come out of a link. */
+    private void packFailed(Throwable seen) {
+        if (seen instanceof IllegalStateException || seen instanceof WrongThreadException) {
+            givingUp.forGoneMemory(messageNumber, (RuntimeException) seen);
+            givingUp.throwIfBegun();
+            return;
+        }
+        boolean _ = isBrokenBy(seen);
+        if (seen instanceof RuntimeException e) {
+            throw e;
+        }
+        if (seen instanceof Error e) {
+            throw e;
         }
     }
 

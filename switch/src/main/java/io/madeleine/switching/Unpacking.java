@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
@@ -36,12 +37,7 @@ final class Unpacking {
         int link = table.select(bytes, send, receive);
         try {
             if (selfDescription != null && !described) {
-                if (before == null) {
-                    selfDescription.expect(bytes, extraction.blockCount(), send, receive, link);
-                    half.append(using, 0, selfDescription.found(), 0, BlockDescriptor.BYTES, true);
-                }
-                awaitExpress(using);
-                checkDescription(using, selfDescription);
+                awaitDescription(using, selfDescription, before, bytes, send, receive);
             }
             boolean there = bytes == 0 || !express;
             if (!described) {
@@ -55,10 +51,65 @@ final class Unpacking {
                 awaitExpress(using);
             }
         } catch (DeadlineExceededException | WaitInterruptedException e) {
-            using.remember(new UnfinishedUnpack(block, offset, bytes, send, receive, described));
+            using.remember(new UnfinishedUnpack(BlockLayout.of(block, offset, bytes), send, receive, described));
             throw e;
         }
         using.completion().throwFailure();
+    }
+
+    /** The same for a block that lies in the ranges of a layout. */
+    void unpack(IncomingHandle using, BlockLayout block, SendMode send, ReceiveMode receive) {
+        if (block.rangeCount() <= 1) {
+            unpackRange(using, block, send, receive);
+            return;
+        }
+        UnfinishedUnpack before = using.takeUnfinished(block, send, receive);
+        boolean described = before != null && before.described();
+        boolean express = receive == ReceiveMode.EXPRESS;
+        int link = table.select(block.byteSize(), send, receive);
+        try {
+            if (selfDescription != null && !described) {
+                awaitDescription(using, selfDescription, before, block.byteSize(), send, receive);
+            }
+            boolean there = !express;
+            if (!described) {
+                described = true;
+                extraction.countBlock();
+                there |= half.append(using, link, block, express);
+            }
+            if (!there) {
+                awaitExpress(using);
+            }
+        } catch (DeadlineExceededException | WaitInterruptedException e) {
+            using.remember(new UnfinishedUnpack(block, send, receive, described));
+            throw e;
+        }
+        using.completion().throwFailure();
+    }
+
+    private void unpackRange(IncomingHandle using, BlockLayout block, SendMode send, ReceiveMode receive) {
+        if (block.rangeCount() == 0) {
+            unpack(using, using.scratch(), 0, 0, send, receive);
+        } else {
+            BlockLayout.Part range = block.part(0);
+            unpack(using, range.segment(), range.offset(), range.bytes(), send, receive);
+        }
+    }
+
+    private void awaitDescription(
+            IncomingHandle using,
+            SelfDescription described,
+            @Nullable UnfinishedUnpack before,
+            long bytes,
+            SendMode send,
+            ReceiveMode receive) {
+        if (before == null) {
+            int link = table.select(bytes, send, receive);
+            described.expect(bytes, extraction.blockCount(), send, receive, link);
+            half.append(using, 0, described.found(), 0, BlockDescriptor.BYTES, true);
+        }
+        awaitExpress(using);
+        checkDescription(using, described);
     }
 
     private void checkDescription(IncomingHandle using, SelfDescription described) {
@@ -86,7 +137,7 @@ final class Unpacking {
         UnfinishedUnpack left = ending.takeUnfinished();
         if (left != null && !left.described()) {
             ending.remember(left);
-            unpack(ending, left.block(), left.offset(), left.bytes(), left.send(), left.receive());
+            unpack(ending, left.block(), left.send(), left.receive());
         }
         if (!half.startEnd(ending, false) && !half.await(ending, ending.hasEnded())) {
             throw deadlineExceeded("endUnpacking");
@@ -99,7 +150,7 @@ final class Unpacking {
         UnfinishedUnpack left = ending.takeUnfinished();
         if (left != null && !left.described() && left.bytes() > 0) {
             int link = table.select(left.bytes(), left.send(), left.receive());
-            half.append(ending, link, left.block(), left.offset(), left.bytes(), false);
+            half.append(ending, link, left.block(), false);
         }
         half.startEnd(ending, true);
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
@@ -86,6 +87,7 @@ class NullsTest {
                 call("block", out -> out.pack((MemorySegment) null)),
                 call("block", out -> out.pack((MemorySegment) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack(null, 0, 0, SAFER, EXPRESS)),
+                call("block", out -> out.pack((BlockLayout) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack((ByteBuffer) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack((byte[]) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack((short[]) null, SAFER, EXPRESS)),
@@ -110,6 +112,7 @@ class NullsTest {
                 call("block", in -> in.unpack((MemorySegment) null)),
                 call("block", in -> in.unpack((MemorySegment) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack(null, 0, 0, SAFER, EXPRESS)),
+                call("block", in -> in.unpack((BlockLayout) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack((ByteBuffer) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack((byte[]) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack((short[]) null, SAFER, EXPRESS)),

@@ -278,11 +278,13 @@ final class LoopPosts extends LoopDynamicPipe {
         try {
             check("expect");
             expectedPosition = Math.max(expectedPosition, takenPosition);
-            for (int i = 0; i < blocks.count(); i++) {
-                if (!blocks.segment(i).isNative() && registrations.nextInt(8) != 0) {
-                    expected.add(new Expected(blocks.segment(i), blocks.offset(i), expectedPosition, blocks.bytes(i)));
+            while (!blocks.isEmpty()) {
+                long bytes = blocks.bytes(0);
+                if (!blocks.segment(0).isNative() && registrations.nextInt(8) != 0) {
+                    expected.add(new Expected(blocks.segment(0), blocks.offset(0), expectedPosition, bytes));
                 }
-                expectedPosition += blocks.bytes(i);
+                expectedPosition += bytes;
+                blocks.advance(bytes);
             }
         } finally {
             lock.unlock();

@@ -2,6 +2,7 @@ package io.madeleine.pmm.spi;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -34,6 +35,70 @@ public final class Blocks {
             target.set(LONG, targetOffset, source.get(LONG, sourceOffset));
         } else {
             MemorySegment.copy(source, sourceOffset, target, targetOffset, bytes);
+        }
+    }
+
+    /** Gathers: copies {@code bytes} bytes of the block that lies in the ranges of a layout, from {@code position} in it on. */
+    public static void gather(BlockLayout layout, long position, MemorySegment target, long targetOffset, long bytes) {
+        move(layout, position, target, targetOffset, bytes, true);
+    }
+
+    /** Scatters: copies {@code bytes} bytes into the block that lies in the ranges of a layout, to {@code position} in it on. */
+    public static void scatter(MemorySegment source, long sourceOffset, BlockLayout layout, long position, long bytes) {
+        move(layout, position, source, sourceOffset, bytes, false);
+    }
+
+    private static void move(
+            BlockLayout layout, long position, MemorySegment flat, long flatOffset, long bytes, boolean gathers) {
+        if (bytes == 0) {
+            return;
+        }
+        int index = layout.partAt(position);
+        long within = position - layout.startOfPart(index);
+        long left = bytes;
+        while (left > 0) {
+            long here = Math.min(left, layout.startOfPart(index + 1) - layout.startOfPart(index) - within);
+            BlockLayout.Part part = layout.part(index++);
+            movePart(part, within, flat, flatOffset + (bytes - left), here, gathers);
+            within = 0;
+            left -= here;
+        }
+    }
+
+    private static void movePart(
+            BlockLayout.Part part, long within, MemorySegment flat, long flatOffset, long bytes, boolean gathers) {
+        MemorySegment segment = part.segment();
+        long rangeBytes = part.bytes();
+        long past = within;
+        long offset = part.offset();
+        if (past >= rangeBytes) {
+            long ranges = past / rangeBytes;
+            past -= ranges * rangeBytes;
+            offset += ranges * part.strideBytes();
+        }
+        long there = flatOffset;
+        long end = flatOffset + bytes;
+        if (past > 0) { // the rest of a range
+            long here = Math.min(rangeBytes - past, bytes);
+            copy(segment, offset + past, flat, there, here, gathers);
+            there += here;
+            offset += part.strideBytes();
+        }
+        long stride = part.strideBytes();
+        for (; there + rangeBytes <= end; there += rangeBytes, offset += stride) {
+            copy(segment, offset, flat, there, rangeBytes, gathers);
+        }
+        if (there < end) { // the beginning of one
+            copy(segment, offset, flat, there, end - there, gathers);
+        }
+    }
+
+    private static void copy(
+            MemorySegment ranges, long offset, MemorySegment flat, long flatOffset, long bytes, boolean gathers) {
+        if (gathers) {
+            copy(ranges, offset, flat, flatOffset, bytes);
+        } else {
+            copy(flat, flatOffset, ranges, offset, bytes);
         }
     }
 }

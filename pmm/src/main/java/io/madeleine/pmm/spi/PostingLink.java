@@ -27,7 +27,7 @@ public interface PostingLink {
      * into the same memory, which has nothing left to copy then. {@link TransmissionLink#receiveWhole} and {@link
      * TransmissionLink#skip} are not called for payload that is expected.
      *
-     * <p>Ownership: the group is the caller's again at once. The blocks are lent until their bytes have been received, or
+     * <p>Ownership: the group is the caller's again at once, who clears it: the link may advance it. The blocks are lent until their bytes have been received, or
      * until a {@link #retract()} is complete.
      */
     void expect(BufferGroup blocks);

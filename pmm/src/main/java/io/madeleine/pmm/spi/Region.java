@@ -1,5 +1,6 @@
 package io.madeleine.pmm.spi;
 
+import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -36,6 +37,16 @@ public record Region(int number, MemorySegment segment, long base, long bytes, K
     /** Whether some of this memory is in it. */
     public boolean overlaps(MemorySegment memory) {
         return memory.isNative() && memory.address() - base < bytes && base - memory.address() < memory.byteSize();
+    }
+
+    /** Whether some of the segments that a layout has ranges in lie in it. */
+    public boolean overlaps(BlockLayout layout) {
+        for (MemorySegment segment : layout.segments()) {
+            if (overlaps(segment)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether all of these addresses are in it. */

@@ -29,7 +29,10 @@ final class Lender {
     private long lengthBytes;
     private long grantedBytes;
     private int cell;
-    private int lendBelowCount;
+
+    /** Nothing is lent of the packet as long as more than that is left of it. */
+    private long lendFromBytes;
+
     private boolean broken;
     private volatile long seen;
     private volatile boolean out;
@@ -52,12 +55,12 @@ final class Lender {
 
     /** A packet begins. */
     void open() {
-        lendBelowCount = Integer.MAX_VALUE;
+        lendFromBytes = Long.MAX_VALUE;
     }
 
     /** Whether the block in front can be lent: native memory that stays where it is, and a peer that can read it. */
     boolean mayLend(BufferGroup group) {
-        if (group.isEmpty() || group.bytes(0) < MIN_BYTES || group.count() >= lendBelowCount) {
+        if (group.isEmpty() || group.bytes(0) < MIN_BYTES || group.remainingBytes() > lendFromBytes) {
             return false;
         }
         MemorySegment block = group.segment(0);
@@ -69,7 +72,7 @@ final class Lender {
             return true;
         }
         if (group.bytes(0) > maxBytes) {
-            lendBelowCount = group.count(); // all of this block goes through cells
+            lendFromBytes = group.remainingBytes() - group.bytes(0); // all of this block goes through cells
             return false;
         }
         address = block.address() + group.offset(0);
@@ -111,7 +114,7 @@ final class Lender {
     boolean settle(BufferGroup group, long trailer) {
         MemorySegment block = segment;
         if (block == null || group.isEmpty() || !group.segment(0).equals(block) || group.offset(0) != offset) {
-            lendBelowCount = 0; // of a packet that is finished without its memory the rest takes the safe way
+            lendFromBytes = 0; // of a packet that is finished without its memory the rest takes the safe way
             end(group, trailer);
             return true;
         }
@@ -134,7 +137,8 @@ final class Lender {
         if (takenBytes == lengthBytes) {
             end(group, trailer);
         } else if (word < 0) {
-            lendBelowCount = group.count(); // the rest of this block goes through cells, the next may be lent again
+            lendFromBytes =
+                    group.remainingBytes() - group.bytes(0); // the rest goes through cells, the next may be lent
             end(group, trailer);
         } else {
             Words.setRelease(memory, layout.granted(cell), grantedBytes);

@@ -133,7 +133,8 @@ final class StreamSender {
     /** Copies blocks until one comes that goes in place, or the buffer is full. */
     private void stageBlocks(BufferGroup group) {
         while (!group.isEmpty() && staged.tail() < stagingBytes) {
-            long bytes = Math.min(group.bytes(0), stagingBytes - staged.tail());
+            long together = Math.max(group.bytes(0), group.bytesInShortRanges(inPlaceFromBytes));
+            long bytes = Math.min(together, stagingBytes - staged.tail());
             if (goesInPlace(group)) {
                 if (staged.bytes() == 0 || staged.bytes() >= LEAD_BYTES) {
                     return;
