@@ -103,14 +103,15 @@ abstract class SendTaskContract extends ArenaContract {
     @Test
     void shouldKeepOthersWaitingWhileAnActionsMessageIsOpen() {
         open(2);
-        AtomicReference<OutgoingMessage> left = new AtomicReference<>();
+        CompletableFuture<OutgoingMessage> left = new CompletableFuture<>();
         SendTask second = channel(0).newSendTask(1, sending(2));
-        channel(0).whenFree(1, () -> left.set(channel(0).tryBeginPacking(1).orElseThrow()));
+        channel(0).whenFree(1, () -> left.complete(channel(0).tryBeginPacking(1).orElseThrow()));
         second.schedule();
         CompletableFuture<Void> third = start(() -> sendInt(channel(0), 3));
+        eventually("the action is run, here or by a thread that leads just now", left::isDone);
         channel(0).session().progress();
         assertTrue(second.isScheduled());
-        end(Objects.requireNonNull(left.get()), 1);
+        end(left.join(), 1);
         assertEquals(1, receiveInt(channel(1)));
         assertEquals(5, receiveInt(channel(1)) + receiveInt(channel(1)));
         join(third);
