@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.madeleine.api.BlockLayout;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
@@ -36,9 +37,9 @@ class AllocationIT {
                 .start()) {
             processes.assertSuccess();
             for (int rank = 0; rank < 2; rank++) {
-                for (int bytes : Program.SIZES) {
-                    String found = processes.awaitLine(rank, bytes + " bytes: ");
-                    System.out.println(network + ", " + wait + ", " + bytes + " bytes, rank " + rank + ": " + found);
+                for (String kind : Program.KINDS) {
+                    String found = processes.awaitLine(rank, kind + ": ");
+                    System.out.println(network + ", " + wait + ", " + kind + ", rank " + rank + ": " + found);
                     assertTrue(leastBytes(found) <= TINY_BYTES, processes::toString);
                 }
             }
@@ -58,8 +59,10 @@ class AllocationIT {
 
     /** Ping-pong over memory of the session; after a warm-up, says several times what all threads allocated. */
     static final class Program {
-        static final int[] SIZES = {8, 4096, 40_000};
+        static final String IN_RANGES = " in ranges";
+        static final String[] KINDS = {"8 bytes", "4096 bytes", "40000 bytes", "40000 bytes" + IN_RANGES};
 
+        private static final int RANGE_BYTES = 32;
         private static final int WARM_UP = 20_000;
         private static final int MESSAGES = 10_000;
         private static final int MEASUREMENTS = 5;
@@ -67,11 +70,39 @@ class AllocationIT {
         /** For each ten messages; on a busy machine there are fewer of them. */
         private static final long AT_MOST_NS = 1_000_000L;
 
+        /** Memory of the session, of which every other 32 bytes make up the layout. */
+        private record Block(MemorySegment memory, BlockLayout layout, boolean inRanges) {
+            static Block of(Session session, String kind) {
+                int bytes = Integer.parseInt(kind.substring(0, kind.indexOf(' ')));
+                MemorySegment ranges = session.allocate(2L * bytes);
+                return new Block(
+                        session.allocate(bytes),
+                        BlockLayout.strided(ranges, 0, RANGE_BYTES, 2 * RANGE_BYTES, bytes / RANGE_BYTES),
+                        kind.endsWith(IN_RANGES));
+            }
+
+            void pack(OutgoingMessage out) {
+                if (inRanges) {
+                    out.pack(layout, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                } else {
+                    out.pack(memory, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                }
+            }
+
+            void unpack(IncomingMessage in) {
+                if (inRanges) {
+                    in.unpack(layout, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                } else {
+                    in.unpack(memory, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                }
+            }
+        }
+
         public static void main(String[] args) {
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             try (Session session = Session.open()) {
-                for (int bytes : SIZES) {
-                    MemorySegment block = session.allocate(bytes);
+                for (String kind : KINDS) {
+                    Block block = Block.of(session, kind);
                     int _ = pingPong(session, block, WARM_UP);
                     StringJoiner measurements = new StringJoiner(" ");
                     for (int i = 0; i < MEASUREMENTS; i++) {
@@ -80,13 +111,13 @@ class AllocationIT {
                         long allocatedBytes = threads.getTotalThreadAllocatedBytes() - beforeBytes;
                         measurements.add(messages + ":" + allocatedBytes);
                     }
-                    System.out.println(bytes + " bytes: " + measurements);
+                    System.out.println(kind + ": " + measurements);
                 }
             }
         }
 
         /** Rank 0 decides when it is enough, by number or, on a busy machine, by time. */
-        private static int pingPong(Session session, MemorySegment block, int atMost) {
+        private static int pingPong(Session session, Block block, int atMost) {
             Channel channel = session.channel();
             long endNs = System.nanoTime() + atMost / 10 * AT_MOST_NS;
             int more = 1;
@@ -105,18 +136,19 @@ class AllocationIT {
             return messages;
         }
 
-        private static void send(Channel channel, MemorySegment block, int peer, int more) {
+        private static void send(Channel channel, Block block, int peer, int more) {
             try (OutgoingMessage out = channel.beginPacking(peer)) {
-                out.packInt(more)
-                        .pack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER)
-                        .endPacking();
+                out.packInt(more);
+                block.pack(out);
+                out.endPacking();
             }
         }
 
-        private static int receive(Channel channel, MemorySegment block) {
+        private static int receive(Channel channel, Block block) {
             try (IncomingMessage in = channel.beginUnpacking()) {
                 int more = in.unpackInt();
-                in.unpack(block, SendMode.CHEAPER, ReceiveMode.CHEAPER).endUnpacking();
+                block.unpack(in);
+                in.endUnpacking();
                 return more;
             }
         }

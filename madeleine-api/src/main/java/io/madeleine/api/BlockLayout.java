@@ -35,7 +35,7 @@ public final class BlockLayout {
      */
     public record Part(MemorySegment segment, long offset, long bytes, long strideBytes, int count) {
         /**
-         * Checks that every range lies in the segment.
+         * Checks that every range lies in the segment; of none, nothing is asked.
          *
          * @throws IndexOutOfBoundsException if one does not
          * @throws IllegalArgumentException if a length or count is negative
@@ -46,8 +46,8 @@ public final class BlockLayout {
                 throw new IllegalArgumentException("a part of a block layout has " + count + " ranges of " + bytes
                         + " bytes; expected 0 or more of both");
             }
-            checkRange(segment, offset, bytes, 0, count);
-            if (count > 1) {
+            if (count > 0) {
+                checkRange(segment, offset, bytes, 0, count);
                 checkRange(segment, lastOffset(offset, strideBytes, count), bytes, count - 1, count);
             }
         }

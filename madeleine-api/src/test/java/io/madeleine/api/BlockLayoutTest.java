@@ -48,7 +48,7 @@ class BlockLayoutTest {
     void shouldHaveNoRangesWithoutBytes() {
         assertEquals(0, BlockLayout.of().byteSize());
         assertEquals(0, BlockLayout.of(memory, 100, 0).rangeCount());
-        assertEquals(0, BlockLayout.strided(memory, 0, 10, 1000, 0).byteSize());
+        assertEquals(0, BlockLayout.strided(memory, 0, 1000, 2000, 0).byteSize());
         assertEquals(0, BlockLayout.of().longestRangeBytes());
     }
 
