@@ -89,7 +89,7 @@ class FullFileSystemTest {
     void shouldSayThatAFileSystemIsReadOnly() throws Exception {
         fileSystem.remount("ro");
         SciPmm pmm = new SciPmm(SciConfig.from(Side.config(directory, "")));
-        String reason = pmm.availability().reason();
+        String reason = pmm.availability().text();
         assertFalse(pmm.availability().on());
         assertTrue(reason.contains("is not a writable directory"), reason);
         assertTrue(reason.contains("madeleine.tm.sci.directory"), reason);
