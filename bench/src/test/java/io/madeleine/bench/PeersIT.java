@@ -131,13 +131,13 @@ class PeersIT {
     /** What stands behind a colon is carried to both processes, and is part of the row's name. */
     @Test
     void shouldMeasureNetworksAndPeersWithAnArgument() {
-        Run run = Run.of("--protocol sci:two-copies,tcp:epoll --peers c-shm:single-copy,netty:nio,openmpi:two-copies"
+        Run run = Run.of("--protocol sci:two-copies,tcp:nio --peers c-shm:single-copy,netty:nio,openmpi:two-copies"
                 + " --layers --sizes 100000 --pattern latency --rounds 1 --seconds 0.05 --json -");
         assertEquals(0, run.code(), run.err());
         List<Config> sci = run.of("protocol", "sci:two-copies");
         assertEquals(2, sci.size(), run.err());
         sci.forEach(row -> assertEquals("sci/regular", row.getString("transmissionModule")));
-        assertEquals(2, run.of("protocol", "tcp:epoll").size(), run.err());
+        assertEquals(2, run.of("protocol", "tcp:nio").size(), run.err());
         assertEquals(1, run.of("peer", "c-shm:single-copy").size(), run.err());
         assertEquals(1, run.of("peer", "netty:nio").size(), run.err());
         assertEquals(
