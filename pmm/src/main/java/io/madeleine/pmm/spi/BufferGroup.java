@@ -145,6 +145,11 @@ public final class BufferGroup {
         return Math.min(left, bytes - (position - layout.startOfPart(index)) % bytes);
     }
 
+    /** Whether the i-th block left lies in the ranges of a layout. */
+    public boolean isInRanges(int i) {
+        return layout(first + i) != null;
+    }
+
     /** How many bytes are left of the i-th block, in all its ranges. */
     public long blockBytes(int i) {
         return lengths[first + i];

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.madeleine.api.BlockLayout;
+import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
@@ -123,6 +125,29 @@ class DmaLoanTest {
         BufferGroup wanted = Side.group(target.asSlice(0, 7), target.asSlice(7, 1_500_000), target.asSlice(1_500_007));
         finish(group, TRAILER, wanted);
         assertEquals(-1, target.mismatch(block));
+    }
+
+    @Test
+    void shouldLendLongRangesOfALayoutAndCopyShortOnes() {
+        MemorySegment block = pattern(Arena.ofAuto());
+        MemorySegment target = Arena.ofAuto().allocate(BYTES);
+        for (int rangeBytes : new int[] {8192, 32 * 1024}) {
+            int count = BYTES / rangeBytes - 1; // backwards, so that they are ranges
+            long last = (long) count * rangeBytes;
+            BlockLayout layout = BlockLayout.of(
+                    new BlockLayout.Part(block, last, rangeBytes, -rangeBytes, count + 1),
+                    new BlockLayout.Part(block, last + rangeBytes, BYTES - last - rangeBytes));
+            BufferGroup group = new BufferGroup();
+            group.add(layout, 0, BYTES);
+            int _ = sender.send(HEADER, group, TRAILER);
+            assertEquals(rangeBytes >= Lender.MIN_RANGE_BYTES, isLent());
+            finish(group, TRAILER, Side.group(target));
+            MemorySegment expected = MemorySegment.ofArray(new byte[BYTES]);
+            Blocks.gather(layout, 0, expected, 0, BYTES);
+            assertEquals(-1, target.mismatch(expected));
+            close();
+            open(Side.SINGLE_COPY);
+        }
     }
 
     @Test
