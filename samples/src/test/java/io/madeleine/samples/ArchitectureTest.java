@@ -172,10 +172,17 @@ class ArchitectureTest {
             module.descriptor().ifPresent(descriptor -> {
                 String base = descriptor.name();
                 for (String name : descriptor.packages()) {
-                    if (!Set.of(base, base + ".spi", base + ".handshake", base + ".ffi", base + ".wan", base + ".heap")
+                    if (!Set.of(
+                                    base,
+                                    base + ".spi",
+                                    base + ".handshake",
+                                    base + ".ffi",
+                                    base + ".wan",
+                                    base + ".am",
+                                    base + ".heap")
                             .contains(name)) {
                         violations.add(module.folder() + " has a package " + name + "; a module is one package, " + base
-                                + ", and at most .spi, .handshake, .ffi, .wan and .heap");
+                                + ", and at most .spi, .handshake, .ffi, .wan, .am and .heap");
                     }
                 }
             });
