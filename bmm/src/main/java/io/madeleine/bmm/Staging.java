@@ -23,6 +23,7 @@ public final class Staging {
     private long used;
     private MemorySegment lastSegment = MemorySegment.NULL;
     private long lastOffset;
+    private boolean holdsCopies;
 
     /** Takes no memory yet. */
     public Staging(StagingPool pool) {
@@ -49,6 +50,7 @@ public final class Staging {
     }
 
     private void reserve(long bytes) {
+        holdsCopies = true;
         if (bytes <= StagingPool.PIECE_BYTES - used) {
             lastSegment = piece();
             lastOffset = used;
@@ -80,6 +82,10 @@ public final class Staging {
 
     /** Forgets all copies. */
     public void reset() {
+        if (!holdsCopies) {
+            return; // as after most messages: to store a reference costs a fence under some collectors
+        }
+        holdsCopies = false;
         used = 0;
         lastSegment = MemorySegment.NULL; // and the garbage collector has what is not the pool's
         MemorySegment taken = piece;

@@ -6,10 +6,9 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
+import io.madeleine.nexus.am.FailedMessage;
 import io.madeleine.nexus.am.QueuedMessage;
 import io.madeleine.nexus.am.SendQueue;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class MadWay extends Way {
-    private static final VarHandle UNCLOSED = unclosedHandle();
-
     /** What a queued request costs beside its arguments. */
     private static final long ENTRY_BYTES = 160;
 
@@ -32,8 +29,7 @@ final class MadWay extends Way {
     private final Signal signal;
     private final SendQueue queue;
 
-    /** A message that has failed and is still to be closed. */
-    private volatile @Nullable OutgoingMessage unclosed;
+    private final FailedMessage failed = new FailedMessage();
 
     private enum Attempt {
         SENT,
@@ -182,7 +178,7 @@ final class MadWay extends Way {
     private boolean sendHere(Arguments arguments, Link link, int handler) {
         OutgoingMessage message;
         try {
-            closeLeftOver();
+            failed.close();
             message = channel.beginPackingUntil(rank, arguments.sendByNs());
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
@@ -192,40 +188,12 @@ final class MadWay extends Way {
             arguments.pack(message, link.endpoint(), handler);
             message.endPacking();
         } catch (RuntimeException | Error e) {
-            unclosed = message; // without a call: the stack may have come to its end
-            closeUnclosed();
+            failed.message = message;
+            failed.close();
             throw e;
         }
         message.close();
         return true;
-    }
-
-    private static VarHandle unclosedHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(MadWay.class, "unclosed", OutgoingMessage.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
-    private void closeLeftOver() {
-        if (unclosed != null) {
-            closeUnclosed();
-        }
-    }
-
-    /** If the stack or memory ends in here, too, who sends next does it. */
-    private void closeUnclosed() {
-        OutgoingMessage left = (OutgoingMessage) UNCLOSED.getAndSet(this, null);
-        if (left == null) {
-            return;
-        }
-        try {
-            left.close();
-        } catch (Throwable e) { // the stack has come to its end, or memory
-            unclosed = left;
-            throw e;
-        }
     }
 
     @Override
@@ -248,7 +216,7 @@ final class MadWay extends Way {
                     + " already; more than ContextOptions.maxQueuedBytes, "
                     + node.options().maxQueuedBytes() + ", are not kept");
         }
-        closeLeftOver();
+        failed.close();
         Queued queued = new Queued(link, handler, arguments, methods, bytes);
         if (arguments.hasBulks()) {
             arguments.lend();
@@ -260,7 +228,7 @@ final class MadWay extends Way {
     private Attempt trySend(Arguments arguments, Link link, int handler) {
         Optional<OutgoingMessage> begun;
         try {
-            closeLeftOver();
+            failed.close();
             begun = channel.tryBeginPacking(rank);
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
@@ -275,8 +243,8 @@ final class MadWay extends Way {
             arguments.pack(message, link.endpoint(), handler);
             sent = message.endPackingAsync();
         } catch (RuntimeException | Error e) {
-            unclosed = message; // without a call: the stack may have come to its end
-            closeUnclosed();
+            failed.message = message;
+            failed.close();
             throw e;
         }
         if (arguments.hasBulks() && !sent.isDone()) {

@@ -43,8 +43,7 @@ public final class SendQueue {
     /** Taken out of the queue, and not sent yet: the stack or memory had come to its end. */
     private final AtomicReference<@Nullable QueuedMessage> inHand = new AtomicReference<>();
 
-    /** A message that has failed and could not even be closed, for the same reasons. */
-    private final AtomicReference<@Nullable OutgoingMessage> unclosed = new AtomicReference<>();
+    private final FailedMessage failed = new FailedMessage();
 
     private sealed interface Entry {}
 
@@ -154,9 +153,7 @@ public final class SendQueue {
         if (isEmpty()) {
             return;
         }
-        if (unclosed.get() != null) {
-            closeUnclosed();
-        }
+        failed.close();
         try {
             task.schedule();
         } catch (PeerFailedException e) {
@@ -225,7 +222,7 @@ public final class SendQueue {
         if (isEmpty() || (inHand.get() == null && entries.peek() instanceof Turn turn && tell(turn))) {
             return false;
         }
-        closeUnclosed();
+        failed.close();
         Optional<OutgoingMessage> begun = channel.tryBeginPacking(rank);
         if (begun.isEmpty()) {
             task.schedule(); // behind others that wait
@@ -264,21 +261,18 @@ public final class SendQueue {
         try {
             next.pack(message);
             completion = message.endPackingAsync();
-        } catch (PeerFailedException | SessionException e) { // nobody knows what of it has arrived
-            unclosed.set(message);
-            finish(next);
-            next.failed(e);
-            closeUnclosed();
-            throw e;
         } catch (RuntimeException e) {
-            unclosed.set(message);
+            failed.message = message;
             finish(next);
-            next.failed(e);
-            closeUnclosed();
+            next.failed(e); // also if the connection is lost: nobody knows what of it has arrived
+            failed.close();
+            if (e instanceof PeerFailedException || e instanceof SessionException) {
+                throw e;
+            }
             return;
         } catch (Error e) {
-            unclosed.set(message);
-            closeUnclosed();
+            failed.message = message;
+            failed.close();
             throw e;
         }
         finish(next);
@@ -289,19 +283,5 @@ public final class SendQueue {
     private void finish(QueuedMessage message) {
         inHand.set(null);
         bytes.addAndGet(-message.bytes());
-    }
-
-    /** If the stack or memory ends in here, too, who sends next does it. */
-    private void closeUnclosed() {
-        OutgoingMessage left = unclosed.getAndSet(null);
-        if (left == null) {
-            return;
-        }
-        try {
-            left.close();
-        } catch (Throwable e) {
-            unclosed.set(left);
-            throw e;
-        }
     }
 }
