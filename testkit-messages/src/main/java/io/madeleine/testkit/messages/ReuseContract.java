@@ -132,16 +132,19 @@ abstract class ReuseContract extends LossContract {
                     over.set(true);
                 },
                 () -> {
-                    while (!over.get() || !answering.isEmpty()) {
+                    Optional<OutgoingMessage> last = Optional.empty();
+                    while (last.isEmpty()) {
                         OutgoingMessage out = answering.poll(1, TimeUnit.MILLISECONDS);
                         if (out != null) {
                             out.packInt(-1);
                             out.endPacking(20, TimeUnit.SECONDS);
                             out.close();
+                        } else if (over.get()) {
+                            last = channel(1).tryBeginPacking(0); // the handler may have begun one just now
                         }
                     }
-                    try (OutgoingMessage last = channel(1).beginPacking(0, 20, TimeUnit.SECONDS)) {
-                        last.packInt(-2).endPacking();
+                    try (OutgoingMessage out = last.get()) {
+                        out.packInt(-2).endPacking();
                     }
                 },
                 () -> {
