@@ -260,7 +260,7 @@ final class PeerFailures implements AutoCloseable {
             teller = Thread.currentThread();
             hearers.forEach(hearer -> tell(hearer, rank, loss));
             LOGGER.log(
-                    Level.INFO,
+                    Level.DEBUG,
                     () -> Exit.sentence(rank, "is given up", loss.reason) + "; lost is " + loss.kind.noun());
         });
     }
