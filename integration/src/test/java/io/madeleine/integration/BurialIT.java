@@ -236,9 +236,10 @@ class BurialIT {
             boolean flowing = false;
             int ended = 0;
             while (ended + told.size() < session.size() - 1) {
+                Set<Integer> toldBefore = Set.copyOf(told);
                 IncomingMessage in = channel.beginUnpacking(20, SECONDS).within(20, SECONDS);
                 int from = in.remote();
-                if (told.contains(from)) {
+                if (toldBefore.contains(from)) {
                     say("late of " + from);
                 }
                 try {

@@ -265,6 +265,7 @@ abstract class SendTaskContract extends ArenaContract {
             }
         });
         AtomicBoolean over = new AtomicBoolean();
+        AtomicBoolean wayFree = new AtomicBoolean();
         together(
                 () -> {
                     for (int i = 0; i < REPLIES; i++) {
@@ -272,10 +273,14 @@ abstract class SendTaskContract extends ArenaContract {
                     }
                 },
                 () -> { // makes the way busy
-                    while (!over.get()) {
-                        try (OutgoingMessage out = replier.beginPacking(0)) {
-                            out.packInt(LAST).endPacking();
+                    try {
+                        while (!over.get()) {
+                            try (OutgoingMessage out = replier.beginPacking(0)) {
+                                out.packInt(LAST).endPacking();
+                            }
                         }
+                    } finally {
+                        wayFree.set(true);
                     }
                 },
                 () -> {
@@ -288,23 +293,19 @@ abstract class SendTaskContract extends ArenaContract {
                         }
                     } finally {
                         over.set(true);
-                        drainBusyWay();
+                        eventually("the busy sender has ended", () -> drainBusyWay() && wayFree.get());
                     }
                 });
         assertNoFailures();
     }
 
-    /** What the busy sender is at may have to be taken before it sees that all is over. */
-    private void drainBusyWay() {
+    /** What the busy sender is at may have to be taken before it sees that all is over; true if nothing is there. */
+    private boolean drainBusyWay() {
         try {
-            while (channel(0)
-                    .tryBeginUnpacking(1)
-                    .map(SendTaskContract::discard)
-                    .orElse(false)) {
-                Thread.onSpinWait();
-            }
+            return channel(0).tryBeginUnpacking(1).map(SendTaskContract::discard).isEmpty();
         } catch (PeerFailedException | WaitInterruptedException e) {
             failures.add(e);
+            return true;
         }
     }
 
