@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An arena of a session: all its memory lies in regions of the session's. Large blocks are regions of their own, where peers can
- * read them if an adapter has such memory, else on large pages where the system has them; small ones share regions.
+ * read them if an adapter has such memory, else on large pages where the system has them; smaller ones share regions.
  *
  * <p>Threading: thread-safe.
  */
@@ -27,6 +27,12 @@ public final class RegionArena implements Arena {
 
     private static final long SMALL_BYTES = CHUNK_BYTES / 4;
 
+    /** The longest region that blocks share which peers can reach. */
+    private static final long COMMON_BYTES = 512 * 1024;
+
+    /** The largest of these blocks. */
+    private static final long COMMON_BLOCK_BYTES = COMMON_BYTES / 4;
+
     private final SessionArenas arenas;
     private final Arena memory = Arena.ofShared();
     private final List<Region> regions = new ArrayList<>();
@@ -34,8 +40,8 @@ public final class RegionArena implements Arena {
     /** Read-locked while memory is taken, write-locked once when it is all to be freed. */
     private final ReentrantReadWriteLock life = new ReentrantReadWriteLock();
 
-    private @Nullable MemorySegment chunk;
-    private long chunkUsedBytes;
+    private final RegionCutter small = new RegionCutter(CHUNK_BYTES, CHUNK_BYTES);
+    private final RegionCutter common = new RegionCutter(PAGE_BYTES, COMMON_BYTES);
     private volatile boolean ended;
 
     RegionArena(SessionArenas arenas) {
@@ -67,9 +73,9 @@ public final class RegionArena implements Arena {
     private MemorySegment forMessages(long bytes, long alignment) {
         if (alignment <= PAGE_BYTES) {
             for (MemorySource source : arenas.sources()) {
-                Optional<MemorySegment> found = source.allocate(bytes, memory);
-                if (found.isPresent()) {
-                    return enter(found.get(), Region.Kind.SHARED, "");
+                MemorySegment found = ofSource(source, bytes);
+                if (found != null) {
+                    return found;
                 }
             }
         }
@@ -85,22 +91,34 @@ public final class RegionArena implements Arena {
                 : enter(memory.allocate(bytes, alignment), Region.Kind.ORDINARY, "");
     }
 
-    private MemorySegment small(long bytes, long alignment) {
-        synchronized (regions) {
-            MemorySegment from = chunk;
-            long place = from == null ? 0 : aligned(from.address() + chunkUsedBytes, alignment) - from.address();
-            if (from == null || place + bytes > from.byteSize()) {
-                from = enter(memory.allocate(CHUNK_BYTES, PAGE_BYTES), Region.Kind.ORDINARY, "");
-                chunk = from;
-                place = aligned(from.address(), alignment) - from.address();
+    private @Nullable MemorySegment ofSource(MemorySource source, long bytes) {
+        if (bytes >= source.commonFromBytes() && bytes <= COMMON_BLOCK_BYTES) {
+            synchronized (regions) {
+                MemorySegment cut = common.cut(bytes, PAGE_BYTES);
+                if (cut != null) {
+                    return cut;
+                }
+                Optional<MemorySegment> fresh = source.allocate(common.nextBytes(bytes), memory);
+                if (fresh.isPresent()) {
+                    return common.cutFrom(enter(fresh.get(), Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
+                }
             }
-            chunkUsedBytes = place + bytes;
-            return from.asSlice(place, bytes);
         }
+        return source.allocate(bytes, memory)
+                .map(found -> enter(found, Region.Kind.SHARED, ""))
+                .orElse(null);
     }
 
-    private static long aligned(long address, long alignment) {
-        return address + alignment - 1 & -alignment;
+    private MemorySegment small(long bytes, long alignment) {
+        synchronized (regions) {
+            MemorySegment cut = small.cut(bytes, alignment);
+            return cut != null
+                    ? cut
+                    : small.cutFrom(
+                            enter(memory.allocate(CHUNK_BYTES, PAGE_BYTES), Region.Kind.ORDINARY, ""),
+                            bytes,
+                            alignment);
+        }
     }
 
     /**
@@ -117,7 +135,9 @@ public final class RegionArena implements Arena {
             String why = "no network of the session has memory that its peers can reach";
             for (MemorySource source : arenas.sources()) {
                 try {
-                    return enter(source.allocateShared(bytes, memory), Region.Kind.SHARED, "");
+                    return bytes <= COMMON_BLOCK_BYTES
+                            ? sharedInCommon(source, bytes)
+                            : enter(source.allocateShared(bytes, memory), Region.Kind.SHARED, "");
                 } catch (IOException e) {
                     why = String.valueOf(e.getMessage());
                 }
@@ -125,6 +145,22 @@ public final class RegionArena implements Arena {
             return enter(memory.allocate(bytes, ALIGNMENT_BYTES), Region.Kind.ORDINARY, why);
         } finally {
             life.readLock().unlock();
+        }
+    }
+
+    private MemorySegment sharedInCommon(MemorySource source, long bytes) throws IOException {
+        synchronized (regions) {
+            MemorySegment cut = common.cut(bytes, PAGE_BYTES);
+            if (cut != null) {
+                return cut;
+            }
+            MemorySegment fresh;
+            try {
+                fresh = source.allocateShared(common.nextBytes(bytes), memory);
+            } catch (IOException _) {
+                fresh = source.allocateShared(bytes, memory); // there may be room for this one still
+            }
+            return common.cutFrom(enter(fresh, Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
         }
     }
 
@@ -177,8 +213,10 @@ public final class RegionArena implements Arena {
     void free(long deadlineNs) {
         synchronized (regions) {
             arenas.table().remove(regions, deadlineNs);
+            List<Region> removed = List.copyOf(regions);
             regions.clear();
-            chunk = null;
+            small.forget();
+            common.forget();
             while (memory.scope().isAlive()) {
                 try {
                     memory.close();
@@ -189,6 +227,7 @@ public final class RegionArena implements Arena {
                     Thread.yield();
                 }
             }
+            arenas.table().tellFreed(removed);
         }
     }
 

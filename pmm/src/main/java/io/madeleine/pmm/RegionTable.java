@@ -4,7 +4,6 @@ import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.RegionListener;
 import io.madeleine.pmm.spi.SessionMemory;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
@@ -60,10 +59,7 @@ public final class RegionTable implements SessionMemory {
             int number = numbers.nextClearBit(0);
             Region added = new Region(number, memory, kind, remark);
             Region[] old = sorted;
-            int place = 0;
-            while (place < old.length && old[place].base() < added.base()) {
-                place++;
-            }
+            int place = placeOf(added.base(), old);
             Region[] longer = Arrays.copyOf(old, old.length + 1);
             System.arraycopy(old, place, longer, place + 1, old.length - place);
             longer[place] = added;
@@ -76,6 +72,21 @@ public final class RegionTable implements SessionMemory {
         } finally {
             changing.unlock();
         }
+    }
+
+    /** How many regions begin below that address. */
+    private static int placeOf(long base, Region[] regions) {
+        int low = 0;
+        int high = regions.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (regions[middle].base() < base) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
     }
 
     /** Tells that regions are about to be freed, and takes them out. */
@@ -95,14 +106,31 @@ public final class RegionTable implements SessionMemory {
         }
         changing.lock();
         try {
-            List<Region> left = new ArrayList<>(List.of(sorted));
             BitSet gone = new BitSet();
             regions.forEach(region -> gone.set(region.number()));
-            left.removeIf(region -> gone.get(region.number()));
-            sorted = left.toArray(Region[]::new);
+            Region[] left = new Region[sorted.length];
+            int count = 0;
+            for (Region region : sorted) {
+                if (!gone.get(region.number())) {
+                    left[count++] = region;
+                }
+            }
+            sorted = Arrays.copyOf(left, count);
             numbers.andNot(gone);
         } finally {
             changing.unlock();
+        }
+    }
+
+    /** Tells that regions which were removed have been freed. */
+    void tellFreed(Collection<Region> regions) {
+        telling.readLock().lock();
+        try {
+            for (RegionListener listener : listeners) {
+                regions.forEach(listener::freed);
+            }
+        } finally {
+            telling.readLock().unlock();
         }
     }
 

@@ -39,6 +39,7 @@ class SessionArenasTest {
     private static final class Registry implements RegionListener {
         final Map<Integer, Region> known = new HashMap<>();
         int removed;
+        int freed;
 
         @Override
         public void added(Region region) {
@@ -50,6 +51,12 @@ class SessionArenasTest {
             assertTrue(region.segment().scope().isAlive(), "it is freed before its time");
             assertEquals(region, known.remove(region.number()));
             removed++;
+        }
+
+        @Override
+        public void freed(Region region) {
+            assertFalse(region.segment().scope().isAlive(), "it is not freed yet");
+            freed++;
         }
     }
 
@@ -96,6 +103,7 @@ class SessionArenasTest {
         arenas.memory().forget(first);
         arena.close();
         assertEquals(List.of(0, 1), List.of(first.removed, late.removed));
+        assertEquals(List.of(0, 1), List.of(first.freed, late.freed));
         assertNull(arenas.memory().find(memory.address()));
         assertThrows(IllegalStateException.class, () -> memory.get(ValueLayout.JAVA_BYTE, 0));
     }
@@ -164,6 +172,65 @@ class SessionArenasTest {
             assertThrows(IllegalArgumentException.class, () -> arenas.own(others.newArena()));
         }
         assertSame(arena, arenas.own(arena));
+    }
+
+    /** Has memory for all from 12 KiB on. */
+    private static final class Pages implements MemorySource {
+        final List<Long> given = new ArrayList<>();
+
+        @Override
+        public Optional<MemorySegment> allocate(long bytes, Arena arena) {
+            return bytes < commonFromBytes() ? Optional.empty() : Optional.of(allocateShared(bytes, arena));
+        }
+
+        @Override
+        public long commonFromBytes() {
+            return 12 * 1024;
+        }
+
+        @Override
+        public MemorySegment allocateShared(long bytes, Arena arena) {
+            given.add(bytes);
+            return arena.allocate(bytes, 4096);
+        }
+    }
+
+    @Test
+    void shouldCutBlocksOutOfRegionsThatGrowWithWhatIsTaken() {
+        Pages source = new Pages();
+        arenas.takeFrom(List.of(source));
+        RegionArena arena = arenas.newArena();
+        List<MemorySegment> blocks = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            MemorySegment block = i % 2 == 0 ? arena.allocate(16_000) : arena.allocateShared(100);
+            assertEquals(Region.Kind.SHARED, regionOf(block).kind());
+            assertEquals(0, block.address() % 4096);
+            blocks.add(block.fill((byte) i));
+        }
+        for (int i = 0; i < blocks.size(); i++) {
+            assertEquals((byte) i, blocks.get(i).get(ValueLayout.JAVA_BYTE, 0));
+            assertEquals(
+                    (byte) i,
+                    blocks.get(i).get(ValueLayout.JAVA_BYTE, blocks.get(i).byteSize() - 1));
+        }
+        assertEquals(16_384, source.given.getFirst(), "who takes one takes no more");
+        assertTrue(source.given.size() <= 25, source.given + " were given");
+        assertTrue(source.given.stream().mapToLong(Long::longValue).sum() < 2L * 250 * 20_480);
+        assertEquals(
+                Region.Kind.ORDINARY, regionOf(arena.allocate(12 * 1024 - 1)).kind());
+        MemorySegment large = arena.allocate(1 << 20);
+        assertEquals(1 << 20, regionOf(large).bytes());
+    }
+
+    @Test
+    void shouldTakeABlockAloneWhereThereIsNoRoomForMore() {
+        Source source = new Source();
+        arenas.takeFrom(List.of(source));
+        RegionArena arena = arenas.newArena();
+        for (int i = 0; i < 30; i++) {
+            assertEquals(
+                    Region.Kind.SHARED, regionOf(arena.allocateShared(20_000)).kind());
+        }
     }
 
     @Test

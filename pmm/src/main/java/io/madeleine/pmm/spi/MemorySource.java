@@ -23,7 +23,15 @@ public interface MemorySource {
     Optional<MemorySegment> allocate(long bytes, Arena arena);
 
     /**
-     * Memory of any size, to be exported to peers.
+     * The smallest block of messages that {@link #allocate} has memory for. Blocks from this size on that are not large are cut,
+     * several of one arena, out of one stretch of such memory; by default each has a stretch of its own.
+     */
+    default long commonFromBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    /**
+     * Memory of any size, to be exported to peers; small blocks of one arena are cut, several, out of one such stretch.
      *
      * <p>Ownership: the arena's. The memory is zero, and begins with a page.
      *

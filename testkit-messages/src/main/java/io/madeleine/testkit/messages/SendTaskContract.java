@@ -302,7 +302,10 @@ abstract class SendTaskContract extends ArenaContract {
     /** What the busy sender is at may have to be taken before it sees that all is over; true if nothing is there. */
     private boolean drainBusyWay() {
         try {
-            return channel(0).tryBeginUnpacking(1).map(SendTaskContract::discard).isEmpty();
+            return channel(0)
+                    .tryBeginUnpacking(1)
+                    .map(SendTaskContract::discard)
+                    .isEmpty();
         } catch (PeerFailedException | WaitInterruptedException e) {
             failures.add(e);
             return true;

@@ -3,16 +3,17 @@ package io.madeleine.tm.sci;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The file of a {@linkplain SharedBlocks shared block}:
+ * A file of memory that peers can map, one {@linkplain SharedBlock block} or a {@linkplain Slab slab} of many:
  *
  * <pre>
- *   0                      the block, filled up to a page
- *   end - 4096             63 exports of 64 bytes: the key, or 0; how many operations of peers are under way
+ *   0                      the memory, filled up to a page
+ *   end - 128 - 64 n       export n: the key, or 0; how many operations of peers are under way
  *   end - 64               state: LIVE, or FREED: who has it mapped is to let go of it
- *   end - 56               how many bytes the block has
+ *   end - 56               how many bytes of memory there are
  * </pre>
  *
- * What its owner has to say of it stands at the end, which is gone first if somebody cuts the file short.
+ * What its owner has to say of it stands at the end, which is gone first if somebody cuts the file short. All of this works
+ * on the end of a file alone as well.
  *
  * <p>Threading: stateless.
  */
@@ -20,12 +21,10 @@ final class BlockLayout {
     static final long LIVE = 0x4d61_6465_4c69_7665L;
     static final long FREED = 0x4d61_6465_4f76_6572L;
 
-    private static final long CONTROL_BYTES = CellLayout.PAGE_BYTES;
+    /** What a file of one block has at its end. */
+    static final long CONTROL_BYTES = CellLayout.PAGE_BYTES;
+
     private static final long FROM_END = 64;
-
-    /** How many exports of a block there can be at a time. */
-    static final int EXPORTS = 63;
-
     private static final long EXPORT_BYTES = 64;
     private static final long USERS = 8;
     private static final long BYTES = 8;
@@ -37,41 +36,46 @@ final class BlockLayout {
         return Words.align(blockBytes, CellLayout.PAGE_BYTES) + CONTROL_BYTES;
     }
 
+    /** How many exports there can be at a time where the end has that length. */
+    static int exports(long controlBytes) {
+        return (int) Math.min(Integer.MAX_VALUE, (controlBytes - FROM_END) / EXPORT_BYTES);
+    }
+
     /** Writes what stands at the end. */
-    static void begin(MemorySegment file, long blockBytes) {
-        Words.setPlain(file, state(file) + BYTES, blockBytes);
-        Words.setRelease(file, state(file), LIVE);
+    static void begin(MemorySegment end, long memoryBytes) {
+        Words.setPlain(end, state(end) + BYTES, memoryBytes);
+        Words.setRelease(end, state(end), LIVE);
     }
 
     /** Tells who has it mapped that it is no more. */
-    static void free(MemorySegment file) {
-        Words.setVolatile(file, state(file), FREED);
+    static void free(MemorySegment end) {
+        Words.setVolatile(end, state(end), FREED);
     }
 
-    static boolean isLive(MemorySegment file) {
-        return Words.acquire(file, state(file)) == LIVE;
+    static boolean isLive(MemorySegment end) {
+        return Words.acquire(end, state(end)) == LIVE;
     }
 
-    /** How long the block in a mapped file is; -1 if that makes no sense. */
-    static long blockBytes(MemorySegment file) {
+    /** How much memory there is in a file that is mapped as a whole; -1 if that makes no sense. */
+    static long memoryBytes(MemorySegment file) {
         if (file.byteSize() < fileBytes(1) || file.byteSize() % CellLayout.PAGE_BYTES != 0) {
             return -1;
         }
         long bytes = Words.plain(file, state(file) + BYTES);
-        return bytes > 0 && bytes < file.byteSize() && fileBytes(bytes) == file.byteSize() ? bytes : -1;
+        return bytes > 0 && bytes < file.byteSize() && fileBytes(bytes) <= file.byteSize() ? bytes : -1;
     }
 
     /** Where the key of an export stands. */
-    static long key(MemorySegment file, int export) {
-        return file.byteSize() - CONTROL_BYTES + export * EXPORT_BYTES;
+    static long key(MemorySegment end, int export) {
+        return state(end) - (export + 1) * EXPORT_BYTES;
     }
 
     /** Where it stands how many operations are under way. */
-    static long users(MemorySegment file, int export) {
-        return key(file, export) + USERS;
+    static long users(MemorySegment end, int export) {
+        return key(end, export) + USERS;
     }
 
-    private static long state(MemorySegment file) {
-        return file.byteSize() - FROM_END;
+    private static long state(MemorySegment end) {
+        return end.byteSize() - FROM_END;
     }
 }

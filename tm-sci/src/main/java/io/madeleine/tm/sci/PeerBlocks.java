@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain SharedBlocks shared blocks} of the process at the other end, mapped when they are first read. Those that their
- * owner has freed are let go of when the next is mapped that makes it worth while to look, and ten times a second.
+ * The files of {@linkplain SharedBlocks shared blocks} of the process at the other end, mapped when they are first read. Those
+ * that their owner has freed are let go of when the next is mapped that makes it worth while to look, and ten times a second.
  *
  * <p>Threading: thread-safe by a lock that is held for the length of a copy.
  */
@@ -68,7 +68,7 @@ final class PeerBlocks {
     }
 
     private @Nullable Mapped block(int number) {
-        if (number >= SharedBlocks.MAX_BLOCKS || closed) {
+        if (number >= BlockFiles.MAX_FILES || closed) {
             return null;
         }
         if (number >= mapped.length) {
@@ -96,7 +96,7 @@ final class PeerBlocks {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment file = SegmentFile.openToRead(directory.blockFile(peer, number), arena);
-            Mapped found = new Mapped(arena, file, BlockLayout.blockBytes(file));
+            Mapped found = new Mapped(arena, file, BlockLayout.memoryBytes(file));
             if (found.bytes > 0 && found.isLive()) {
                 return found;
             }

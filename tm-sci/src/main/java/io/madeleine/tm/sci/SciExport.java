@@ -4,7 +4,7 @@ import io.madeleine.pmm.spi.ExportedMemory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * An export of a {@linkplain SharedBlocks shared block}. A peer counts itself in before it looks at the key, and out when it is
+ * An export of a {@linkplain SharedBlock shared block}. A peer counts itself in before it looks at the key, and out when it is
  * done; the owner takes the key away and looks at the count then.
  *
  * <p>Threading: thread-safe.
@@ -13,12 +13,12 @@ final class SciExport implements ExportedMemory {
     private static final int SPINS = 1000;
     private static final long PAUSE_NS = 50_000;
 
-    private final SharedBlocks.Block block;
+    private final SharedBlock block;
     private final int number;
     private final byte[] descriptor;
-    private boolean over;
+    private volatile boolean over;
 
-    SciExport(SharedBlocks.Block block, int number, byte[] descriptor) {
+    SciExport(SharedBlock block, int number, byte[] descriptor) {
         this.block = block;
         this.number = number;
         this.descriptor = descriptor;
@@ -30,12 +30,8 @@ final class SciExport implements ExportedMemory {
     }
 
     @Override
-    public synchronized boolean revoke(long timeoutNs) {
-        if (!over && revoke(block, number, System.nanoTime() + timeoutNs)) {
-            over = true;
-            block.giveBack(number); // else nobody may have its place: whoever counts himself out would be missed there
-        }
-        return over;
+    public boolean revoke(long timeoutNs) {
+        return revokeBy(System.nanoTime() + timeoutNs);
     }
 
     @Override
@@ -43,31 +39,47 @@ final class SciExport implements ExportedMemory {
         boolean _ = revoke(0);
     }
 
-    /** Takes an export's key away; returns whether no operation is under way any more. */
-    static boolean revoke(SharedBlocks.Block block, int number, long deadlineNs) {
+    /** Takes the key away; returns whether no operation is under way any more. */
+    boolean revokeBy(long deadlineNs) {
+        BlockFile file = block.file();
         try {
-            Words.setVolatile(block.file(), BlockLayout.key(block.file(), number), 0);
-            for (int looks = 0; ; looks++) {
-                if (Words.volatileWord(block.file(), BlockLayout.users(block.file(), number)) == 0) {
+            takeKeyAway(file);
+            for (int looks = 0; !over; looks++) {
+                if (Words.volatileWord(file.end(), BlockLayout.users(file.end(), number)) == 0) {
                     CutMemory.settle();
-                    return true;
-                }
-                if (System.nanoTime() - deadlineNs >= 0) {
+                    end(file);
+                } else if (System.nanoTime() - deadlineNs >= 0) {
                     return false;
-                }
-                if (looks < SPINS) {
+                } else if (looks < SPINS) {
                     Thread.onSpinWait();
                 } else {
                     LockSupport.parkNanos(PAUSE_NS);
                 }
             }
         } catch (IllegalStateException _) {
-            return true; // freed meanwhile
+            end(file); // freed meanwhile
         } catch (InternalError e) {
-            if (CutMemory.isWhole(block.file())) {
+            if (CutMemory.isWhole(file.end())) {
                 throw e;
             }
-            return true; // cut short: nobody can work on it
+            end(file); // cut short: nobody can work on it
+        }
+        return true;
+    }
+
+    /** Unless another has its place by now. */
+    private synchronized void takeKeyAway(BlockFile file) {
+        if (!over) {
+            Words.setVolatile(file.end(), BlockLayout.key(file.end(), number), 0);
+        }
+    }
+
+    /** Gives its place back, which nobody may have before: whoever counts himself out would be missed there. */
+    private synchronized void end(BlockFile file) {
+        if (!over) {
+            over = true;
+            block.forget(this);
+            file.giveBack(number);
         }
     }
 }

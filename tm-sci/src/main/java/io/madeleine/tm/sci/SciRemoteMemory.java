@@ -20,14 +20,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Remote memory by mapping: what is exported lies in a {@linkplain SharedBlocks shared block}, whose file the peer maps, too. A
- * descriptor says whose block it is, where in it, and the key of the export (see {@link BlockLayout}):
+ * Remote memory by mapping: what is exported lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps, too. A
+ * descriptor says whose file it is, where in it, and the key of the export (see {@link BlockLayout}):
  *
  * <pre>
  *   0    identity of the owner      8    incarnation     12   nonce of its files
  *   16   key
- *   24   offset in the block
- *   32   1 bit: may be written      7 bits: number of the export      16 bits: number of the block
+ *   24   number of the export, 2 bytes      26   offset in the file, 6 bytes
+ *   32   1 bit: may be written      7 bits: 0      16 bits: number of the file
  *   35   length, 5 bytes
  * </pre>
  *
@@ -35,8 +35,8 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
     private static final int LENGTH_BITS = 40;
-    private static final int BLOCK_BITS = 16;
-    private static final int EXPORT_BITS = 7;
+    private static final int NUMBER_BITS = 16;
+    private static final int OFFSET_BITS = 48;
 
     private final ProcessContext context;
     private final SessionDirectory directory;
@@ -69,7 +69,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                     Kind.NOT_EXPORTABLE,
                     memory + " is no memory of the session: expected some of Session.allocateShared");
         }
-        SharedBlocks.Block block = blocks.block(region);
+        SharedBlock block = blocks.block(region);
         if (block == null) {
             throw new RemoteMemoryException(
                     Kind.NOT_EXPORTABLE,
@@ -78,23 +78,32 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                                     ? "expected some of Session.allocateShared"
                                     : region.remark()));
         }
-        int export = block.takeExport();
+        BlockFile file = block.file();
+        int export = file.takeExport();
         if (export < 0) {
             throw new RemoteMemoryException(
                     Kind.EXHAUSTED,
-                    "there are " + BlockLayout.EXPORTS + " exports of the same block of memory already, or were, and"
-                            + " peers that ended in their midst; revoke some, or export all of it once");
+                    "there are " + file.exports() + " exports already of the memory in " + directory.path()
+                            + " that this"
+                            + " is a part of, or were, and peers that ended in their midst; revoke some, or export more"
+                            + " at once");
         }
         long key = random.nextLong() | 1; // 0 stands for none
-        Words.setVolatile(block.file(), BlockLayout.key(block.file(), export), key);
         ByteBuffer body = ByteBuffer.allocate(RemoteDescriptor.BODY_BYTES);
         FileStem self = directory.stem();
         body.putLong(self.identity().id()).putInt(self.identity().incarnation()).putInt(self.nonce());
-        body.putLong(key).putLong(memory.address() - region.base());
-        body.putLong(((access == Access.READ_WRITE ? 1L : 0) << EXPORT_BITS | export) << BLOCK_BITS + LENGTH_BITS
-                | (long) block.number() << LENGTH_BITS
+        body.putLong(key);
+        body.putLong((long) export << OFFSET_BITS | block.offset() + memory.address() - region.base());
+        body.putLong((access == Access.READ_WRITE ? Long.MIN_VALUE : 0)
+                | (long) file.number() << LENGTH_BITS
                 | memory.byteSize());
-        return new SciExport(block, export, descriptors.seal(body.array()));
+        SciExport made = new SciExport(block, export, descriptors.seal(body.array()));
+        Words.setVolatile(file.end(), BlockLayout.key(file.end(), export), key);
+        if (!block.enter(made)) {
+            made.close();
+            throw new RemoteMemoryException(Kind.NOT_EXPORTABLE, memory + " is being freed");
+        }
+        return made;
     }
 
     @Override
@@ -103,11 +112,12 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         ByteBuffer body = descriptors.open(descriptor);
         FileStem owner = new FileStem(new ProcessIdentity(body.getLong(), body.getInt()), body.getInt());
         long key = body.getLong();
-        long offset = body.getLong();
+        long place = body.getLong();
+        int export = (int) (place >>> OFFSET_BITS);
+        long offset = place & (1L << OFFSET_BITS) - 1;
         long packed = body.getLong();
         long bytes = packed & (1L << LENGTH_BITS) - 1;
-        int number = (int) (packed >>> LENGTH_BITS) & (1 << BLOCK_BITS) - 1;
-        int export = (int) (packed >>> LENGTH_BITS + BLOCK_BITS) & (1 << EXPORT_BITS) - 1;
+        int number = (int) (packed >>> LENGTH_BITS) & (1 << NUMBER_BITS) - 1;
         SciPeer peer = peers.known(owner);
         if (peer != null && peer.isGone()) {
             throw SciAttachment.lost(owner, "its process has ended");
@@ -116,8 +126,9 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         SciAttachment attached;
         try {
             MemorySegment file = map(owner, number, arena);
-            if (BlockLayout.blockBytes(file) - offset < bytes || export >= BlockLayout.EXPORTS) {
-                throw SciAttachment.revoked(owner); // another block has its number now
+            long memoryBytes = BlockLayout.memoryBytes(file);
+            if (memoryBytes - offset < bytes || export >= BlockLayout.exports(file.byteSize() - memoryBytes)) {
+                throw SciAttachment.revoked(owner); // another file has its number now
             }
             attached = new SciAttachment(
                     this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, peer, packed < 0, key, export);

@@ -34,16 +34,51 @@ final class SegmentFile {
         try (FileChannel channel =
                 FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), SessionDirectory.FILE_MODE)) {
             try {
-                ByteBuffer zeros = ByteBuffer.allocate(CHUNK_BYTES);
-                for (long written = 0; written < bytes; ) {
-                    zeros.clear().limit((int) Math.min(CHUNK_BYTES, bytes - written));
-                    written += channel.write(zeros);
-                }
+                writeZeros(channel, 0, bytes);
                 return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
             } catch (IOException e) {
                 Files.deleteIfExists(file);
                 throw e;
             }
+        }
+    }
+
+    private static void writeZeros(FileChannel channel, long offset, long bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocate((int) Math.min(CHUNK_BYTES, bytes));
+        for (long written = 0; written < bytes; ) {
+            zeros.clear().limit((int) Math.min(CHUNK_BYTES, bytes - written));
+            written += channel.write(zeros, offset + written);
+        }
+    }
+
+    /**
+     * Makes a file exclusively, mode 0600, that is empty but for its end, and maps that.
+     *
+     * @throws IOException if it exists, or the file system is full; nothing is left then
+     */
+    static MemorySegment createEnd(Path file, long fileBytes, long endBytes, Arena arena) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), SessionDirectory.FILE_MODE)) {
+            try {
+                writeZeros(channel, fileBytes - endBytes, endBytes);
+                return channel.map(FileChannel.MapMode.READ_WRITE, fileBytes - endBytes, endBytes, arena);
+            } catch (IOException e) {
+                Files.deleteIfExists(file);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Takes space for a part of an existing file, by writing zeros, and maps that part.
+     *
+     * @param offset a multiple of the page size
+     * @throws IOException if it is not there, or the file system is full
+     */
+    static MemorySegment mapZeros(Path file, long offset, long bytes, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, Set.of(READ, WRITE, LinkOption.NOFOLLOW_LINKS))) {
+            writeZeros(channel, offset, bytes);
+            return channel.map(FileChannel.MapMode.READ_WRITE, offset, bytes, arena);
         }
     }
 

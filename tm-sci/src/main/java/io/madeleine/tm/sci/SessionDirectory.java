@@ -19,6 +19,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The directory in which the processes of a session keep their files, {@code madeleine-SESSION}: mode 0700, all files
@@ -62,6 +63,7 @@ final class SessionDirectory implements AutoCloseable {
 
     private final Path path;
     private final FileStem stem;
+    private volatile @Nullable FileStore store;
 
     /** For programs that end without closing their session. */
     private final Thread exitHook =
@@ -236,8 +238,8 @@ final class SessionDirectory implements AutoCloseable {
     /** How much room the file system has; the largest number if it has no bounds or does not say. */
     long freeBytes() {
         try {
-            FileStore store = Files.getFileStore(path);
-            return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+            FileStore found = store();
+            return found.getTotalSpace() == 0 ? Long.MAX_VALUE : found.getUsableSpace();
         } catch (IOException _) {
             return Long.MAX_VALUE;
         }
@@ -245,10 +247,20 @@ final class SessionDirectory implements AutoCloseable {
 
     private long totalBytes() {
         try {
-            return Files.getFileStore(path).getTotalSpace();
+            return store().getTotalSpace();
         } catch (IOException _) {
             return 0;
         }
+    }
+
+    /** To find it takes a look through all mounts. */
+    private FileStore store() throws IOException {
+        FileStore known = store;
+        if (known == null) {
+            known = Files.getFileStore(path);
+            store = known;
+        }
+        return known;
     }
 
     /**

@@ -2,14 +2,20 @@ package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.spi.AttachedMemory;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.ExportedMemory;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.Region;
+import io.madeleine.pmm.spi.RegionListener;
+import io.madeleine.pmm.spi.RemoteMemory;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -26,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Blocks in memory that peers map: read by one copy with native access and without. */
 class DmaSharedBlocksTest {
     private static final int BYTES = 3_000_001;
+    private static final int SMALL_BYTES = 16 * 1024;
     private static final long HEADER = PacketHeader.of(BYTES, 0, 0, PacketHeader.FIRST);
     private static final long TRAILER = PacketHeader.of(0, 0, 1, PacketHeader.LAST);
 
@@ -162,12 +169,137 @@ class DmaSharedBlocksTest {
     }
 
     @Test
-    void shouldLeaveSmallerBlocksToOthersWhereThereAreMany() {
-        for (int i = 0; i < SharedBlocks.MANY_BLOCKS; i++) {
-            assertEquals(Region.Kind.SHARED, kindOf(left, 12 * 1024));
+    void shouldLeaveBlocksThatAreNoFilesToOthersWhereThereAreMany() {
+        MemorySource source = left.adapter.memorySource().orElseThrow();
+        for (int i = 0; i < Slabs.MANY_BLOCKS; i++) {
+            assertTrue(source.allocate(12 * 1024, arena).isPresent());
         }
-        assertEquals(Region.Kind.ORDINARY, kindOf(left, SharedBlocks.LARGE_BYTES - 1));
-        assertEquals(Region.Kind.SHARED, kindOf(left, SharedBlocks.LARGE_BYTES));
+        assertTrue(source.allocate(Slab.MAX_BLOCK_BYTES, arena).isEmpty());
+        assertTrue(source.allocate(Slab.MAX_BLOCK_BYTES + 1, arena).isPresent());
+    }
+
+    @Test
+    void shouldHoldManySmallBlocksInFewFilesThatTheirReadersMapOnce() throws IOException {
+        int count = Integer.getInteger("madeleine.test.small-blocks", 1000);
+        try (Arena brief = left.arenas.newArena()) {
+            MemorySegment[] blocks = new MemorySegment[count];
+            for (int i = 0; i < count; i++) {
+                blocks[i] = i % 2 == 0
+                        ? brief.allocate(SMALL_BYTES)
+                        : left.arenas.own(brief).allocateShared(SMALL_BYTES);
+                blocks[i].set(ValueLayout.JAVA_INT, 0, i);
+            }
+            for (int i = 0; i < count; i++) {
+                assertEquals(i, readByPeer(blocks[i]));
+            }
+            long files = count / 200 + 1;
+            assertTrue(blockFiles() <= files, blockFiles() + " files");
+            assertTrue(mappings() <= 12 * files, mappings() + " mappings");
+        }
+        assertTrue(blockFiles() <= 1, blockFiles() + " files are left");
+        for (int i = 0; i < count; i++) {
+            try (Arena brief = left.arenas.newArena()) {
+                MemorySegment block = brief.allocate(SMALL_BYTES);
+                block.set(ValueLayout.JAVA_INT, 0, i);
+                assertEquals(i, readByPeer(block));
+            }
+        }
+        assertTrue(blockFiles() <= 1, blockFiles() + " files are left");
+        assertTrue(mappings() <= 40, mappings() + " mappings are left");
+        assertTrue(cellsAreUntouched());
+    }
+
+    private int readByPeer(MemorySegment block) {
+        MemorySegment target = MemorySegment.ofArray(new int[SMALL_BYTES / Integer.BYTES]);
+        long header = PacketHeader.of(SMALL_BYTES, 0, 0, PacketHeader.FIRST);
+        Side.transfer(sender, receiver, header, Side.group(block), TRAILER, Side.group(target));
+        return target.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    @Test
+    void shouldHaveZerosWhereABlockWasBefore() {
+        long address;
+        try (Arena first = left.arenas.newArena()) {
+            address = place(first.allocate(SMALL_BYTES).fill((byte) 7));
+        }
+        MemorySegment second = arena.allocate(SMALL_BYTES);
+        assertEquals(address, place(second), "the pages of a block that was freed serve the next");
+        assertEquals(-1, second.mismatch(MemorySegment.ofArray(new byte[SMALL_BYTES])));
+    }
+
+    @Test
+    void shouldGivePagesToNobodyWhileTheirUserCanStillTouchThem() {
+        MemorySegment[] others = new MemorySegment[1];
+        Arena closing = left.arenas.newArena();
+        MemorySegment block = closing.allocate(SMALL_BYTES).fill((byte) 7);
+        RegionListener listener = new RegionListener() {
+            @Override
+            public void added(Region region) {
+                // it is known
+            }
+
+            @Override
+            public void removed(Region region, long deadlineNs) {
+                others[0] = arena.allocate(SMALL_BYTES);
+                block.fill((byte) 8); // its user's mistake
+            }
+        };
+        left.arenas.memory().listen(listener);
+        closing.close();
+        left.arenas.memory().forget(listener);
+        assertEquals(-1, others[0].mismatch(MemorySegment.ofArray(new byte[SMALL_BYTES])));
+    }
+
+    @Test
+    void shouldGivePagesToNobodyWhileAPeerMayStillWriteToThem() throws IOException {
+        try (Arena other = left.arenas.newArena()) {
+            MemorySegment kept = other.allocate(SMALL_BYTES);
+            long place;
+            try (Arena first = left.arenas.newArena()) {
+                MemorySegment block = left.arenas.own(first).allocateShared(SMALL_BYTES);
+                place = place(block);
+                ExportedMemory _ =
+                        left.adapter.remoteMemory().orElseThrow().export(block, RemoteMemory.Access.READ_WRITE);
+                try (Arena peers = Arena.ofShared()) {
+                    MemorySegment file = SegmentFile.open(onlyBlockFile(), 1, Long.MAX_VALUE, peers);
+                    Words.setVolatile(file, BlockLayout.users(file, 0), 1); // and is killed
+                }
+            }
+            MemorySegment next = other.allocate(SMALL_BYTES);
+            assertNotEquals(place, place(next));
+            assertNotEquals(place(kept), place(next));
+            assertEquals(1, blockFiles());
+        }
+        assertEquals(0, blockFiles(), "a file with spoilt pages is not kept");
+    }
+
+    @Test
+    void shouldNotRevokeWhatAnotherHasExportedSince() {
+        RemoteMemory owner = left.adapter.remoteMemory().orElseThrow();
+        ExportedMemory old;
+        try (Arena first = left.arenas.newArena()) {
+            old = owner.export(left.arenas.own(first).allocateShared(SMALL_BYTES), RemoteMemory.Access.READ_WRITE);
+        }
+        MemorySegment block = left.arenas.own(arena).allocateShared(SMALL_BYTES);
+        ExportedMemory fresh = owner.export(block, RemoteMemory.Access.READ_WRITE);
+        old.close();
+        try (AttachedMemory attached =
+                right.adapter.remoteMemory().orElseThrow().attach(fresh.descriptor())) {
+            assertEquals(SMALL_BYTES, attached.bytes());
+        }
+    }
+
+    /** The file and the offset in it. */
+    private long place(MemorySegment block) {
+        return ((SciAdapter) left.adapter).singleCopy().blocks().place(block.address(), block.byteSize());
+    }
+
+    private Path onlyBlockFile() throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(SessionDirectory.BLOCK))
+                    .findAny()
+                    .orElseThrow();
+        }
     }
 
     @Test
