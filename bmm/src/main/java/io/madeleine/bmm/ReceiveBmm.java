@@ -73,6 +73,25 @@ public final class ReceiveBmm {
         return true;
     }
 
+    /**
+     * Takes the message in front if it is one packet with one block of that size, all of which has come: what {@link #takeWhole} and
+     * the end of the message do, in one step. No block has been appended.
+     *
+     * @return whether it was taken, and the ledger stands at the next message; if not, nothing was
+     * @throws IllegalStateException if the block's memory has been freed; nothing was taken
+     */
+    public boolean takeMessage(MemorySegment block, long offset, long bytes) {
+        if (bytes > PacketHeader.MAX_PAYLOAD_BYTES
+                || link.front() != ledger.headerOfWhole((int) bytes)
+                || bytes > 0 && !receiveWhole(block, offset, bytes)) {
+            return false;
+        }
+        openHeader = 0; // it may have been looked at before
+        release();
+        ledger.nextMessage();
+        return true;
+    }
+
     private boolean receiveWhole(MemorySegment block, long offset, long bytes) {
         try {
             return link.receiveWhole(block, offset, bytes);
@@ -317,13 +336,17 @@ public final class ReceiveBmm {
     }
 
     private void close() {
+        release();
+        ledger.enter(openHeader, openIndex);
+        openHeader = 0;
+    }
+
+    private void release() {
         try {
             link.release();
         } catch (OutOfMemoryError e) {
             trackLost = true;
             throw e;
         }
-        ledger.enter(openHeader, openIndex);
-        openHeader = 0;
     }
 }

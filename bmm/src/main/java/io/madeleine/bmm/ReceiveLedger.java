@@ -37,6 +37,11 @@ public final class ReceiveLedger {
                 && PacketHeader.isCount(PacketHeader.index(header), 0);
     }
 
+    /** The header of the message to be received, of which nothing has been entered, if it is one packet with that much payload. */
+    long headerOfWhole(int payloadBytes) {
+        return PacketHeader.of(payloadBytes, sequence, 0, PacketHeader.FIRST | PacketHeader.LAST);
+    }
+
     /** Whether all packets before that one have been entered. */
     boolean isNext(int index) {
         return index == packetCount;

@@ -74,6 +74,19 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
      */
     public abstract int flushLast();
 
+    /**
+     * Sends a message of one block as one packet, if the link takes that whole and at once: what {@link #append} and {@link #flushLast()}
+     * do with it, in one step. Nothing has been gathered before.
+     *
+     * @return {@link LinkStatus#COMPLETE} if it has left, and {@link #announce()} is called; for any other answer, and if this
+     *     throws, nothing has: the block can be appended
+     * @throws IllegalStateException if the block's memory has been freed ({@link WrongThreadException} if it is another thread's)
+     */
+    @SuppressWarnings("unused") // by default
+    public int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
+        return LinkStatus.PENDING;
+    }
+
     /** Tells a receiver that sleeps of the message's end. Any thread, also when the next message has begun. */
     public abstract void announce();
 

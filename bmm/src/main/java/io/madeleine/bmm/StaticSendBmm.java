@@ -137,6 +137,25 @@ final class StaticSendBmm extends SendBmm {
     }
 
     @Override
+    public int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
+        if (bytes > capacityBytes || express && endsGroupAtExpress) {
+            return LinkStatus.PENDING;
+        }
+        int status = claim();
+        if (status == LinkStatus.COMPLETE) {
+            Blocks.copy(
+                    block,
+                    offset,
+                    memory,
+                    claimedOffset,
+                    bytes); // if this throws, the buffer is still claimed for the next block
+            filledBytes = (int) bytes;
+            publish(PacketHeader.LAST);
+        }
+        return status;
+    }
+
+    @Override
     public void announce() {
         link.announce();
     }

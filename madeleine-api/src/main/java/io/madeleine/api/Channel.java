@@ -1,5 +1,6 @@
 package io.madeleine.api;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -59,6 +60,44 @@ public interface Channel {
     Optional<OutgoingMessage> tryBeginPacking(int remote);
 
     /**
+     * Sends a message of one block to the process of rank {@code remote}: {@link #beginPacking(int)}, one {@link
+     * OutgoingMessage#pack(MemorySegment, long, long, SendMode, ReceiveMode) pack} and {@link OutgoingMessage#endPacking()} in one
+     * call, with the same bytes on their way, at a fraction of the instructions where the message is small. It may be
+     * received by {@code receive} or block by block, with the same modes, as ever.
+     *
+     * <p>When this returns the block may be changed, whatever the modes say. If it fails the message has not been sent, or is aborted.
+     * Does not allocate.
+     *
+     * @param block where the block lies; the caller's
+     * @param offset where it begins, in bytes
+     * @param bytes how long it is
+     * @throws IllegalArgumentException if {@code remote} is not another process of the session
+     * @throws IndexOutOfBoundsException if the block does not lie in the segment
+     */
+    void send(int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
+
+    /** As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, of a whole segment. */
+    default void send(int remote, MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
+        send(remote, block, 0, block.byteSize(), sendMode, receiveMode);
+    }
+
+    /**
+     * As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time, all in all. Reads
+     * no clock unless it has to wait.
+     *
+     * @throws DeadlineExceededException if it could not begin by then; or could not end, and the message is aborted
+     */
+    void send(
+            int remote,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit);
+
+    /**
      * Something to be done as soon as a message to {@code remote} can begin, for who may not wait and has found the connection
      * taken. Not scheduled yet.
      *
@@ -100,6 +139,65 @@ public interface Channel {
 
     /** As {@link #tryBeginUnpacking()} for messages from one process; {@link PeerFailedException} once none will come. */
     Optional<IncomingMessage> tryBeginUnpacking(int remote);
+
+    /**
+     * Receives the channel's first incoming message, which is to have one block, from whomever it comes: {@link #beginUnpacking()},
+     * one {@link IncomingMessage#unpack(MemorySegment, long, long, SendMode, ReceiveMode) unpack} and {@link
+     * IncomingMessage#endUnpacking()} in one call, at a fraction of the instructions where the message is small. It may have been
+     * sent by {@code send} or block by block, with the same modes, as ever.
+     *
+     * <p>If this fails after the message has begun to arrive, for it has other blocks ({@link AsymmetricMessageException}), say, the
+     * rest of it is discarded. Does not allocate.
+     *
+     * @param block where the block is to lie, which can be written; the caller's
+     * @param offset where it is to begin, in bytes
+     * @param bytes how long it is
+     * @return the sender's rank
+     * @throws IndexOutOfBoundsException if the block does not lie in the segment
+     */
+    int receive(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
+
+    /** As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, into a whole segment. */
+    default int receive(MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
+        return receive(block, 0, block.byteSize(), sendMode, receiveMode);
+    }
+
+    /**
+     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time, all in all. Reads no
+     * clock unless it has to wait.
+     *
+     * @throws DeadlineExceededException if no message came by then; or one did not come to its end, and is discarded
+     */
+    int receive(
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit);
+
+    /** As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, from the process of rank {@code remote}. */
+    void receive(int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
+
+    /** As {@link #receive(MemorySegment, SendMode, ReceiveMode)}, from the process of rank {@code remote}. */
+    default void receive(int remote, MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
+        receive(remote, block, 0, block.byteSize(), sendMode, receiveMode);
+    }
+
+    /**
+     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode, long, TimeUnit)}, from the process of rank {@code
+     * remote}.
+     */
+    void receive(
+            int remote,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit);
 
     /**
      * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. Whoever

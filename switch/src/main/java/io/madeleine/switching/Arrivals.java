@@ -3,11 +3,14 @@ package io.madeleine.switching;
 import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.ArrivalQueue;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -128,6 +131,49 @@ final class Arrivals {
         }
     }
 
+    /**
+     * Receives the next message whole, of one peer or, if that is null, of anyone, if it comes in a moment and {@link
+     * ReceiveHalf#takeWhole} can take it; returns its sender, or null: then it is to be waited for and begun.
+     */
+    @Nullable
+    SwitchedConnection takeWhole(
+            @Nullable SwitchedConnection from,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode) {
+        SwitchedConnection sender = from == null ? nextExpected() : from;
+        if (sender == null || !sender.receiving().mayTakeWhole(bytes, sendMode, receiveMode)) {
+            return null;
+        }
+        ReceiveHalf receiving = sender.receiving();
+        int found = receiving.takeWhole(block, offset, bytes);
+        if (found == ReceiveHalf.NOTHING_THERE && mayLookAgain(receiving)) {
+            for (int looks = LOOKS; found == ReceiveHalf.NOTHING_THERE && looks > 0; looks--) {
+                Thread.onSpinWait();
+                found = receiving.takeWhole(block, offset, bytes);
+            }
+        }
+        return found == ReceiveHalf.TAKEN ? sender : null;
+    }
+
+    /** From whom the next message is expected, if no other has come; now and then, all networks are driven for the others' sake. */
+    private @Nullable SwitchedConnection nextExpected() {
+        if (!queue.isEmpty()) {
+            return null;
+        }
+        if (++foundByLook % LOOKS_IN_A_ROW == 0) {
+            engine.progress();
+            return queue.isEmpty() ? expected : null;
+        }
+        return expected;
+    }
+
+    private boolean mayLookAgain(ReceiveHalf receiving) {
+        return receiving.isWorthLooking() && !handling.hasHandler() && engine.maySpin();
+    }
+
     /** Tells why no message will ever arrive any more from anyone, if so. */
     void throwIfExhausted() {
         if (channel.isExhausted() && queue.isEmpty()) {
@@ -207,7 +253,7 @@ final class Arrivals {
     /** Looks at one sender for a moment before all networks are driven. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
-        if (begun == null && receiving.isWorthLooking() && !handling.hasHandler() && engine.maySpin()) {
+        if (begun == null && mayLookAgain(receiving)) {
             for (int looks = LOOKS; begun == null && looks > 0; looks--) {
                 Thread.onSpinWait();
                 begun = receiving.tryBegin();

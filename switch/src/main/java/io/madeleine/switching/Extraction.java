@@ -96,6 +96,11 @@ final class Extraction {
         return true;
     }
 
+    /** Takes a message of one block whole from the primary link; as {@link ReceiveBmm#takeMessage} says. */
+    boolean takeMessage(MemorySegment block, long offset, long bytes) {
+        return bmms[0].takeMessage(block, offset, bytes);
+    }
+
     void checkOutAll() {
         for (ReceiveBmm bmm : bmms) {
             bmm.checkOut();

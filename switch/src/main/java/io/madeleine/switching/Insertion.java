@@ -43,6 +43,19 @@ final class Insertion {
                 .toArray(SendBmm[]::new);
     }
 
+    /** Sends a message of one block whole by the primary link; as {@link SendBmm#sendWhole} says. {@link #primary()} is told then. */
+    int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
+        int status = bmms[0].sendWhole(block, offset, bytes, express);
+        if (status == LinkStatus.COMPLETE) {
+            ledger.nextMessage();
+        }
+        return status;
+    }
+
+    SendBmm primary() {
+        return bmms[0];
+    }
+
     /** The link of the last block, for error messages. */
     int currentLink() {
         return Math.max(currentLink, 0);

@@ -10,6 +10,8 @@ import static io.madeleine.switching.Reception.RETRACTING;
 
 import io.madeleine.api.BlockLayout;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
@@ -18,6 +20,7 @@ import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +40,18 @@ final class ReceiveHalf {
 
     private static final long NO_MESSAGE = -1;
 
+    /** Answers of {@link #takeWhole}. */
+    static final int NOTHING_THERE = 0;
+
+    static final int TAKEN = 1;
+    static final int TO_BE_BEGUN = 2;
+
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
     private final boolean worthLooking;
+    private final boolean selfDescribed;
+    private final SelectionTable table;
     private final Extraction extraction;
     private final Reception reception;
     private final AtomicInteger state;
@@ -63,6 +74,8 @@ final class ReceiveHalf {
         this.engine = connection.engine();
         this.protocol = connection.protocol();
         this.worthLooking = protocol.showsArrivals();
+        this.selfDescribed = selfDescribed;
+        this.table = table;
         SelfDescription description = selfDescribed ? new SelfDescription(table.modules()) : null;
         this.extraction = new Extraction(links, table.modules(), description);
         this.reception = new Reception(connection, links.getFirst(), extraction);
@@ -152,6 +165,39 @@ final class ReceiveHalf {
         } finally {
             reception.unlockUnchanged();
         }
+    }
+
+    /** Whether a message of that block may be received in one step: it is described by nothing, and goes by the primary link. */
+    boolean mayTakeWhole(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        return !selfDescribed && table.select(bytes, sendMode, receiveMode) == 0;
+    }
+
+    /**
+     * Receives a message of one block in one step, if it is in front and all of it is there: without a message object, and without
+     * what only a message of several steps can need.
+     *
+     * @return {@link #NOTHING_THERE}, {@link #TAKEN}; or {@link #TO_BE_BEGUN}: all is as before, and the message is to be begun,
+     *     unpacked and ended, which also tells what is wrong with it
+     */
+    int takeWhole(MemorySegment block, long offset, long bytes) {
+        int seen = state.get();
+        if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
+            return NOTHING_THERE;
+        }
+        if (!reception.tryLock()) {
+            return NOTHING_THERE;
+        }
+        boolean taken;
+        try {
+            taken = reception.takeWhole(block, offset, bytes);
+        } finally {
+            reception.unlock();
+        }
+        if (taken && !worthLooking) {
+            VarHandle.fullFence(); // who has found the lock taken sees what is behind the message, or is seen
+            lookForNext();
+        }
+        return taken ? TAKEN : TO_BE_BEGUN;
     }
 
     /** Whether looking again and again, by {@link #tryBegin()}, may find a message that comes meanwhile. */
@@ -403,9 +449,14 @@ final class ReceiveHalf {
             attention.setInterest(true);
             reception.unlock(); // which is where a loss is settled
         }
+        lookForNext();
+    }
+
+    /** The next message is there already, perhaps: no need that the leader finds it for those who wait. */
+    private void lookForNext() {
         if (engine.isAwaited(reception.arrivals())
                 || connection.channel().arrivals().isAwaited()) {
-            onReadable(); // the next message is there already, perhaps: no need that the leader finds it
+            onReadable();
         }
     }
 

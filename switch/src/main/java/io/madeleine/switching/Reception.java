@@ -210,6 +210,32 @@ final class Reception {
         state.setRelease(HELD);
     }
 
+    /**
+     * Takes the next message whole, if it is one packet with one block of that size; nobody has begun it. Returns whether that is done;
+     * if not, all is as before. Under the lock.
+     */
+    boolean takeWhole(MemorySegment block, long offset, long bytes) {
+        int seen = state.get();
+        if (cut || seen != IDLE && seen != ARRIVED) {
+            return false;
+        }
+        try {
+            if (!extraction.takeMessage(block, offset, bytes)) {
+                return false;
+            }
+        } catch (IllegalStateException | WrongThreadException _) {
+            return false; // the block's memory is gone
+        } catch (RuntimeException | Error e) {
+            boolean _ = isBrokenBy(e);
+            throw e;
+        }
+        if (seen == ARRIVED) {
+            state.set(IDLE);
+        }
+        attention.setInterest(true);
+        return true;
+    }
+
     // ---- steps
 
     /** Does what can be done now, in any state. Under the lock. */

@@ -246,6 +246,42 @@ final class SendHalf implements Step {
         tellFirst();
     }
 
+    /**
+     * Sends a message of one block in one step, if nobody else is sending or waits to, and a packet of the primary link takes it
+     * at once: without a message object, and without what only a message of several steps can need. Returns whether it has
+     * left; if not, all is as before, and the message is to be begun, packed and ended, which also tells what stands in its way.
+     */
+    boolean sendWhole(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        if (selfDescribed
+                || table.select(bytes, sendMode, receiveMode) != 0
+                || queue.first() != null
+                || !turn.tryTake()) {
+            return false;
+        }
+        int status = LinkStatus.CLOSED;
+        try {
+            if (!isLost()) {
+                status = insertion.sendWhole(block, offset, bytes, receiveMode == ReceiveMode.EXPRESS);
+            }
+        } catch (IllegalStateException | WrongThreadException _) {
+            return false; // the block's memory is gone
+        } catch (RuntimeException | Error e) {
+            boolean _ = isBrokenBy(e);
+            throw e;
+        } finally {
+            queue.willBeFree();
+            turn.giveBack();
+            if (queue.first() != null) {
+                turnMayBeNext();
+            }
+        }
+        if (status != LinkStatus.COMPLETE) {
+            return false;
+        }
+        insertion.primary().announce();
+        return true;
+    }
+
     // ---- packing
 
     void pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {

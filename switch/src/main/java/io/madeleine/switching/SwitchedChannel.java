@@ -4,6 +4,8 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.LossKind;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
@@ -13,6 +15,7 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Region;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -39,6 +42,7 @@ public final class SwitchedChannel implements Channel {
     private final @Nullable SwitchedConnection[] byRank;
     private final StagingPool stagingPool = new StagingPool();
     private final Arrivals arrivals;
+    private final WholeMessages wholeMessages;
     private final TaskRunner taskRunner;
     private final AtomicInteger livePeers = new AtomicInteger();
     private volatile LossListener onLoss = (_, _, _) -> {};
@@ -53,6 +57,7 @@ public final class SwitchedChannel implements Channel {
         this.settings = settings;
         this.byRank = new SwitchedConnection[session.size()];
         this.arrivals = new Arrivals(this);
+        this.wholeMessages = new WholeMessages(this);
         this.taskRunner = new TaskRunner(this, session.size());
     }
 
@@ -179,6 +184,25 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
+    public void send(
+            int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        wholeMessages.send(connection(remote).sending(), block, offset, bytes, sendMode, receiveMode, 0, null);
+    }
+
+    @Override
+    public void send(
+            int remote,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit) {
+        wholeMessages.send(connection(remote).sending(), block, offset, bytes, sendMode, receiveMode, timeout, unit);
+    }
+
+    @Override
     public SendTask newSendTask(int remote, Runnable action) {
         Objects.requireNonNull(action, "action");
         return connection(remote).sending().tasks().newTask(action);
@@ -204,6 +228,42 @@ public final class SwitchedChannel implements Channel {
     @Override
     public IncomingMessage beginUnpacking(int remote, long timeout, TimeUnit unit) {
         return takeFrom(connection(remote), Deadlines.after(timeout, unit));
+    }
+
+    @Override
+    public int receive(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        return wholeMessages.receive(null, block, offset, bytes, sendMode, receiveMode, 0, null);
+    }
+
+    @Override
+    public int receive(
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit) {
+        return wholeMessages.receive(null, block, offset, bytes, sendMode, receiveMode, timeout, unit);
+    }
+
+    @Override
+    public void receive(
+            int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        wholeMessages.receive(connection(remote), block, offset, bytes, sendMode, receiveMode, 0, null);
+    }
+
+    @Override
+    public void receive(
+            int remote,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode,
+            long timeout,
+            TimeUnit unit) {
+        wholeMessages.receive(connection(remote), block, offset, bytes, sendMode, receiveMode, timeout, unit);
     }
 
     /** Memory that was cut short is a lost connection: who begins again hears of it. */

@@ -15,4 +15,4 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("setups")
-public abstract class AbstractMessageContractTest extends LayoutContract {}
+public abstract class AbstractMessageContractTest extends OneBlockContract {}

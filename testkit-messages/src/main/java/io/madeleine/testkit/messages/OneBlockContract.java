@@ -1,0 +1,292 @@
+package io.madeleine.testkit.messages;
+
+import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static io.madeleine.api.ReceiveMode.EXPRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.madeleine.api.AsymmetricMessageException;
+import io.madeleine.api.Channel;
+import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.MessageAbortedException;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.testkit.Pattern;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** The contract of messages of one block that are sent or received by one call: as those in several steps, which they meet. */
+abstract class OneBlockContract extends LayoutContract {
+    private static final int SERIES = 400;
+    private static final int SENDERS = 3;
+    private static final int EACH_SENDS = 300;
+
+    /** More than a network holds whose peer takes nothing. */
+    private static final int HUGE = 24 << 20;
+
+    /** Around the thresholds of all modules; the larger ones come less often. */
+    private static final int[] FREQUENT = {0, 1, 7, 8, 9, 64, 111, 112, 113, 1000, 1023, 1024, 1025, 8191, 8192};
+
+    private static final int[] RARE = {8193, 32_769, 65_537, 300_001};
+
+    /** A message as both ends know it, and whether each takes the one call for it. */
+    private record Sample(
+            int number, int bytes, SendMode send, ReceiveMode receive, boolean sentWhole, boolean receivedWhole) {
+        @SuppressWarnings("EnumOrdinal") // any of them will do
+        static Sample random(int number, Random random) {
+            int[] sizes = random.nextInt(8) == 0 ? RARE : FREQUENT;
+            return new Sample(
+                    number,
+                    sizes[random.nextInt(sizes.length)],
+                    SendMode.values()[random.nextInt(3)],
+                    ReceiveMode.values()[random.nextInt(2)],
+                    random.nextBoolean(),
+                    random.nextBoolean());
+        }
+
+        void sendTo(Channel channel, MemorySegment memory) {
+            MemorySegment block = Pattern.fill(number, memory.asSlice(3, bytes));
+            if (sentWhole) {
+                channel.send(1, memory, 3, bytes, send, receive);
+                block.fill((byte) 0xA5); // in any mode: it has left
+            } else {
+                try (OutgoingMessage out = channel.beginPacking(1)) {
+                    out.pack(block, send, receive);
+                    out.endPacking();
+                }
+            }
+        }
+
+        void receiveFrom(Channel channel, MemorySegment memory, Random random) {
+            MemorySegment block = memory.asSlice(5, bytes);
+            if (!receivedWhole) {
+                try (IncomingMessage in = channel.beginUnpacking()) {
+                    in.unpack(block, send, receive);
+                    in.endUnpacking();
+                }
+            } else if (random.nextBoolean()) {
+                assertEquals(0, channel.receive(memory, 5, bytes, send, receive));
+            } else {
+                channel.receive(0, block, send, receive);
+            }
+            Pattern.check(number, block);
+        }
+    }
+
+    /** Memory of any kind, with room for any block and for what lies before it. */
+    private static MemorySegment memory(Random random, Arena confined) {
+        long bytes = RARE[RARE.length - 1] + 8;
+        return switch (random.nextInt(3)) {
+            case 0 -> MemorySegment.ofArray(new byte[(int) bytes]);
+            case 1 -> confined.allocate(bytes);
+            default -> block(bytes);
+        };
+    }
+
+    @Test
+    void shouldCarryABlockWhicheverFormTheEndsTake() {
+        open(2);
+        Random random = new Random(1);
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < SERIES; i++) {
+            samples.add(Sample.random(i, random));
+        }
+        together(
+                () -> {
+                    try (Arena confined = Arena.ofConfined()) {
+                        MemorySegment memory = memory(new Random(2), confined);
+                        samples.forEach(sample -> sample.sendTo(channel(0), memory));
+                    }
+                },
+                () -> {
+                    Random ways = new Random(3);
+                    try (Arena confined = Arena.ofConfined()) {
+                        MemorySegment memory = memory(new Random(4), confined);
+                        samples.forEach(sample -> sample.receiveFrom(channel(1), memory, ways));
+                    }
+                });
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldKeepTheOrderOfEachThreadThatSendsInOneCall() {
+        open(2);
+        Body[] bodies = new Body[SENDERS + 1];
+        for (int sender = 0; sender < SENDERS; sender++) {
+            int number = sender;
+            bodies[sender] = () -> {
+                MemorySegment block = block(8);
+                for (int i = 0; i < EACH_SENDS; i++) {
+                    block.set(JAVA_INT, 0, number);
+                    block.set(JAVA_INT, 4, i);
+                    if (i % 16 < 12) {
+                        channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                    } else {
+                        try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                            out.pack(block, SendMode.CHEAPER, CHEAPER);
+                            out.endPacking();
+                        }
+                    }
+                }
+            };
+        }
+        bodies[SENDERS] = () -> {
+            MemorySegment block = block(8);
+            int[] next = new int[SENDERS];
+            for (int i = 0; i < SENDERS * EACH_SENDS; i++) {
+                channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
+                int sender = block.get(JAVA_INT, 0);
+                assertEquals(next[sender]++, block.get(JAVA_INT, 4));
+            }
+        };
+        together(bodies);
+        assertEquals(0, sessions().demand(0));
+    }
+
+    @Test
+    void shouldHandEachMessageToOneOfThoseWhoReceiveInOneCall() {
+        open(2);
+        AtomicInteger sum = new AtomicInteger();
+        Body receiver = () -> {
+            MemorySegment block = block(8);
+            for (int i = 0; i < EACH_SENDS; i++) {
+                channel(1).receive(0, block, SendMode.CHEAPER, CHEAPER);
+                sum.addAndGet(block.get(JAVA_INT, 0));
+            }
+        };
+        together(receiver, receiver, () -> {
+            MemorySegment block = block(8);
+            for (int i = 0; i < 2 * EACH_SENDS; i++) {
+                block.set(JAVA_INT, 0, i);
+                channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+            }
+        });
+        assertEquals(EACH_SENDS * (2 * EACH_SENDS - 1), sum.get());
+    }
+
+    @Test
+    void shouldTellWhoReceivesABlockThatWasNotSentSoAndGoOn() {
+        open(2);
+        int[][] packed = {{8}, {8}, {}, {8, 8}, {8, 70_000}, {70_000}, {70_000}};
+        int[] unpacked = {7, 9, 8, 8, 8, 8, 69_999};
+        together(
+                () -> {
+                    for (int[] sizes : packed) {
+                        send(channel(0), 1, 1, sizes);
+                        channel(0).send(1, block(2, 12), SendMode.CHEAPER, CHEAPER);
+                    }
+                },
+                () -> {
+                    for (int bytes : unpacked) {
+                        AsymmetricMessageException thrown = assertThrows(
+                                AsymmetricMessageException.class,
+                                () -> channel(1).receive(block(bytes), SendMode.CHEAPER, CHEAPER));
+                        assertSays("from rank 0 to rank 1 on channel default", thrown);
+                        MemorySegment block = block(12);
+                        channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
+                        Pattern.check(2, block);
+                    }
+                });
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldBoundTheWaitsOfOneCall() throws Exception {
+        open(2);
+        MemorySegment small = block(8);
+        assertThrows(
+                DeadlineExceededException.class,
+                () -> channel(1).receive(0, small, 0, 8, SendMode.CHEAPER, CHEAPER, 5, TimeUnit.MILLISECONDS));
+        assertThrows(
+                DeadlineExceededException.class,
+                () -> channel(1).receive(small, 0, 8, SendMode.CHEAPER, CHEAPER, 5, TimeUnit.MILLISECONDS));
+        try (OutgoingMessage inTheWay = channel(0).beginPacking(1)) {
+            CompletableFuture<Void> other = start(() -> assertThrows(
+                    DeadlineExceededException.class,
+                    () -> channel(0).send(1, small, 0, 8, SendMode.CHEAPER, CHEAPER, 5, TimeUnit.MILLISECONDS)));
+            join(other);
+            inTheWay.packInt(5);
+            inTheWay.endPacking();
+        }
+        assertThrows(
+                DeadlineExceededException.class,
+                () -> channel(0).send(1, block(HUGE), 0, HUGE, SendMode.CHEAPER, CHEAPER, 20, TimeUnit.MILLISECONDS));
+        channel(1).receive(0, small, 0, 4, SendMode.SAFER, EXPRESS);
+        assertThrows(MessageAbortedException.class, () -> channel(1).receive(block(HUGE), SendMode.CHEAPER, CHEAPER));
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldNotSendOrReceiveWhatIsNoMemoryForIt() {
+        open(2);
+        Arena closed = Arena.ofShared();
+        MemorySegment freed = closed.allocate(8);
+        closed.close();
+        assertThrows(MessageAbortedException.class, () -> channel(0).send(1, freed, SendMode.CHEAPER, CHEAPER));
+        assertThrows(MessageAbortedException.class, () -> channel(1).receive(0, block(8), SendMode.CHEAPER, CHEAPER));
+        assertThrows(
+                IndexOutOfBoundsException.class, () -> channel(0).send(1, block(8), 1, 8, SendMode.CHEAPER, CHEAPER));
+        assertThrows(
+                IndexOutOfBoundsException.class, () -> channel(1).receive(block(8), 1, 8, SendMode.CHEAPER, CHEAPER));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> channel(1).receive(block(8).asReadOnly(), SendMode.CHEAPER, CHEAPER));
+        assertThrows(IllegalArgumentException.class, () -> channel(0).send(0, block(8), SendMode.CHEAPER, CHEAPER));
+        channel(0).send(1, block(1, 8), SendMode.CHEAPER, CHEAPER);
+        assertThrows(MessageAbortedException.class, () -> channel(1).receive(0, freed, SendMode.CHEAPER, CHEAPER));
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldHandAMessageSentInOneCallToTheHandler() {
+        open(2);
+        AtomicInteger sum = new AtomicInteger();
+        channel(1).onMessage(message -> {
+            sum.addAndGet(message.unpackInt());
+            message.endUnpacking();
+            message.close();
+        });
+        MemorySegment block = block(4);
+        for (int i = 1; i <= 100; i++) {
+            block.set(JAVA_INT, 0, i);
+            channel(0).send(1, block, SendMode.SAFER, EXPRESS);
+        }
+        eventually("all are handled", () -> sum.get() == 5050);
+    }
+
+    @Test
+    void shouldFailInOneCallOnceThePeerHasDied() {
+        open(2);
+        MemorySegment block = block(8);
+        together(
+                () -> {
+                    for (int i = 0; i < 3; i++) {
+                        channel(0).send(1, block(i, 8), SendMode.CHEAPER, CHEAPER);
+                    }
+                },
+                () -> {
+                    for (int i = 0; i < 3; i++) {
+                        channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
+                        Pattern.check(i, block);
+                    }
+                });
+        sessions().die(0);
+        PeerFailedException thrown =
+                assertThrows(PeerFailedException.class, () -> channel(1).receive(0, block, SendMode.CHEAPER, CHEAPER));
+        assertEquals(0, thrown.rank());
+        assertThrows(PeerFailedException.class, () -> channel(1).receive(block, SendMode.CHEAPER, CHEAPER));
+        assertThrows(PeerFailedException.class, () -> channel(1).send(0, block, SendMode.CHEAPER, CHEAPER));
+        assertEquals(0, sessions().demand(1));
+    }
+}
