@@ -149,7 +149,8 @@ abstract class BlocksContract extends MessageContract {
     void shouldCarryLargeBlocksInEveryModeAndMemory() {
         open(2);
         carry(allShapes(true).stream()
-                .filter(shape -> shape.bytes < VERY_LARGE_BYTES || !setup.selfDescribed() && shape.memory != Memory.HEAP)
+                .filter(shape ->
+                        shape.bytes < VERY_LARGE_BYTES || !setup.selfDescribed() && shape.memory != Memory.HEAP)
                 .map(List::of)
                 .toList());
     }
@@ -168,8 +169,9 @@ abstract class BlocksContract extends MessageContract {
                     .limit(60)
                     .toList());
         }
-        messages.add(
-                allShapes(true).stream().filter(shape -> shape.bytes < VERY_LARGE_BYTES).toList());
+        messages.add(allShapes(true).stream()
+                .filter(shape -> shape.bytes < VERY_LARGE_BYTES)
+                .toList());
         carry(messages);
     }
 

@@ -181,6 +181,7 @@ class DmaSharedBlocksTest {
     @Test
     void shouldHoldManySmallBlocksInFewFilesThatTheirReadersMapOnce() throws IOException {
         int count = Integer.getInteger("madeleine.test.small-blocks", 1000);
+        long before = mappings();
         try (Arena brief = left.arenas.newArena()) {
             MemorySegment[] blocks = new MemorySegment[count];
             for (int i = 0; i < count; i++) {
@@ -205,7 +206,10 @@ class DmaSharedBlocksTest {
             }
         }
         assertTrue(blockFiles() <= 1, blockFiles() + " files are left");
-        assertTrue(mappings() <= 40, mappings() + " mappings are left");
+        int _ = right.adapter
+                .progress()
+                .poll(System.nanoTime() + 1_000_000_000); // when it next looks for what was freed
+        assertTrue(mappings() <= before + 3, mappings() + " mappings are left of " + before);
         assertTrue(cellsAreUntouched());
     }
 
