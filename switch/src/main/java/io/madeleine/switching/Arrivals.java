@@ -144,6 +144,9 @@ final class Arrivals {
             SendMode sendMode,
             ReceiveMode receiveMode) {
         SwitchedConnection sender = from == null ? nextExpected() : from;
+        if (from == null && !queue.isEmpty()) {
+            return takeWholeQueued(block, offset, bytes, sendMode, receiveMode);
+        }
         if (sender == null || !sender.receiving().mayTakeWhole(bytes, sendMode, receiveMode)) {
             return null;
         }
@@ -158,16 +161,34 @@ final class Arrivals {
         return found == ReceiveHalf.TAKEN ? sender : null;
     }
 
-    /** From whom the next message is expected, if no other has come; now and then, all networks are driven for the others' sake. */
+    /** From whom the next message is expected; now and then, all networks are driven for the others' sake. */
     private @Nullable SwitchedConnection nextExpected() {
-        if (!queue.isEmpty()) {
-            return null;
-        }
         if (++foundByLook % LOOKS_IN_A_ROW == 0) {
             engine.progress();
-            return queue.isEmpty() ? expected : null;
         }
         return expected;
+    }
+
+    private @Nullable SwitchedConnection takeWholeQueued(
+            MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        SwitchedConnection first = pollQueue();
+        if (first == null) {
+            return null;
+        }
+        ReceiveHalf receiving = first.receiving();
+        boolean taken = false;
+        try {
+            taken = receiving.mayTakeWhole(bytes, sendMode, receiveMode)
+                    && receiving.takeWhole(block, offset, bytes) == ReceiveHalf.TAKEN;
+        } finally {
+            if (!taken && receiving.hasArrived()) {
+                first.messageArrived(); // it is to be begun
+            }
+        }
+        if (taken && expected != first) {
+            expected = first;
+        }
+        return taken ? first : null;
     }
 
     private boolean mayLookAgain(ReceiveHalf receiving) {

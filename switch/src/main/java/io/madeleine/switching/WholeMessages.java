@@ -37,7 +37,7 @@ final class WholeMessages {
             ReceiveMode receiveMode,
             long timeout,
             @Nullable TimeUnit unit) {
-        StackRoom.ensure();
+        StackRoom.ensureToMove();
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (!sending.sendWhole(block, offset, bytes, sendMode, receiveMode)) {
             sendInSteps(sending, block, offset, bytes, sendMode, receiveMode, deadlineNs(timeout, unit));
@@ -56,6 +56,7 @@ final class WholeMessages {
             SendMode sendMode,
             ReceiveMode receiveMode,
             long deadlineNs) {
+        StackRoom.ensure();
         try (OutgoingHandle message = sending.begin(deadlineNs)) {
             message.boundUntil(deadlineNs);
             message.pack(block, offset, bytes, sendMode, receiveMode);
@@ -73,7 +74,7 @@ final class WholeMessages {
             ReceiveMode receiveMode,
             long timeout,
             @Nullable TimeUnit unit) {
-        StackRoom.ensure();
+        StackRoom.ensureToMove();
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (block.isReadOnly()) {
             throw new IllegalArgumentException("receive needs memory it can write, found a read-only block");
@@ -109,6 +110,7 @@ final class WholeMessages {
             SendMode sendMode,
             ReceiveMode receiveMode,
             long deadlineNs) {
+        StackRoom.ensure();
         try (IncomingHandle message = begin(from, deadlineNs)) {
             message.boundUntil(deadlineNs);
             message.unpack(block, offset, bytes, sendMode, receiveMode);

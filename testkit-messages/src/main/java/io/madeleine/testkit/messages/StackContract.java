@@ -1,6 +1,7 @@
 package io.madeleine.testkit.messages;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +14,8 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -190,6 +193,82 @@ abstract class StackContract extends TurnContract {
                     while (receiveOne(channel(1), into, false) != LAST) {
                         // on to the next
                     }
+                });
+        checkUsable(0, 1);
+        assertEquals(0, sessions().demand(1));
+    }
+
+    @Test
+    void shouldSendInOneCallOrNotAtAllWhereAStackEnds() {
+        assumeTrue(!setup.selfDescribed(), "descriptions are blocks as others");
+        open(2);
+        List<Integer> sent = new ArrayList<>();
+        List<Integer> received = new ArrayList<>();
+        together(
+                () -> {
+                    MemorySegment block = block(Integer.BYTES);
+                    AtomicInteger count = new AtomicInteger();
+                    Runnable sendNext = () -> {
+                        int number = count.getAndIncrement();
+                        block.set(JAVA_INT, 0, number);
+                        channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                        sent.add(number);
+                    };
+                    for (int i = 0; i < WARM_UP; i++) {
+                        sendNext.run();
+                    }
+                    dive(sendNext);
+                    block.set(JAVA_INT, 0, LAST);
+                    channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                },
+                () -> {
+                    MemorySegment block = block(Integer.BYTES);
+                    while (true) {
+                        try {
+                            channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
+                        } catch (MessageAbortedException _) {
+                            continue; // where it took several steps
+                        }
+                        if (block.get(JAVA_INT, 0) == LAST) {
+                            return;
+                        }
+                        received.add(block.get(JAVA_INT, 0));
+                    }
+                });
+        assertEquals(sent, received);
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldReceiveInOneCallOrNotAtAllWhereAStackEnds() {
+        assumeTrue(!setup.selfDescribed(), "descriptions are blocks as others");
+        open(2);
+        AtomicBoolean over = new AtomicBoolean();
+        together(
+                () -> {
+                    MemorySegment block = block(Integer.BYTES);
+                    for (int i = 0; !over.get(); i++) {
+                        block.set(JAVA_INT, 0, i);
+                        channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                    }
+                    block.set(JAVA_INT, 0, LAST);
+                    channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                },
+                () -> {
+                    MemorySegment block = block(Integer.BYTES);
+                    AtomicInteger last = new AtomicInteger(-1);
+                    Runnable receiveNext = () -> {
+                        channel(1).receive(0, block, SendMode.CHEAPER, CHEAPER);
+                        assertTrue(block.get(JAVA_INT, 0) > last.getAndSet(block.get(JAVA_INT, 0)), "none comes again");
+                    };
+                    for (int i = 0; i < WARM_UP; i++) {
+                        receiveNext.run();
+                    }
+                    dive(receiveNext);
+                    over.set(true);
+                    do {
+                        channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
+                    } while (block.get(JAVA_INT, 0) != LAST);
                 });
         checkUsable(0, 1);
         assertEquals(0, sessions().demand(1));
