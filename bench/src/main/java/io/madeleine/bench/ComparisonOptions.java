@@ -173,14 +173,17 @@ final class ComparisonOptions {
     List<Subject> ofNetwork(Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         List<Subject> subjects = new ArrayList<>();
         for (Optional<Cores> place : places(conditions)) {
-            for (Variation variation : variations(setup.nativeAccess(), err)) {
+            for (Variation variation : variations(setup.sessions().nativeAccess(), err)) {
                 ProtocolSubject.Setup changed = setup.with(variation, place);
-                Network changedNetwork = variation.settings().isEmpty() ? network : network.with(changed.arguments());
+                Network changedNetwork = variation.settings().isEmpty()
+                        ? network
+                        : network.with(changed.sessions().arguments());
                 for (ProtocolSubject.Setup inMemory : memories(changed)) {
                     subjects.addAll(ofLayers(changedNetwork, inMemory, conditions, err));
                 }
                 if (handlers) {
-                    ProtocolSubject.Setup handled = changed.withHandler();
+                    ProtocolSubject.Setup handled =
+                            changed.with(changed.exchange().withHandler());
                     Variant variant = variant(conditions, Optional.empty(), handled.title());
                     subjects.add(new ProtocolSubject(changedNetwork, handled, conditions, variant, err));
                 }
@@ -194,9 +197,9 @@ final class ComparisonOptions {
         List<ProtocolSubject.Setup> setups = new ArrayList<>();
         for (MessageMemory memory : MessageMemory.values()) {
             if (memories.isEmpty() ? memory == MessageMemory.SESSION : memories.contains(memory)) {
-                setups.add(setup.withMemory(memory, Optional.empty()));
+                setups.add(setup.with(setup.exchange().withMemory(memory, Optional.empty())));
             } else if (memories.isEmpty() && ownBlocks) {
-                setups.add(setup.withMemory(memory, Optional.of(Pattern.OSU_LATENCY)));
+                setups.add(setup.with(setup.exchange().withMemory(memory, Optional.of(Pattern.OSU_LATENCY))));
             }
         }
         return setups;
@@ -205,7 +208,9 @@ final class ComparisonOptions {
     private List<Subject> ofLayers(
             Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         Optional<String> title = setup.title();
-        if (!layers || setup.memory() != MessageMemory.SESSION) { // the links are measured with what suits them best
+        if (!layers
+                || setup.exchange().memory()
+                        != MessageMemory.SESSION) { // the links are measured with what suits them best
             Variant plain = variant(conditions, Optional.empty(), title);
             return List.of(new ProtocolSubject(network, setup, conditions, plain, err));
         }

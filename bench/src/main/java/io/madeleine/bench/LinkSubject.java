@@ -52,7 +52,10 @@ final class LinkSubject extends ResidentSubject {
     @Override
     protected Running start(Map<String, String> environment) {
         Map<String, String> all = setup.environment(environment);
-        setup.configuration().map(Path::toAbsolutePath).ifPresent(file -> all.put(CONFIGURATION, file.toString()));
+        setup.sessions()
+                .configuration()
+                .map(Path::toAbsolutePath)
+                .ifPresent(file -> all.put(CONFIGURATION, file.toString()));
         return LocalProcesses.start(
                 IntStream.range(0, 2).mapToObj(this::command).toList(), all, List.of(), err);
     }
@@ -64,7 +67,7 @@ final class LinkSubject extends ResidentSubject {
                 Integer.toString(rank),
                 conditions.waiting().name(),
                 Boolean.toString(conditions.pin())));
-        java.addAll(setup.settings());
+        java.addAll(setup.sessions().settings());
         java.addAll(network.settings());
         java.addAll(network.ofChannel(PerfProcess.CHANNEL));
         List<String> command = new ArrayList<>();

@@ -222,8 +222,9 @@ final class PerfCommand implements Callable<Integer> {
         List<AbsentPeer> absent = new ArrayList<>();
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
-            ProtocolSubject.Setup setup =
-                    settings.setup().withCalls(patterns.stream().anyMatch(Pattern::isCall));
+            ProtocolSubject.Setup setup = settings.setup()
+                    .with(ProtocolSubject.Exchange.PLAIN.withCalls(
+                            patterns.stream().anyMatch(Pattern::isCall)));
             on.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
             comparison.addPeers(conditions, subjects, absent, err);
         }

@@ -40,75 +40,36 @@ class ProtocolSubject extends ResidentSubject {
     private final PrintWriter err;
 
     /**
-     * How sessions are to be.
+     * How sessions are to be, and what is exchanged in them.
      *
-     * @param settings key=value each
-     * @param configuration the configuration file
-     * @param nativeAccess whether modules that want native access get it
+     * @param sessions as the user wants them, with what an experiment changes
      * @param variation what an experiment changes
      * @param cores where the processes are to run, if that is known
-     * @param calls whether there are calls to measure, for which the processes need another channel
-     * @param handled whether messages are received by a handler, for which the measuring thread waits
-     * @param memory in which memory messages are
-     * @param only the pattern that is measured alone; empty for all
+     * @param exchange what is exchanged
      */
-    record Setup(
-            List<String> settings,
-            Optional<Path> configuration,
-            boolean nativeAccess,
-            Variation variation,
-            Optional<Cores> cores,
-            boolean calls,
-            boolean handled,
-            MessageMemory memory,
-            Optional<Pattern> only) {
-        /** As the user wants them. */
-        Setup(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
-            this(
-                    settings,
-                    configuration,
-                    nativeAccess,
-                    Variation.PLAIN,
-                    Optional.empty(),
-                    false,
-                    false,
-                    MessageMemory.SESSION,
-                    Optional.empty());
+    record Setup(Sessions sessions, Variation variation, Optional<Cores> cores, Exchange exchange) {
+        /** As the user wants them: messages of the session's memory, in all patterns but calls. */
+        Setup(Sessions sessions) {
+            this(sessions, Variation.PLAIN, Optional.empty(), Exchange.PLAIN);
         }
 
-        /** With or without calls. */
-        Setup withCalls(boolean wanted) {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, wanted, handled, memory, only);
-        }
-
-        /** The same with messages received by a handler. */
-        Setup withHandler() {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, false, true, memory, only);
-        }
-
-        /** The same with messages in that memory, for one pattern or for all. */
-        Setup withMemory(MessageMemory where, Optional<Pattern> pattern) {
-            return new Setup(settings, configuration, nativeAccess, variation, cores, calls, handled, where, pattern);
+        /** The same, but this is exchanged. */
+        Setup with(Exchange other) {
+            return new Setup(sessions, variation, cores, other);
         }
 
         /** With what an experiment changes. */
         Setup with(Variation change, Optional<Cores> place) {
-            List<String> all = new ArrayList<>(settings);
-            all.addAll(change.settings());
-            return new Setup(all, configuration, nativeAccess, change, place, calls, handled, memory, only);
-        }
-
-        /** What a session of this setup is opened with. */
-        List<String> arguments() {
-            List<String> arguments = new ArrayList<>(settings);
-            configuration.ifPresent(file -> arguments.add("--conf=" + file));
-            return arguments;
+            return new Setup(sessions.with(change.settings()), change, place, exchange);
         }
 
         /** What this is called beside others; empty if it is the only one. */
         Optional<String> title() {
             String words = Stream.concat(
-                            Stream.of(variation.name(), memory.title(), handled ? "handler and wait" : "")
+                            Stream.of(
+                                            variation.name(),
+                                            exchange.memory().title(),
+                                            exchange.handled() ? "handler and wait" : "")
                                     .filter(name -> !name.isEmpty()),
                             cores.stream().map(Cores::relation))
                     .collect(Collectors.joining(", "));
@@ -134,7 +95,58 @@ class ProtocolSubject extends ResidentSubject {
         /** With Madeleine's modules. */
         List<String> withMadeleine(List<String> java, Network network) {
             return JavaArguments.withMadeleine(
-                    java, nativeAccess ? network.protocol().nativeModules() : List.of());
+                    java, sessions.nativeAccess() ? network.protocol().nativeModules() : List.of());
+        }
+    }
+
+    /**
+     * With what sessions are opened.
+     *
+     * @param settings key=value each
+     * @param configuration the configuration file
+     * @param nativeAccess whether modules that want native access get it
+     */
+    record Sessions(List<String> settings, Optional<Path> configuration, boolean nativeAccess) {
+        /** The same with further settings, which count more. */
+        Sessions with(List<String> further) {
+            List<String> all = new ArrayList<>(settings);
+            all.addAll(further);
+            return new Sessions(all, configuration, nativeAccess);
+        }
+
+        /** In the form that sessions are opened with. */
+        List<String> arguments() {
+            List<String> arguments = new ArrayList<>(settings);
+            configuration.ifPresent(file -> arguments.add("--conf=" + file));
+            return arguments;
+        }
+    }
+
+    /**
+     * What is exchanged.
+     *
+     * @param calls whether there are calls to measure, for which the processes need another channel
+     * @param handled whether messages are received by a handler, for which the measuring thread waits
+     * @param memory in which memory messages are
+     * @param only the pattern that is measured alone; empty for all
+     */
+    record Exchange(boolean calls, boolean handled, MessageMemory memory, Optional<Pattern> only) {
+        /** Messages of the session's memory, in all patterns but calls. */
+        static final Exchange PLAIN = new Exchange(false, false, MessageMemory.SESSION, Optional.empty());
+
+        /** With or without calls. */
+        Exchange withCalls(boolean wanted) {
+            return new Exchange(wanted, handled, memory, only);
+        }
+
+        /** The same with messages received by a handler, and no calls. */
+        Exchange withHandler() {
+            return new Exchange(false, true, memory, only);
+        }
+
+        /** The same with messages in that memory, for one pattern or for all. */
+        Exchange withMemory(MessageMemory where, Optional<Pattern> pattern) {
+            return new Exchange(calls, handled, where, pattern);
         }
     }
 
@@ -153,13 +165,14 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        if (setup.only().isPresent() && setup.only().get() != pattern) {
+        Exchange exchange = setup.exchange();
+        if (exchange.only().isPresent() && exchange.only().get() != pattern) {
             return false;
         }
-        if (setup.handled()) {
+        if (exchange.handled()) {
             return pattern.computeNs() > 0 || pattern == Pattern.LATENCY;
         }
-        return !pattern.isCall() || setup.calls();
+        return !pattern.isCall() || exchange.calls();
     }
 
     @Override
@@ -218,15 +231,15 @@ class ProtocolSubject extends ResidentSubject {
         if (conditions.pin()) {
             java.add(PerfProcess.PIN);
         }
-        if (setup.handled()) {
+        if (setup.exchange().handled()) {
             java.add(PerfProcess.HANDLED);
         }
-        java.add(PerfProcess.MEMORY + setup.memory());
-        List<String> settings = new ArrayList<>(setup.settings());
+        java.add(PerfProcess.MEMORY + setup.exchange().memory());
+        List<String> settings = new ArrayList<>(setup.sessions().settings());
         settings.addAll(network.settings());
         settings.add("networks=[" + network.family() + "]");
         settings.addAll(network.ofChannel(PerfProcess.CHANNEL));
-        if (setup.calls()) {
+        if (setup.exchange().calls()) {
             settings.addAll(network.ofChannel(CallWire.CHANNEL));
         }
         if (setup.variation().settings().stream().noneMatch(one -> one.startsWith("wait.mode="))) {
@@ -236,6 +249,6 @@ class ProtocolSubject extends ResidentSubject {
                 .withSettings(settings)
                 .withConduct(new LaunchPlan.Conduct(
                         LaunchPlan.Conduct.DEFAULT.onFailure(), false, false, LaunchPlan.Conduct.DEFAULT.grace()));
-        return setup.configuration().map(plan::withConfiguration).orElse(plan);
+        return setup.sessions().configuration().map(plan::withConfiguration).orElse(plan);
     }
 }

@@ -51,13 +51,15 @@ final class SettingOptions {
 
     /** In the form that sessions are opened with. */
     List<String> arguments() {
-        List<String> arguments = new ArrayList<>(settings);
-        conf.ifPresent(file -> arguments.add("--conf=" + file));
-        return arguments;
+        return sessions().arguments();
     }
 
     /** What the measuring processes are started with. */
     ProtocolSubject.Setup setup() {
-        return new ProtocolSubject.Setup(settings, conf, !noNative);
+        return new ProtocolSubject.Setup(sessions());
+    }
+
+    private ProtocolSubject.Sessions sessions() {
+        return new ProtocolSubject.Sessions(settings, conf, !noNative);
     }
 }

@@ -4,8 +4,6 @@ import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Pattern;
 import java.io.PrintWriter;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -29,10 +27,8 @@ final class TuneSubject extends ProtocolSubject {
     }
 
     static TuneSubject of(Mechanism mechanism, Optional<Cores> cores, Setup setup, PrintWriter err) {
-        List<String> settings = new ArrayList<>(setup.settings());
-        settings.addAll(mechanism.settings());
-        Setup changed = new Setup(settings, setup.configuration(), setup.nativeAccess()).with(Variation.PLAIN, cores);
-        return new TuneSubject(mechanism, Network.of(NETWORK, changed.arguments()), changed, err);
+        Setup changed = new Setup(setup.sessions().with(mechanism.settings())).with(Variation.PLAIN, cores);
+        return new TuneSubject(mechanism, Network.of(NETWORK, changed.sessions().arguments()), changed, err);
     }
 
     Mechanism mechanism() {
