@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.Reactor;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -43,6 +44,10 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private final @Nullable TlsIdentity tls;
     private final ProcessContext context;
     private final NettyReactor reactor;
+
+    /** There if the session sleeps in another reactor; this one is the adapter's then. */
+    private final @Nullable LoopSentry sentry;
+
     private final TcpProgress progress;
     private final Lingering lingering;
     private final Coalescing coalescing;
@@ -55,6 +60,11 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private final Set<TcpChannel> channels = ConcurrentHashMap.newKeySet();
     private boolean closed;
 
+    /**
+     * Listens.
+     *
+     * @param reactor in which the session sleeps; or one of the adapter's own, which it closes
+     */
     TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
         this.name = name;
         this.config = config;
@@ -68,13 +78,18 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.lingering = new Lingering(reactor, config.closeLingerNs());
         this.coalescing = new Coalescing(name, config.coalesceNs());
         this.paths = new PathWatch(name, config.peerTimeoutNs(), new SocketTable(), context.logger());
-        this.progress = new TcpProgress(reactor, lingering, coalescing);
+        Reactor sessions = context.reactor();
+        this.sentry = sessions == reactor ? null : new LoopSentry(name, reactor, sessions);
+        this.progress = new TcpProgress(reactor, sessions, sentry, lingering, coalescing);
         this.connections = new ConnectionManager(TcpPmm.NAME, context, config.handshake(), Runnable::run);
         this.handshakeTimer = new HandshakeTimer(connections, loop());
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         this.options = new SocketOptions(config, reactor.io());
         this.server = bind(own);
         this.address = TcpAddress.of((InetSocketAddress) server.localAddress(), own.advertise());
+        if (sentry != null) {
+            sentry.start(); // when nothing can fail any more
+        }
     }
 
     private Channel bind(TcpConfig.AdapterConfig own) {
@@ -146,7 +161,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
                 ends.flatMap(known -> paths.watch(connection, known)).ifPresent(connection::watched);
                 wanted.complete(connection);
                 if (!reactor.isLedHere()) {
-                    reactor.wakeUp(); // somebody may sleep until there is a connection
+                    progress.wakeSession(); // somebody may sleep until there is a connection
                 }
             } catch (IOException e) {
                 handshake.channel().close();
@@ -256,12 +271,21 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
             return;
         }
         closed = true;
+        if (sentry != null) {
+            sentry.close();
+        }
         Set.copyOf(channels).forEach(TcpChannel::close);
         coalescing.close();
         paths.close();
-        if (loop().isShutdown()) {
-            return;
+        if (!loop().isShutdown()) {
+            closeSockets();
         }
+        if (sentry != null) {
+            reactor.close();
+        }
+    }
+
+    private void closeSockets() {
         Promise<Void> done = loop().newPromise();
         loop().execute(() -> {
             connections.close();

@@ -113,22 +113,36 @@ public final class TcpPmm implements ProtocolModule {
         if (context.secret().length == 0) {
             throw new ConfigurationException("tcp needs a session secret, and it is empty");
         }
-        if (!(context.reactor() instanceof NettyReactor reactor)) {
-            throw new ConfigurationException("tcp needs the session to sleep in the reactor that tcp offers, found "
-                    + context.reactor().getClass().getName()
-                    + "; switch the other network off that offers a reactor, or tcp (" + TcpConfig.PATH + ".enabled)");
+        if (context.reactor() instanceof NettyReactor offered) {
+            return new TcpAdapter(name, config, context, offered);
         }
-        return new TcpAdapter(name, config, context, reactor);
+        NettyReactor own = newReactor();
+        try {
+            if (!own.asksBeforeHandling()) {
+                throw new ConfigurationException("with " + TcpConfig.PATH + ".io = "
+                        + own.io().key() + " tcp needs the session to sleep in the reactor that tcp offers, found "
+                        + context.reactor().getClass().getName() + "; set it to"
+                        + " nio, or switch the other network off that offers a reactor");
+            }
+            return new TcpAdapter(name, config, context, own);
+        } catch (RuntimeException | Error e) {
+            own.close();
+            throw e;
+        }
     }
 
     /** A new reactor each time; whoever takes it closes it. */
     @Override
     public Optional<Reactor> offerReactor() {
+        return Optional.of(newReactor());
+    }
+
+    private NettyReactor newReactor() {
         TcpIo io = chosen();
         Optional<String> reason = io.unavailable();
         if (reason.isPresent()) {
             throw new ConfigurationException(whyNot(io, reason.get()));
         }
-        return Optional.of(new NettyReactor(io));
+        return new NettyReactor(io);
     }
 }

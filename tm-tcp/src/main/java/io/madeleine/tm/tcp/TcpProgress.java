@@ -1,8 +1,10 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.Reactor;
 import java.util.Arrays;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the engine polls for an adapter: the hot connections are read directly, the others are left to the reactor.
@@ -17,6 +19,11 @@ final class TcpProgress implements ProgressSource {
     private static final int MOST_REARMED = 16;
 
     private final NettyReactor reactor;
+    private final Reactor sessions;
+
+    /** There if the session sleeps elsewhere than in {@link #reactor}. */
+    private final @Nullable LoopSentry sentry;
+
     private final Lingering lingering;
     private final Coalescing coalescing;
 
@@ -30,8 +37,21 @@ final class TcpProgress implements ProgressSource {
     private int hotCount;
     private long selectedNs;
 
-    TcpProgress(NettyReactor reactor, Lingering lingering, Coalescing coalescing) {
+    /**
+     * Nothing to poll yet.
+     *
+     * @param reactor where the connections are registered
+     * @param sessions where the session sleeps: the same, or else there is a sentry
+     */
+    TcpProgress(
+            NettyReactor reactor,
+            Reactor sessions,
+            @Nullable LoopSentry sentry,
+            Lingering lingering,
+            Coalescing coalescing) {
         this.reactor = reactor;
+        this.sessions = sessions;
+        this.sentry = sentry;
         this.lingering = lingering;
         this.coalescing = coalescing;
     }
@@ -67,11 +87,16 @@ final class TcpProgress implements ProgressSource {
         return armed;
     }
 
+    /** Ends the session's sleep. */
+    void wakeSession() {
+        sessions.wakeUp();
+    }
+
     /** Makes the leader look at the connections that ask for it; ends its sleep. */
     void requestLook() {
         look = true;
         if (armed) {
-            reactor.wakeUp();
+            wakeSession();
         }
     }
 
@@ -98,11 +123,18 @@ final class TcpProgress implements ProgressSource {
                 hot[hotCount] = null;
             }
         }
-        if (nowNs - selectedNs >= SELECT_NS && hotCount < connections.length) {
+        if (isSelectDue(nowNs)) {
             selectedNs = nowNs;
             work += reactor.poll();
         }
         return work;
+    }
+
+    private boolean isSelectDue(long nowNs) {
+        if (sentry == null) {
+            return nowNs - selectedNs >= SELECT_NS && hotCount < connections.length;
+        }
+        return sentry.takeNews() || nowNs - selectedNs >= SELECT_NS; // nobody else runs the loop
     }
 
     private int lookAround() {
@@ -130,6 +162,9 @@ final class TcpProgress implements ProgressSource {
         for (TcpConnection connection : connections) {
             news |= connection.attention().arm();
         }
+        if (sentry != null && !news) {
+            sentry.arm();
+        }
         return !news;
     }
 
@@ -137,7 +172,7 @@ final class TcpProgress implements ProgressSource {
     @Override
     public boolean rearm() {
         TcpConnection[] open = connections;
-        if (look || hotCount > 0 || open.length > MOST_REARMED || !coalescing.isIdle()) {
+        if (sentry != null || look || hotCount > 0 || open.length > MOST_REARMED || !coalescing.isIdle()) {
             return false;
         }
         armed = true;
@@ -152,6 +187,9 @@ final class TcpProgress implements ProgressSource {
     @Override
     public void disarm() {
         armed = false;
+        if (sentry != null) {
+            sentry.disarm();
+        }
         for (TcpConnection connection : connections) {
             connection.attention().disarm();
         }
