@@ -1,6 +1,5 @@
 package io.madeleine.switching;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -20,8 +19,7 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 public class TurnPrivilegeStress {
     private static final int TIMES = 4;
 
-    private final AtomicInteger state = new AtomicInteger();
-    private final Turn turn = new Turn(state, 0, 2, 1, () -> false, GlobalFence::pass, 1);
+    private final Turn turn = new Turn(() -> false, GlobalFence::pass, 1);
 
     /** Counted by whoever has the turn. */
     private int count;

@@ -1,6 +1,5 @@
 package io.madeleine.switching;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -15,8 +14,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = Expect.ACCEPTABLE, desc = "One of them has it.")
 @State
 public class TurnStress {
-    private final AtomicInteger state = new AtomicInteger();
-    private final Turn turn = new Turn(state, 0, 2, 1, () -> false);
+    private final Turn turn = new Turn(() -> false);
 
     @Actor
     public void one(ZZ_Result result) {

@@ -1,6 +1,5 @@
 package io.madeleine.switching;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -14,9 +13,8 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = Expect.ACCEPTABLE, desc = "It sees that the turn is free, or is told.")
 @State
 public class TurnWaitStress {
-    private final AtomicInteger state = new AtomicInteger();
     private volatile boolean waits;
-    private final Turn turn = new Turn(state, 0, 2, 1, () -> waits);
+    private final Turn turn = new Turn(() -> waits);
 
     @Actor
     public void send(ZZ_Result result) {
@@ -29,6 +27,6 @@ public class TurnWaitStress {
     public void waitForTurn(ZZ_Result result) {
         waits = true;
         turn.prepareToWait();
-        result.r2 = state.get() != 1;
+        result.r2 = !turn.isTaken();
     }
 }

@@ -2,7 +2,6 @@ package io.madeleine.switching;
 
 import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * An incoming message of which no block waits for its data: it is its user's alone, who takes blocks out of what has
@@ -12,22 +11,20 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Threading: the user's, between {@link #enter()} and {@link #leave()}; {@link #revoke} under the receive lock.
  */
 final class HeldMessage {
-    private final AtomicInteger state;
-    private final int held;
+    private final Reception reception;
     private final Extraction extraction;
     private final Flag inside = new Flag();
 
-    /** The message is held while {@code state} is {@code held}. */
-    HeldMessage(AtomicInteger state, int held, Extraction extraction) {
-        this.state = state;
-        this.held = held;
+    /** The message is held while the reception says so. */
+    HeldMessage(Reception reception, Extraction extraction) {
+        this.reception = reception;
         this.extraction = extraction;
     }
 
     /** Whether the message is held; if so nobody else touches it until {@link #leave()}. */
     boolean enter() {
         inside.raise();
-        if (state.get() == held) {
+        if (reception.is(Reception.HELD)) {
             return true;
         }
         inside.lower();
@@ -76,9 +73,9 @@ final class HeldMessage {
     }
 
     /** Ends the user's privilege if there is one; false if the user's call does not return in time, having failed perhaps. */
-    boolean revoke(int newState, long timeoutNs) {
-        if (state.get() == held) {
-            state.set(newState);
+    boolean revoke(long timeoutNs) {
+        if (reception.is(Reception.HELD)) {
+            reception.share();
             GlobalFence.pass();
             long startNs = System.nanoTime();
             while (inside.isUp()) { // a call that moves what is there, and waits for nothing

@@ -3,7 +3,6 @@ package io.madeleine.switching;
 import static io.madeleine.switching.Reception.ARRIVED;
 import static io.madeleine.switching.Reception.DISCARDING;
 import static io.madeleine.switching.Reception.ENDING;
-import static io.madeleine.switching.Reception.HELD;
 import static io.madeleine.switching.Reception.IDLE;
 import static io.madeleine.switching.Reception.OPEN;
 import static io.madeleine.switching.Reception.RETRACTING;
@@ -22,7 +21,6 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +52,6 @@ final class ReceiveHalf {
     private final SelectionTable table;
     private final Extraction extraction;
     private final Reception reception;
-    private final AtomicInteger state;
     private final Attention attention;
     private final Unpacking unpacking;
     private final HeldMessage held;
@@ -79,10 +76,9 @@ final class ReceiveHalf {
         SelfDescription description = selfDescribed ? new SelfDescription(table.modules()) : null;
         this.extraction = new Extraction(links, table.modules(), description);
         this.reception = new Reception(connection, links.getFirst(), extraction);
-        this.state = reception.state();
         this.attention = reception.attention();
         this.unpacking = new Unpacking(this, extraction, table, description);
-        this.held = new HeldMessage(state, HELD, extraction);
+        this.held = new HeldMessage(reception, extraction);
         this.hasArrived = () -> reception.is(ARRIVED) || reception.isExhausted();
         this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));
     }
@@ -116,7 +112,7 @@ final class ReceiveHalf {
             }
             return 1; // who polls is not to blame, and goes on with other connections
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -134,14 +130,14 @@ final class ReceiveHalf {
 
     /** Whether {@link #tryBegin()} may begin a message, as far as a glance can tell. */
     boolean mayBegin() {
-        int seen = state.get();
+        int seen = reception.now();
         return seen == ARRIVED || (seen == IDLE ? protocol.hasArrivals() : abandoned != NO_MESSAGE);
     }
 
     /** Opens the message that has arrived, if there is one and nobody else has. Looks for it if that costs next to nothing. */
     @Nullable
     IncomingHandle tryBegin() {
-        int seen = state.get();
+        int seen = reception.now();
         if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
             if (seen != IDLE && abandoned != NO_MESSAGE) {
                 discardAbandoned();
@@ -155,7 +151,7 @@ final class ReceiveHalf {
             reception.lock();
         }
         try {
-            if (state.get() != ARRIVED && (state.get() != IDLE || !reception.isMessageInFront())) {
+            if (reception.now() != ARRIVED && (reception.now() != IDLE || !reception.isMessageInFront())) {
                 return null;
             }
             IncomingHandle handle = handles.take();
@@ -163,7 +159,7 @@ final class ReceiveHalf {
             reception.begin(handle);
             return handle;
         } finally {
-            reception.unlockUnchanged();
+            reception.unlock();
         }
     }
 
@@ -180,7 +176,7 @@ final class ReceiveHalf {
      *     unpacked and ended, which also tells what is wrong with it
      */
     int takeWhole(MemorySegment block, long offset, long bytes) {
-        int seen = state.get();
+        int seen = reception.now();
         if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
             return NOTHING_THERE;
         }
@@ -191,7 +187,7 @@ final class ReceiveHalf {
         try {
             taken = reception.takeWhole(block, offset, bytes);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
         if (taken && !worthLooking) {
             VarHandle.fullFence(); // who has found the lock taken sees what is behind the message, or is seen
@@ -216,15 +212,15 @@ final class ReceiveHalf {
 
     /** Whether blocks of a message that wait for data are in a region, or a network may still write into some. */
     boolean uses(Region region) {
-        int seen = state.get();
+        int seen = reception.now();
         if (seen != OPEN && seen != ENDING && seen != RETRACTING) {
             return false;
         }
         reception.lock();
         try {
-            return state.get() == RETRACTING || extraction.touches(region);
+            return reception.now() == RETRACTING || extraction.touches(region);
         } finally {
-            reception.unlockUnchanged();
+            reception.unlock();
         }
     }
 
@@ -254,14 +250,14 @@ final class ReceiveHalf {
         }
         reception.lock();
         try {
-            if (!using.isOpen() || state.get() == RETRACTING) {
+            if (!using.isOpen() || reception.now() == RETRACTING) {
                 return !using.isOpen();
             }
             reception.confine(using, reception.isConfined() || reception.isConfined(block));
             extraction.append(link, block, offset, bytes, express);
             return extractAppended(using);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -279,14 +275,14 @@ final class ReceiveHalf {
         }
         reception.lock();
         try {
-            if (!using.isOpen() || state.get() == RETRACTING) {
+            if (!using.isOpen() || reception.now() == RETRACTING) {
                 return !using.isOpen();
             }
             reception.confine(using, reception.isConfined() || reception.isConfined(block));
             extraction.append(link, block, express);
             return extractAppended(using);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -331,7 +327,7 @@ final class ReceiveHalf {
                 reception.linkFailed(seen);
             }
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -340,10 +336,10 @@ final class ReceiveHalf {
         reception.lock();
         try {
             reception.confine(using, withConfinedBlock);
-            state.set(OPEN);
+            reception.share();
             return extractAppended(using);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -351,7 +347,7 @@ final class ReceiveHalf {
     boolean isCheckedOut(IncomingHandle waiting) {
         reception.lock();
         try {
-            if (!waiting.isOpen() || state.get() == RETRACTING) {
+            if (!waiting.isOpen() || reception.now() == RETRACTING) {
                 return !waiting.isOpen();
             }
             boolean lost = connection.isLost(); // before the look: what came before the loss is there
@@ -366,9 +362,9 @@ final class ReceiveHalf {
             if (reception.isConfined()) {
                 attention.setInterest(true);
             }
-            return state.get() != RETRACTING && reception.judgeWait(lost) && !waiting.isOpen();
+            return reception.now() != RETRACTING && reception.judgeWait(lost) && !waiting.isOpen();
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -395,7 +391,7 @@ final class ReceiveHalf {
         }
         reception.lock();
         try {
-            if (!ending.isOpen() || state.get() == ENDING || state.get() == RETRACTING) {
+            if (!ending.isOpen() || reception.now() == ENDING || reception.now() == RETRACTING) {
                 return !ending.isOpen();
             }
             reception.confine(ending, reception.isConfined());
@@ -406,16 +402,16 @@ final class ReceiveHalf {
                         + ": a block in memory confined to a thread has not arrived, and another thread may have to"
                         + " fill it; use endUnpacking, or memory of a shared arena or of Session.allocate");
             }
-            if (state.get() == OPEN) {
-                state.setRelease(ENDING); // only looked at under the lock
+            if (reception.now() == OPEN) {
+                reception.startEnding();
                 reception.advance();
             }
-            if (unattended && state.get() == ENDING) {
+            if (unattended && reception.now() == ENDING) {
                 attention.raiseDemand();
             }
             return !ending.isOpen();
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -434,7 +430,7 @@ final class ReceiveHalf {
                 reception.advance();
             }
         } finally {
-            reception.unlock(); // which settles what a lost connection leaves
+            reception.settleAndUnlock(); // which settles what a lost connection leaves
         }
         return !waiting.isOpen();
     }
@@ -443,11 +439,11 @@ final class ReceiveHalf {
     private void release(IncomingHandle ending) {
         ending.completion().endAndLeave();
         extraction.nextMessage();
-        state.set(IDLE); // a full fence: who has changed something since sees that, or is seen
+        reception.release(); // a full fence
         if (!attention.isInterested() || connection.isLost()) {
             reception.lock();
             attention.setInterest(true);
-            reception.unlock(); // which is where a loss is settled
+            reception.settleAndUnlock(); // which is where a loss is settled
         }
         lookForNext();
     }
@@ -468,7 +464,7 @@ final class ReceiveHalf {
                 reception.advance();
             }
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
         awaitRetraction(using);
         using.completion().throwFailure();
@@ -480,7 +476,7 @@ final class ReceiveHalf {
         try {
             reception.discard(number);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
@@ -503,14 +499,14 @@ final class ReceiveHalf {
         try {
             reception.cutOff();
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
     }
 
     /** Brings up what arrived before the connection was lost, and lets waits see the loss. */
     void connectionLost() {
         reception.lock();
-        reception.unlock(); // which is where a loss is settled
+        reception.settleAndUnlock(); // which is where a loss is settled
         engine.signal(reception.news());
         engine.signal(reception.arrivals());
     }
@@ -519,14 +515,14 @@ final class ReceiveHalf {
     void close() {
         boolean locked = reception.tryLock(LONGEST_CALL_NS);
         try {
-            if (!locked || !held.revoke(OPEN, LONGEST_CALL_NS)) {
+            if (!locked || !held.revoke(LONGEST_CALL_NS)) {
                 LOGGER.log(Level.WARNING, "a call on the message " + connection.toHere() + " has never returned");
             }
             attention.close();
             protocol.close();
         } finally {
             if (locked) {
-                reception.unlock();
+                reception.settleAndUnlock();
             }
         }
     }

@@ -83,8 +83,8 @@ final class Reception {
     }
 
     /** The state, which may change at any moment unless the caller holds the lock or the message. */
-    AtomicInteger state() {
-        return state;
+    int now() {
+        return state.get();
     }
 
     boolean is(int wanted) {
@@ -125,12 +125,15 @@ final class Reception {
     }
 
     /** Lets the lock go after what cannot have ended a message. */
-    void unlockUnchanged() {
+    void unlock() {
         lock.unlock();
     }
 
-    /** Lets the lock go, and then runs what a message that ended meanwhile has to be followed by. */
-    void unlock() {
+    /**
+     * Judges first whether a lost connection is exhausted, and lets the lock go; then runs what a message that ended meanwhile has to be
+     * followed by.
+     */
+    void settleAndUnlock() {
         boolean newlyExhausted = false;
         MessageCompletion completion = null;
         try {
@@ -234,6 +237,21 @@ final class Reception {
         }
         attention.setInterest(true);
         return true;
+    }
+
+    /** The message, which is HELD, is to be filled by whoever polls. Under the lock, or where nobody else comes any more. */
+    void share() {
+        state.set(OPEN);
+    }
+
+    /** The user of the message, which is OPEN, asks for its end. Under the lock. */
+    void startEnding() {
+        state.setRelease(ENDING); // only looked at under the lock
+    }
+
+    /** The message, which is HELD, has ended; by its user, without the lock. */
+    void release() {
+        state.set(IDLE); // a full fence: who has changed something since sees that, or is seen
     }
 
     // ---- steps

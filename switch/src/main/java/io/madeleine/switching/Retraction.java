@@ -43,7 +43,7 @@ final class Retraction implements Step {
         try {
             through = reception.tryConcludeRetraction(failure);
         } finally {
-            reception.unlock();
+            reception.settleAndUnlock();
         }
         if (through) {
             connection.engine().lowerDemand();

@@ -14,24 +14,17 @@ import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sending half of a connection: one outgoing message after the other. Each block goes by way of the {@link Insertion}
  * to the link that the selection table names.
  *
- * <p>Threading: the message is touched by its user while it is OPEN, and by the leader, through {@link #step}, while it is
- * SEALED. The state and the engine's queue hand it from one to the other; no lock is needed.
+ * <p>Threading: the message is touched by its user, who has taken the {@link Turn}, while it is open; once it is sealed, by the
+ * leader, through {@link #step}, to whom the turn is handed on. The turn and the engine's queue hand it from one to the other;
+ * no lock is needed.
  */
 final class SendHalf implements Step {
-    private static final int IDLE = 0;
-    private static final int OPEN = 1;
-    private static final int SEALED = 2;
-
-    /** As IDLE, for the thread that sends alone ({@link Turn}). */
-    private static final int KEPT = 3;
-
     private static final long NOBODY = -1;
 
     private final SwitchedConnection connection;
@@ -41,13 +34,12 @@ final class SendHalf implements Step {
     private final PostedMemory posted;
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
-    private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Waitable news;
     private final TurnQueue queue;
     private final Turn turn;
     private final TaskLine tasks;
 
-    /** The id of the thread that has the turn, and has begun no message yet, as it runs a send task; it is OPEN meanwhile. */
+    /** The id of the thread that has the turn, and has begun no message yet, as it runs a send task. */
     private volatile long claimant = NOBODY;
 
     private final Handles<OutgoingHandle> handles;
@@ -78,7 +70,7 @@ final class SendHalf implements Step {
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
                 this::isFree,
                 this::isVain);
-        this.turn = new Turn(state, IDLE, KEPT, OPEN, () -> queue.first() != null);
+        this.turn = new Turn(() -> queue.first() != null);
         this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
@@ -104,8 +96,7 @@ final class SendHalf implements Step {
 
     /** Whether the turn can be had. */
     boolean isFree() {
-        int seen = state.get();
-        return seen == IDLE || seen == KEPT;
+        return turn.isFree();
     }
 
     private boolean isTaken() {
@@ -125,13 +116,13 @@ final class SendHalf implements Step {
     /** The calling thread has the turn. */
     private OutgoingHandle start() {
         if (isLost()) {
-            state.set(IDLE);
+            turn.release();
             throw connection.failure();
         }
         try {
             handle = handles.take();
         } catch (Throwable e) { // no memory, for instance
-            state.set(IDLE);
+            turn.release();
             tellFirst();
             throw e;
         }
@@ -388,7 +379,7 @@ final class SendHalf implements Step {
                 givingUp.throwEscaped();
             }
         } catch (Throwable e) {
-            if (state.get() == OPEN && messageNumber == number) {
+            if (turn.isTaken() && messageNumber == number) {
                 givingUp.leftToOthers = number; // its user's close does not give up what it has ended
             }
             throw e;
@@ -417,23 +408,23 @@ final class SendHalf implements Step {
             raisedDemand = true;
             engine.raiseDemand();
         }
-        state.set(SEALED);
+        turn.handOn();
         try {
             engine.enqueue(this);
         } catch (Throwable e) { // no memory, for instance
-            state.set(OPEN);
+            turn.takeBack();
             throw e;
         }
     }
 
     /** Gives up the message of that number, if it has not ended; its user calls. */
     void abort(long number) {
-        if (state.get() == OPEN && messageNumber == number) {
+        if (turn.isTaken() && messageNumber == number) {
             abortOpen();
             return;
         }
         givingUp.request(number);
-        if (state.get() != SEALED || messageNumber != number) {
+        if (!turn.isHandedOn() || messageNumber != number) {
             givingUp.withdrawRequest(number); // the message has just ended
         }
     }
@@ -551,11 +542,7 @@ final class SendHalf implements Step {
         }
         ended.end(failure);
         queue.willBeFree();
-        if (state.get() == OPEN) {
-            turn.giveBack();
-        } else {
-            state.set(IDLE); // a full fence: who waits for this is seen, or sees it
-        }
+        turn.giveBack();
         if (!givingUp.isLinkBroken()) {
             last.announce();
         }
@@ -594,7 +581,7 @@ final class SendHalf implements Step {
 
     /** Whether a message that its user has ended is still on its way. */
     boolean isOnItsWay() {
-        return state.get() == SEALED;
+        return turn.isHandedOn();
     }
 
     /** Whether a message uses memory of a region, which it may also if a network still reads something. Any thread. */

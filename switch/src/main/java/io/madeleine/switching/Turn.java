@@ -10,18 +10,20 @@ import java.util.function.BooleanSupplier;
  * comes takes it away, at the price of a fence in all threads; and whoever has sent often in a row then, while nobody waited, has
  * it next. Each loss doubles how often that is, so that fences stay rare whatever the threads do.
  *
- * <p>All is in one state:
+ * <p>All is in one state, which nobody else knows:
  *
  * <pre>
- *   free   -- compare and set, by anyone -------------> taken
- *   kept   -- store, by who has the privilege --------> taken
- *   taken  -- giveBack, by who has the privilege -----> kept
- *   taken  -- giveBack, by another -------------------> free
- *   kept   -- compare and set, by who takes the privilege away ---> free
+ *   free      -- compare and set, by anyone -------------> taken
+ *   kept      -- store, by who has the privilege --------> taken
+ *   taken     -- giveBack, by who has the privilege -----> kept
+ *   taken     -- giveBack, by another, or release -------> free
+ *   kept      -- compare and set, by who takes the privilege away ---> free
+ *   taken     -- handOn ---------------------------------> handed on
+ *   handed on -- takeBack -------------------------------> taken
+ *   handed on -- giveBack -------------------------------> free
  * </pre>
  *
- * So what is kept for one thread nobody else can take by mistake, and to get the privilege takes no fence. Whoever has the turn may set the
- * state to free without regard to privileges.
+ * So what is kept for one thread nobody else can take by mistake, and to get the privilege takes no fence.
  *
  * <p>Threading: thread-safe.
  */
@@ -31,10 +33,17 @@ final class Turn {
 
     private static final int MOST_IN_A_ROW = 1 << 18;
 
-    private final AtomicInteger state;
-    private final int free;
-    private final int kept;
-    private final int taken;
+    private static final int FREE = 0;
+
+    /** As FREE, for the thread that has the privilege. */
+    private static final int KEPT = 1;
+
+    private static final int TAKEN = 2;
+
+    /** Who took it has left it to another thread, whichever that is. */
+    private static final int HANDED_ON = 3;
+
+    private final AtomicInteger state = new AtomicInteger(FREE);
     private final BooleanSupplier isAwaited;
     private final Runnable fence;
     private final int leastInARow;
@@ -90,31 +99,41 @@ final class Turn {
     }
 
     /**
-     * The turn, which can be taken while {@code state} is {@code free} or {@code kept}.
+     * The turn, which is free.
      *
      * @param isAwaited whether a thread waits for the turn, or is about to and {@linkplain #prepareToWait prepares}; nobody has a
      *     privilege then
      */
-    Turn(AtomicInteger state, int free, int kept, int taken, BooleanSupplier isAwaited) {
-        this(state, free, kept, taken, isAwaited, GlobalFence::pass, LEAST_IN_A_ROW);
+    Turn(BooleanSupplier isAwaited) {
+        this(isAwaited, GlobalFence::pass, LEAST_IN_A_ROW);
     }
 
-    /** As {@link #Turn(AtomicInteger, int, int, int, BooleanSupplier)}, with another fence and another number. */
-    Turn(
-            AtomicInteger state,
-            int free,
-            int kept,
-            int taken,
-            BooleanSupplier isAwaited,
-            Runnable fence,
-            int leastInARow) {
-        this.state = state;
-        this.free = free;
-        this.kept = kept;
-        this.taken = taken;
+    /** As {@link #Turn(BooleanSupplier)}, with another fence and another number. */
+    Turn(BooleanSupplier isAwaited, Runnable fence, int leastInARow) {
         this.isAwaited = isAwaited;
         this.fence = fence;
         this.leastInARow = leastInARow;
+    }
+
+    /** Whether the turn can be had, by some thread at least. */
+    boolean isFree() {
+        int seen = state.get();
+        return seen == FREE || seen == KEPT;
+    }
+
+    /** Whether it is free and a thread has the privilege. */
+    boolean isKept() {
+        return state.get() == KEPT;
+    }
+
+    /** Whether who took it has it still. */
+    boolean isTaken() {
+        return state.get() == TAKEN;
+    }
+
+    /** Whether who took it has handed it on. */
+    boolean isHandedOn() {
+        return state.get() == HANDED_ON;
     }
 
     /** Takes the turn if it can be had. */
@@ -123,33 +142,51 @@ final class Turn {
         Privilege alone = privilege;
         if (alone.threadId == self) {
             if (alone.enter()) {
-                boolean isKept = state.get() == kept;
+                boolean isKept = state.get() == KEPT;
                 if (isKept) {
-                    state.setRelease(taken);
+                    state.setRelease(TAKEN);
                 }
                 alone.leave();
-                return isKept || state.compareAndSet(free, taken);
+                return isKept || state.compareAndSet(FREE, TAKEN);
             }
             revoke(); // who contests it is on the way to this
-        } else if (state.get() == kept) {
+        } else if (state.get() == KEPT) {
             revoke();
         }
-        if (!state.compareAndSet(free, taken)) {
+        if (!state.compareAndSet(FREE, TAKEN)) {
             return false;
         }
         count(self);
         return true;
     }
 
-    /** Gives back what was taken. Who has {@linkplain #prepareToWait prepared to wait} is seen after this, or sees it. */
+    /**
+     * Gives back what was taken, or has been handed on. Who has {@linkplain #prepareToWait prepared to wait} is seen after this, or
+     * sees it.
+     */
     void giveBack() {
         Privilege alone = privilege;
-        if (alone.threadId == Thread.currentThread().threadId() && alone.enter()) {
-            state.setRelease(kept);
+        if (state.get() == TAKEN && alone.threadId == Thread.currentThread().threadId() && alone.enter()) {
+            state.setRelease(KEPT);
             alone.leave();
         } else {
-            state.set(free);
+            release();
         }
+    }
+
+    /** As {@link #giveBack}, without regard to privileges; it is a full fence. */
+    void release() {
+        state.set(FREE);
+    }
+
+    /** Who has taken the turn leaves it to another thread, and what was done in it with it. */
+    void handOn() {
+        state.set(HANDED_ON);
+    }
+
+    /** As if it had not been {@linkplain #handOn handed on}: nobody knows of that yet. */
+    void takeBack() {
+        state.set(TAKEN);
     }
 
     /** The calling thread, which others can see waiting by now, is about to wait until the turn is given back. */
@@ -169,7 +206,7 @@ final class Turn {
         fence.run();
         alone.awaitOutside();
         wantedInARow = Math.clamp(2L * wantedInARow, leastInARow, MOST_IN_A_ROW);
-        state.compareAndSet(kept, free);
+        state.compareAndSet(KEPT, FREE);
         privilege = Privilege.NOBODYS;
     }
 

@@ -15,12 +15,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class TurnTest {
-    private static final int FREE = 0;
-    private static final int TAKEN = 1;
-    private static final int KEPT = 2;
     private static final int IN_A_ROW = 4;
 
-    private final AtomicInteger state = new AtomicInteger(FREE);
     private final CountDownLatch inFence = new CountDownLatch(1);
     private final CountDownLatch fencePassed = new CountDownLatch(1);
     private final AtomicInteger fences = new AtomicInteger();
@@ -31,11 +27,15 @@ class TurnTest {
     });
 
     private Turn turn(Runnable fence) {
-        return new Turn(state, FREE, KEPT, TAKEN, awaited::get, fence, IN_A_ROW);
+        return new Turn(awaited::get, fence, IN_A_ROW);
     }
 
     private Turn turnThatCountsFences() {
         return turn(fences::incrementAndGet);
+    }
+
+    private static boolean isFreeForAll(Turn turn) {
+        return turn.isFree() && !turn.isKept();
     }
 
     private static void takeAndGiveBack(Turn turn, int times) {
@@ -54,7 +54,7 @@ class TurnTest {
     void shouldKeepTheTurnForTheThreadThatHasComeFirst() {
         Turn counting = turnThatCountsFences();
         takeAndGiveBack(counting, 1);
-        assertEquals(KEPT, state.get());
+        assertTrue(counting.isKept());
         takeAndGiveBack(counting, 2 * IN_A_ROW);
         assertEquals(0, fences.get());
     }
@@ -64,11 +64,11 @@ class TurnTest {
         Turn counting = turnThatCountsFences();
         takeAndGiveBack(counting, 1);
         takeAndGiveBackInAnotherThread(counting, 1);
-        assertEquals(FREE, state.get(), "nobody's privilege");
+        assertTrue(isFreeForAll(counting), "nobody's privilege");
         takeAndGiveBack(counting, IN_A_ROW - 1);
-        assertEquals(FREE, state.get(), "not often enough");
+        assertTrue(isFreeForAll(counting), "not often enough");
         takeAndGiveBack(counting, 1);
-        assertEquals(KEPT, state.get());
+        assertTrue(counting.isKept());
         assertEquals(1, fences.get());
     }
 
@@ -77,19 +77,19 @@ class TurnTest {
         Turn counting = turnThatCountsFences();
         awaited.set(true);
         takeAndGiveBack(counting, 3 * IN_A_ROW);
-        assertEquals(FREE, state.get());
+        assertTrue(isFreeForAll(counting));
         awaited.set(false);
         takeAndGiveBack(counting, 1);
-        assertEquals(KEPT, state.get());
+        assertTrue(counting.isKept());
     }
 
     @Test
     void shouldTakeThePrivilegeAwayFromWhomItWasGivenAsSomebodyBeganToWait() {
         AtomicInteger looks = new AtomicInteger();
-        Turn raced = new Turn(state, FREE, KEPT, TAKEN, () -> looks.incrementAndGet() == 2, () -> {}, IN_A_ROW);
+        Turn raced = new Turn(() -> looks.incrementAndGet() == 2, () -> {}, IN_A_ROW);
         takeAndGiveBack(raced, 1);
         assertEquals(2, looks.get());
-        assertEquals(FREE, state.get());
+        assertTrue(isFreeForAll(raced));
     }
 
     @Test
@@ -110,11 +110,11 @@ class TurnTest {
         await(inFence);
         var third = CompletableFuture.supplyAsync(turn::tryTake, TurnTest::inNewThread);
         assertThrows(TimeoutException.class, () -> third.get(200, TimeUnit.MILLISECONDS));
-        assertEquals(KEPT, state.get());
+        assertTrue(turn.isKept());
         fencePassed.countDown();
         second.get();
         assertTrue(third.get());
-        assertEquals(TAKEN, state.get());
+        assertTrue(turn.isTaken());
     }
 
     @Test
@@ -128,7 +128,17 @@ class TurnTest {
         second.get();
         third.get();
         turn.giveBack();
-        assertEquals(FREE, state.get());
+        assertTrue(isFreeForAll(turn));
+    }
+
+    @Test
+    void shouldBeFreeForAllOnceTheTurnThatWasHandedOnIsGivenBackEvenByItsOnlyUser() {
+        assertTrue(turn.tryTake());
+        turn.handOn();
+        assertTrue(turn.isHandedOn());
+        turn.giveBack();
+        assertTrue(isFreeForAll(turn));
+        assertTrue(turn.tryTake());
     }
 
     private static void inNewThread(Runnable task) {
