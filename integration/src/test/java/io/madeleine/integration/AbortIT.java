@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.madeleine.api.Session;
 import io.madeleine.session.OnFailure;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** One of several processes aborts, not the root; the others wait, compute, and hang in a shutdown hook. */
+@Tag("waits")
 class AbortIT {
     private static final int CODE = 77;
 

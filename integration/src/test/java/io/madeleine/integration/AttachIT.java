@@ -19,9 +19,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Separately started programs, each a session of its own, whose contexts attach to each other. */
+@Tag("waits")
 class AttachIT {
     private static final String SECRET = "session.secret=5f0d1c8e9b7a42638e21c4d5a6f70b9d";
     private static final long NOTICE_MS = 5_000;

@@ -15,10 +15,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A process is killed in the middle of messages, and two survive it. */
+@Tag("waits")
 class DeathIT {
     private static final int KILLED = 128 + 9;
     private static final long NOTICE_MS = 5_000;

@@ -27,12 +27,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Two network namespaces stand for two hosts with two links between them: requests go over the session's network by one,
  * which is cut, and go on over the wide area by the other. Skipped where namespaces are not allowed.
  */
+@Tag("waits")
 class FallbackIT {
     private static final long PEER_TIMEOUT_MS = 2_000;
     private static final long SLACK_MS = 2_000;

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Processes that leave their session while others still have to receive what they sent. */
+@Tag("waits")
 class LeavingIT {
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "sci"})

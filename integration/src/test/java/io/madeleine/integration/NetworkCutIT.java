@@ -15,11 +15,13 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two network namespaces stand for two hosts, and the link between them is cut. Skipped where that is not allowed. */
+@Tag("waits")
 class NetworkCutIT {
     private static final long PEER_TIMEOUT_MS = 3_000;
     private static final long SLACK_MS = 2_000;

@@ -68,7 +68,7 @@ class RandomSeriesIT {
      * not given up has to come once, in order, unchanged.
      */
     static final class Program {
-        private static final int MESSAGES = 1000;
+        private static final int MESSAGES = 400;
         private static final long PATIENCE_S = 30;
 
         private final Session session;

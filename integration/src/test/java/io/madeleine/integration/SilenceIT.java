@@ -15,10 +15,12 @@ import io.madeleine.api.Session;
 import io.madeleine.session.OnFailure;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Inside a host a process that does not move is not dead. */
+@Tag("waits")
 class SilenceIT {
     @ParameterizedTest
     @CsvSource({"tcp, false, 2", "sci, false, 10", "sci, true, 2"})

@@ -15,10 +15,12 @@ import io.madeleine.session.OnFailure;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Processes start others, join their session, lose one of them, and all are ended by an abort. */
+@Tag("waits")
 class SpawnIT {
     private static final int CODE = 9;
     private static final int KILLED = 128 + 9;
