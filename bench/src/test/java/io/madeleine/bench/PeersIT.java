@@ -42,7 +42,7 @@ class PeersIT {
         String[] peers = {"grpc-tcp", "grpc-uds", "grpc-tcp-bidi", "grpc-uds-bidi"};
         Run run =
                 Run.of("--protocol sci,tcp --pattern rsr,rsr-vthread,rsr-typed,rsr-typed-rate --sizes 8,5000 --rounds 2"
-                        + " --seconds 0.2 --json - --peers " + String.join(",", peers));
+                        + " --seconds 0.05 --json - --peers " + String.join(",", peers));
         assertEquals(0, run.code(), run.err());
         assertEquals(8, run.of("protocol", "sci").size(), run.err());
         assertEquals(8, run.of("protocol", "tcp").size(), run.err());
@@ -54,7 +54,7 @@ class PeersIT {
     /** All peers at once: those whose compiler or launcher is not installed say so, the others have their rows. */
     @Test
     void shouldGiveEachPeerItsRowsOrTheReasonWhyItHasNone() throws IOException {
-        Run run = Run.of("--protocol sci --sizes 8,70001 --rounds 2 --seconds 0.06 --usage --machine --json - --peers "
+        Run run = Run.of("--protocol sci --sizes 8,70001 --rounds 2 --seconds 0.05 --usage --machine --json - --peers "
                 + String.join(",", Peers.words()));
         assertEquals(0, run.code(), run.err());
         assertEquals("machine", run.rows().getFirst().getString("kind"));

@@ -32,7 +32,7 @@ class PerfIT {
 
     @Test
     void shouldPrintExactlyOneJsonObjectPerRowAndNothingElse() {
-        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536,1MiB,8 --seconds 0.2 --json -");
+        Run run = Run.of("--protocol sci,tcp --sizes 8,1024,65536,1MiB,8 --seconds 0.05 --json -");
         assertEquals(0, run.code(), run.err());
         Set<String> expected = new TreeSet<>();
         for (String name : List.of("sci", "tcp")) {

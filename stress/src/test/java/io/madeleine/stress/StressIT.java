@@ -24,7 +24,17 @@ class StressIT {
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions"
                     + " -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN -XX:+StressCCP",
-            "-f", "2", "-iters", "2", "-time", "80", "-sc", "false", "-c", "2", "-v");
+            "-f",
+            "2",
+            "-iters",
+            "2",
+            "-time",
+            "80",
+            "-sc",
+            "false",
+            "-c",
+            "2",
+            "-v");
 
     private static final List<String> LONG_RUN =
             List.of("-f", "1", "-iters", "5", "-time", "500", "-sc", "false", "-c", "2", "-v");

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
  * @param selfDescribed whether blocks are preceded by their descriptions
  */
 public record MessageSetup(String name, Supplier<Network> network, boolean selfDescribed) {
+    private static final boolean THOROUGH = Boolean.getBoolean("thorough");
+
     /** A fresh network: drivers by rank, or modules in memory. */
     public sealed interface Network {
         /** A network of a real family. */
@@ -41,7 +43,16 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
                 new MessageSetup(name, network, false), new MessageSetup(name + ", self-described", network, true));
     }
 
-    /** The modules in memory that between them have every combination of buffers, grouping and symmetry. */
+    /** Without descriptions only, unless tests may take long. */
+    private static Stream<MessageSetup> plain(String name, LoopTm... tms) {
+        Stream<MessageSetup> both = ofLoop(name, tms);
+        return THOROUGH ? both : both.filter(setup -> !setup.selfDescribed);
+    }
+
+    /**
+     * The modules in memory that between them have every combination of buffers, grouping and symmetry. Descriptions are
+     * blocks like others to what carries them: they go through each kind of buffer once, and cut into crumbs.
+     */
     public static Stream<MessageSetup> loops() {
         LoopTm shortAsymmetric = LoopTm.withStaticBuffers("short", AggregationMode.ASYMMETRIC, 112, 1024);
         LoopTm shortSymmetric = LoopTm.withStaticBuffers("short", AggregationMode.SYMMETRIC, 1024, 1024);
@@ -52,13 +63,13 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
         LoopTm stream =
                 LoopTm.withDynamicBuffers("stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE);
         return Stream.of(
-                        ofLoop("stream", stream),
-                        ofLoop(
+                        plain("stream", stream),
+                        plain(
                                 "short+posting stream",
                                 shortAsymmetric,
                                 stream.ring(100_000).posting(1)),
                         ofLoop("symmetric short+cells", shortSymmetric.slots(3), cells.slots(4)),
-                        ofLoop("eager+symmetric group", eager.ring(5000), group.ring(20_000)),
+                        plain("eager+symmetric group", eager.ring(5000), group.ring(20_000)),
                         ofLoop(
                                 "short+eager+late stream in crumbs",
                                 shortAsymmetric.slots(2).delayed(2),

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(600)
 class FuzzTest {
-    private static final int SECONDS = Boolean.getBoolean("thorough") ? 180 : 8;
+    private static final int SECONDS = Boolean.getBoolean("thorough") ? 180 : 4;
     private static final Pattern COVERAGE = Pattern.compile("DONE +cov: (\\d+)");
 
     /** One process that looks, and what it says. */
