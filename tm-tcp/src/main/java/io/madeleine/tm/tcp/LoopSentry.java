@@ -3,7 +3,6 @@ package io.madeleine.tm.tcp;
 import io.madeleine.pmm.FailureLog;
 import io.madeleine.pmm.spi.Reactor;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /**
  * Where the session sleeps in a reactor that is not tcp's: a thread that waits in tcp's own loop meanwhile, and wakes that reactor when
@@ -12,7 +11,6 @@ import java.util.function.BooleanSupplier;
  * <p>Threading: {@link #arm}, {@link #disarm} and {@link #takeNews} belong to the leader.
  */
 final class LoopSentry extends Thread implements AutoCloseable {
-    private static final BooleanSupplier HANDLES_NOTHING = () -> false;
     private static final long PAUSE_NS = 10_000_000;
     private static final long CLOSE_MS = 1_000;
 
@@ -81,8 +79,12 @@ final class LoopSentry extends Thread implements AutoCloseable {
         return armed && !closed;
     }
 
+    private static boolean mayHandle() {
+        return false;
+    }
+
     private void waitInLoop() {
-        int _ = own.sleep(Long.MAX_VALUE, HANDLES_NOTHING);
+        int _ = own.sleep(Long.MAX_VALUE, LoopSentry::mayHandle);
         if (armed) {
             armed = false;
             news = true;
