@@ -86,7 +86,7 @@ abstract class OneBlockContract extends LayoutContract {
 
     /** Memory of any kind, with room for any block and for what lies before it. */
     private static MemorySegment memory(Random random, Arena confined) {
-        long bytes = RARE[RARE.length - 1] + 8;
+        long bytes = RARE[RARE.length - 1] + 8L;
         return switch (random.nextInt(3)) {
             case 0 -> MemorySegment.ofArray(new byte[(int) bytes]);
             case 1 -> confined.allocate(bytes);
