@@ -17,7 +17,7 @@ import java.util.Objects;
  * </pre>
  *
  * <p>Make a layout once and use it for many messages: making one allocates, using one does not. Ranges of zero bytes count for
- * nothing, and ranges that follow each other in memory become one. A layout keeps its segments reachable, and nothing else of
+ * nothing; parts of one range that follow each other in a segment become one, and so do the ranges of a part without gaps. A layout keeps its segments reachable, and nothing else of
  * them: whether they are still alive shows when a message moves them.
  *
  * <p>Threading: immutable.
@@ -164,6 +164,7 @@ public final class BlockLayout {
     public static BlockLayout of(List<Part> parts) {
         List<Part> joined = new ArrayList<>(parts.size());
         for (Part given : parts) {
+            Objects.requireNonNull(given, "part");
             if (given.isEmpty()) {
                 continue;
             }
@@ -195,7 +196,7 @@ public final class BlockLayout {
         return starts[parts.length];
     }
 
-    /** How many ranges there are, of those that have bytes and do not follow each other in memory. */
+    /** How many ranges there are, that have bytes; parts of one range that follow each other in a segment count as one. */
     public int rangeCount() {
         return rangeCount;
     }

@@ -200,7 +200,8 @@ public interface Channel {
             TimeUnit unit);
 
     /**
-     * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. Whoever
+     * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. A channel has one
+     * handler: a further call puts another one in its place. Whoever
      * drives progress calls it: it may unpack the EXPRESS header, keep the message open, give it to another thread
      * and return.
      *

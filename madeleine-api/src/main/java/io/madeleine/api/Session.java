@@ -219,7 +219,7 @@ public interface Session extends AutoCloseable {
      * Leaves the session: finishes what {@code endPackingAsync} promised (within
      * {@code madeleine.session.close-timeout}), takes in the rest of messages that were discarded (for at most a second, so
      * that their senders are not cut off; a thread that waits for the end of its own message has no longer, either), ends every
-     * wait with {@link SessionException}, as all calls fail from then on, then frees all resources.
+     * wait with {@link SessionException}, as all calls that send, receive or wait fail from then on, then frees all resources.
      * Listeners of failures hear of each death that a wait was told of before. Idempotent.
      */
     @Override

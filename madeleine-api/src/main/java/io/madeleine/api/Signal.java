@@ -19,7 +19,8 @@ import java.util.function.BooleanSupplier;
 public interface Signal {
     /**
      * Waits until the condition is met. It is asked often, by the waiting thread, and reads what other threads write:
-     * volatile fields, atomics.
+     * volatile fields, atomics. The death of a process ends no such wait, since nobody knows what it waits for: a condition that a peer
+     * brings about is also met when {@link Session#onPeerFailure} has told of that peer, and the listener calls {@link #signal}.
      *
      * @throws WaitInterruptedException if the thread is interrupted
      * @throws SessionException if the session closes
@@ -38,7 +39,7 @@ public interface Signal {
     /**
      * As {@link #await(BooleanSupplier, long, TimeUnit)}, of what a message from a certain process will bring about.
      *
-     * @param expected the rank of that process. A guess: what is brought about by others ends the wait, too. Any number that is no
+     * @param expected the rank of that process. A guess: what is brought about by others ends the wait, too, and its death does not. Any number that is no
      *     other process' rank, -1 for instance, stands for the sender of the channel's last message; without effect for signals of the
      *     session
      */

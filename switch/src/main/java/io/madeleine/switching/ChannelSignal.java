@@ -5,6 +5,7 @@ import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ final class ChannelSignal implements Signal {
     }
 
     private boolean await(BooleanSupplier condition, @Nullable SwitchedConnection expected, long deadlineNs) {
+        Objects.requireNonNull(condition, "condition");
         StackRoom.ensure();
         return condition.getAsBoolean() || handleUntil(condition, expected) || signal.awaitUntil(condition, deadlineNs);
     }

@@ -141,9 +141,11 @@ class NullsTest {
     @ParameterizedTest
     @MethodSource("onSignals")
     void shouldRefuseNullInSignals(Nulled<Signal> call) {
-        Signal signal = sessions.session(0).newSignal();
-        check(call, signal);
-        signal.await(() -> true);
+        for (Signal signal : List.of(
+                sessions.session(0).newSignal(), sessions.session(0).channel().newSignal())) {
+            check(call, signal);
+            signal.await(() -> true);
+        }
     }
 
     @Test
