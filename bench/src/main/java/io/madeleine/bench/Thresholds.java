@@ -1,39 +1,63 @@
 package io.madeleine.bench;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The thresholds that serve all pairs of processors that were measured: where they differ, those which leave more to {@code
- * sci/regular}.
+ * The thresholds between the modules of a network that serve all that was measured, each pair of processors and each way of use:
+ * of largest blocks the smallest, of ranges what they have in common.
  *
- * <p>Threading: immutable.
- *
- * @param shortMaxBlockBytes the largest block for {@code sci/short}
- * @param singleCopy the blocks for {@code sci/dma}; empty for no single copy
+ * <p>Threading: stateless.
  */
-record Thresholds(long shortMaxBlockBytes, Optional<SizeRange> singleCopy) {
-    static Thresholds of(List<Tuning> tunings) {
-        long shortMaxBlockBytes =
-                tunings.stream().mapToLong(Tuning::shortMaxBlockBytes).min().orElseThrow();
-        Optional<SizeRange> singleCopy = tunings.getFirst().singleCopy();
-        for (Tuning tuning : tunings) {
-            singleCopy = singleCopy.flatMap(range -> tuning.singleCopy().flatMap(range::common));
+final class Thresholds {
+    private Thresholds() {}
+
+    /**
+     * Key and value of each setting.
+     *
+     * @param mechanisms those measured, in the order of selection
+     */
+    static List<String> settings(List<Mechanism> mechanisms, List<Tuning> tunings) {
+        List<String> settings = new ArrayList<>();
+        for (int i = 1; i < mechanisms.size(); i++) {
+            Mechanism before = mechanisms.get(i - 1);
+            Mechanism after = mechanisms.get(i);
+            after.keys()
+                    .before()
+                    .ifPresent(key -> settings.add(key + " = "
+                            + tunings.stream()
+                                    .mapToLong(tuning -> tuning.longestBefore(after, before))
+                                    .min()
+                                    .orElseThrow()));
+            settings.addAll(range(before, after, tunings));
         }
-        return new Thresholds(shortMaxBlockBytes, singleCopy);
+        return settings;
     }
 
-    /** Key and value of each setting. */
-    List<String> settings() {
-        String prefix = "madeleine.tm.sci.";
-        String shortest = prefix + "short.max-block = " + shortMaxBlockBytes;
-        String dma = prefix + "dma.";
-        return singleCopy
-                .map(range -> List.of(
-                        shortest,
-                        dma + "single-copy = on",
-                        dma + "from = " + range.fromBytes(),
-                        dma + "to = " + (range.isUnlimited() ? "unlimited" : range.toBytes())))
-                .orElse(List.of(shortest, dma + "to = none"));
+    /** The blocks that the next module should take; empty if all are as well off with the one before. */
+    static Optional<SizeRange> common(Mechanism before, Mechanism after, List<Tuning> tunings) {
+        Optional<SizeRange> common = tunings.getFirst().range(after, before);
+        for (Tuning tuning : tunings) {
+            common = common.flatMap(range -> tuning.range(after, before).flatMap(range::common));
+        }
+        return common;
+    }
+
+    private static List<String> range(Mechanism before, Mechanism after, List<Tuning> tunings) {
+        Mechanism.Keys keys = after.keys();
+        Optional<SizeRange> common = common(before, after, tunings);
+        List<String> settings = new ArrayList<>();
+        if (common.isPresent()) {
+            SizeRange range = common.get();
+            settings.addAll(keys.with());
+            keys.from().ifPresent(key -> settings.add(key + " = " + range.fromBytes()));
+            keys.to()
+                    .ifPresent(
+                            key -> settings.add(key + " = " + (range.isUnlimited() ? "unlimited" : range.toBytes())));
+        } else {
+            keys.to().ifPresent(key -> settings.add(key + " = none"));
+        }
+        return settings;
     }
 }

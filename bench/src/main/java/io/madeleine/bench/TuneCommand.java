@@ -5,6 +5,7 @@ import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.report.OutputFile;
 import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.SessionInfo;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,7 +25,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mad tune}: measures the mechanisms of shared memory against each other and proposes the thresholds.
+ * {@code mad tune}: measures the transmission modules of networks against each other and proposes the thresholds between them.
  *
  * <p>Threading: confined to caller.
  */
@@ -36,9 +37,11 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "",
-            "Two processes exchange messages of one block through shared memory, in turn by the ring (sci/short), by cells"
-                    + " (sci/regular) and by single copy (sci/dma), for each way in which the caches of two processors are"
-                    + " shared here: round trips, and one end streaming; with --loaded once more while another process keeps"
+            "Two processes exchange messages of one block over a network, in turn by each of its transmission modules, such as"
+                    + " the ring (sci/short), cells (sci/regular) and single copy (sci/dma) of shared memory, for each way in"
+                    + " which the caches of two processors are"
+                    + " shared here: round trips of a block that is sent back, of blocks of one's own that were not received before, and one"
+                    + " end streaming; with --loaded once more while another process keeps"
                     + " one of the two processors busy. The times are shown beside those of a simple model, latency plus size"
                     + " over bandwidth, with the sizes at which one overtakes the other. Who is to take over has to be 5 %%"
                     + " faster wherever that was measured.",
@@ -49,24 +52,34 @@ import picocli.CommandLine.Spec;
             "",
             "Exit codes:",
             "  0  all was measured",
-            "  1  shared memory is off, or a measurement failed",
+            "  1  a network that was asked for is off, or a measurement failed",
             "  2  the command line is wrong",
             "",
             "Examples:",
             "  mad tune",
             "  mad tune --loaded --seconds 60",
+            "  mad tune --protocol sci:few-cells --set tm.sci.providers.few-cells.regular.cells=4",
             "  mad tune --write tuned.conf && mad info --set tuned=tuned.conf",
             "  mad run -n 2 --set tuned=tuned.conf -- -cp app.jar Main",
         })
 final class TuneCommand implements Callable<Integer> {
     private static final int ROUNDS = 3;
 
-    private static final List<Pattern> PATTERNS = List.of(Pattern.LATENCY, Pattern.BANDWIDTH);
+    private static final List<Pattern> PATTERNS = List.of(Pattern.LATENCY, Pattern.OSU_LATENCY, Pattern.BANDWIDTH);
 
     /** What starting the processes of a mechanism takes about. */
     private static final double START_S = 1.5;
 
     private static final double LEAST_ROW_S = 0.06;
+
+    @Option(
+            names = "--protocol",
+            paramLabel = "NAME",
+            split = ",",
+            description =
+                    "The networks, comma-separated: families, or one of a family's providers or adapters, as in sci:few-cells."
+                            + " Default: all that are on.")
+    List<String> protocols = new ArrayList<>();
 
     @Option(
             names = "--seconds",
@@ -103,61 +116,119 @@ final class TuneCommand implements Callable<Integer> {
         file.ifPresent(wanted -> OutputFile.check(spec, "--write", wanted));
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        Optional<SessionInfo.Protocol> sci =
-                SessionInfo.of(settings.arguments()).protocol(TuneSubject.NETWORK);
-        if (sci.isEmpty() || !sci.get().on()) {
-            err.println("mad tune: sci is off: "
-                    + sci.map(network -> network.availability().reason()).orElse("it is not on the path"));
-            return 1;
-        }
-        List<Mechanism> mechanisms = mechanisms(err);
-        List<Optional<Cores>> pairs = pairs(err);
-        List<Tuning> tunings = new ArrayList<>();
+        List<Candidate> candidates = new ArrayList<>();
         boolean complete = true;
-        int runs = pairs.size() * (loaded ? 2 : 1);
-        for (Optional<Cores> cores : pairs) {
-            complete &= measure(mechanisms, cores, runs, tunings, where(cores));
-            if (loaded) {
-                try (BusyProcess busy = BusyProcess.start(cores)) {
-                    List<Tuning> beside = new ArrayList<>();
-                    complete &= measure(mechanisms, cores, runs, beside, where(cores) + ", one of them busy");
-                    beside.forEach(tuning -> tunings.add(tuning.despiteNoise()));
-                    complete &= busy.isAlive();
-                }
+        for (Network network : networks()) {
+            if (!network.protocol().on()) {
+                err.println("mad tune: " + network.title() + " is off: "
+                        + network.protocol().availability().reason());
+                complete &= protocols.isEmpty();
+            } else {
+                candidate(network, out, err).ifPresent(candidates::add);
             }
         }
-        if (complete) {
-            tunings.forEach(tuning -> TuneTable.print(out, tuning));
+        List<Tuning> tunings = new ArrayList<>();
+        List<String> keys = new ArrayList<>();
+        List<Optional<Cores>> pairs = candidates.isEmpty() ? List.of() : pairs(err);
+        int runs = candidates.size() * pairs.size() * (loaded ? 2 : 1);
+        for (Candidate candidate : candidates) {
+            List<Tuning> its = new ArrayList<>();
+            for (Optional<Cores> cores : pairs) {
+                complete &= measure(candidate, cores, runs, its, where(candidate.network, cores));
+                if (loaded) {
+                    try (BusyProcess busy = BusyProcess.start(cores)) {
+                        List<Tuning> beside = new ArrayList<>();
+                        complete &= measure(
+                                candidate, cores, runs, beside, where(candidate.network, cores) + ", one of them busy");
+                        beside.forEach(tuning -> its.add(tuning.despiteNoise()));
+                        complete &= busy.isAlive();
+                    }
+                }
+            }
+            if (complete) {
+                its.forEach(tuning -> TuneTable.print(out, tuning));
+                keys.addAll(Thresholds.settings(candidate.mechanisms, its));
+            }
+            tunings.addAll(its);
         }
         if (!complete) {
             err.println("mad tune: not everything could be measured, so nothing is proposed");
             return 1;
         }
-        propose(Thresholds.of(tunings), tunings, out);
+        if (!keys.isEmpty()) {
+            propose(keys, tunings, out);
+        }
+        out.flush();
         return 0;
     }
 
-    /** Measures once, and adds what follows from it; whether everything could be measured. */
-    private boolean measure(
-            List<Mechanism> mechanisms, Optional<Cores> cores, int runs, List<Tuning> tunings, String where) {
-        PrintWriter err = spec.commandLine().getErr();
-        PerfRun run = run(mechanisms, runs, err);
-        run.measure(mechanisms.stream()
-                .map(mechanism -> TuneSubject.of(mechanism, cores, settings.setup(), err))
-                .toList());
-        for (Pattern pattern : PATTERNS) {
-            tunings.add(Tuning.of(where, pattern, run.rows()));
+    /** A network whose modules are measured against each other. */
+    private record Candidate(Network network, List<Mechanism> mechanisms) {}
+
+    private List<Network> networks() {
+        List<String> arguments = settings.arguments();
+        List<String> asked = protocols.isEmpty()
+                ? SessionInfo.of(arguments).protocols().stream()
+                        .map(SessionInfo.Protocol::name)
+                        .toList()
+                : protocols.stream().distinct().toList();
+        try {
+            return asked.stream().map(name -> Network.of(name, arguments)).toList();
+        } catch (Network.UnknownNetworkException e) {
+            throw new ParameterException(spec.commandLine(), "--protocol " + e.getMessage(), e);
         }
-        return run.complete();
     }
 
-    private List<Mechanism> mechanisms(PrintWriter err) {
-        Availability engine = settings.noNative() ? Availability.off("--no-native") : SingleCopyEngines.availability();
-        if (!engine.on()) {
-            err.println("mad tune: sci/dma is left out: " + engine.reason());
-            return List.of(Mechanism.SHORT, Mechanism.REGULAR);
+    /** What there is to measure of a network; says so if that is nothing. */
+    private Optional<Candidate> candidate(Network network, PrintWriter out, PrintWriter err) {
+        List<TransmissionCapabilities> modules = network.protocol().modules();
+        if (modules.size() < 2) {
+            out.println(network.title() + ": nothing to tune, its only transmission module is "
+                    + modules.getFirst().id());
+            return Optional.empty();
         }
-        return List.of(Mechanism.values());
+        List<Mechanism> described = Mechanism.of(network.family());
+        if (described.size() < 2) {
+            out.println(network.title() + ": nothing to tune, its driver has no madeleine.tm." + network.family()
+                    + ".tuning in its reference.conf, which says how its modules are measured");
+            return Optional.empty();
+        }
+        List<Mechanism> mechanisms = described.stream()
+                .filter(mechanism -> canBeMeasured(network, mechanism, err))
+                .toList();
+        if (mechanisms.size() < 2) {
+            out.println(network.title() + ": nothing to tune, one of its transmission modules alone can be measured");
+            return Optional.empty();
+        }
+        return Optional.of(new Candidate(network, mechanisms));
+    }
+
+    private boolean canBeMeasured(Network network, Mechanism mechanism, PrintWriter err) {
+        Availability engine = settings.noNative() ? Availability.off("--no-native") : SingleCopyEngines.availability();
+        if (mechanism.single() && !engine.on()) {
+            err.println("mad tune: " + mechanism.id() + " is left out: " + engine.reason());
+            return false;
+        }
+        if (!TuneSubject.isForced(network, mechanism, settings.arguments())) {
+            err.println("mad tune: " + mechanism.id() + " is left out: by the settings of " + network.title()
+                    + " blocks do not take it");
+            return false;
+        }
+        return true;
+    }
+
+    /** Measures once, and adds what follows from it; whether everything could be measured. */
+    private boolean measure(Candidate candidate, Optional<Cores> cores, int runs, List<Tuning> tunings, String where) {
+        PrintWriter err = spec.commandLine().getErr();
+        List<Mechanism> mechanisms = candidate.mechanisms;
+        PerfRun run = run(mechanisms, runs, err);
+        run.measure(mechanisms.stream()
+                .map(mechanism -> TuneSubject.of(candidate.network, mechanism, cores, settings.setup(), err))
+                .toList());
+        for (Pattern pattern : PATTERNS) {
+            tunings.add(Tuning.of(where, pattern, mechanisms, run.rows()));
+        }
+        return run.complete();
     }
 
     private static List<Optional<Cores>> pairs(PrintWriter err) {
@@ -170,7 +241,7 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     private PerfRun run(List<Mechanism> mechanisms, int runs, PrintWriter err) {
-        long rows = Mechanism.sizes().stream()
+        long rows = Mechanism.sizes(mechanisms).stream()
                         .mapToLong(bytes -> mechanisms.stream()
                                 .filter(mechanism -> mechanism.has(bytes))
                                 .count())
@@ -178,18 +249,19 @@ final class TuneCommand implements Callable<Integer> {
                 * PATTERNS.size();
         double rowS = Math.max(LEAST_ROW_S, (seconds / runs - START_S * mechanisms.size()) / rows);
         return new PerfRun(
-                new PerfRun.Plan(PATTERNS, Mechanism.sizes(), rowS, ROUNDS, Buffers.SAME, false),
+                new PerfRun.Plan(PATTERNS, Mechanism.sizes(mechanisms), rowS, ROUNDS, Buffers.SAME, false),
                 new Calibration(),
                 err);
     }
 
-    private static String where(Optional<Cores> cores) {
-        return cores.map(pair -> "processors " + pair.first() + " and " + pair.second() + ", " + pair.relation())
-                .orElse("two processes where the system puts them");
+    private static String where(Network network, Optional<Cores> cores) {
+        return network.title() + ", "
+                + cores.map(pair -> "processors " + pair.first() + " and " + pair.second() + ", " + pair.relation())
+                        .orElse("two processes where the system puts them");
     }
 
-    private void propose(Thresholds thresholds, List<Tuning> tunings, PrintWriter out) throws IOException {
-        thresholds.settings().forEach(out::println);
+    private void propose(List<String> keys, List<Tuning> tunings, PrintWriter out) throws IOException {
+        keys.forEach(out::println);
         if (tunings.stream().anyMatch(Tuning::noisy)) {
             out.println("The machine was too noisy: measure again when it is quiet.");
         }
@@ -207,10 +279,9 @@ final class TuneCommand implements Callable<Integer> {
                                             .distinct()
                                             .toList())
                             + ". It holds for this machine; use it by madeleine.tuned = FILE."));
-            lines.addAll(thresholds.settings());
+            lines.addAll(keys);
             Files.write(file.get(), lines);
             out.println("written to " + file.get() + "; use it with --set tuned=" + file.get());
         }
-        out.flush();
     }
 }

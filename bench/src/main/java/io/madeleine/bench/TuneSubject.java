@@ -4,6 +4,8 @@ import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.Pattern;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -12,8 +14,6 @@ import java.util.Optional;
  * <p>Threading: as {@link io.madeleine.bench.measure.Subject}.
  */
 final class TuneSubject extends ProtocolSubject {
-    static final String NETWORK = "sci";
-
     private final Mechanism mechanism;
 
     private TuneSubject(Mechanism mechanism, Network network, Setup setup, PrintWriter err) {
@@ -26,9 +26,16 @@ final class TuneSubject extends ProtocolSubject {
         this.mechanism = mechanism;
     }
 
-    static TuneSubject of(Mechanism mechanism, Optional<Cores> cores, Setup setup, PrintWriter err) {
+    static TuneSubject of(Network network, Mechanism mechanism, Optional<Cores> cores, Setup setup, PrintWriter err) {
         Setup changed = new Setup(setup.sessions().with(mechanism.settings())).with(Variation.PLAIN, cores);
-        return new TuneSubject(mechanism, Network.of(NETWORK, changed.sessions().arguments()), changed, err);
+        return new TuneSubject(mechanism, network.with(changed.sessions().arguments()), changed, err);
+    }
+
+    /** Whether blocks take the module by its settings, which those of a provider may count more than. */
+    static boolean isForced(Network network, Mechanism mechanism, List<String> arguments) {
+        List<String> all = new ArrayList<>(arguments);
+        all.addAll(mechanism.settings());
+        return moduleFor(network.with(all), mechanism.sizes().toBytes()).equals(mechanism.id());
     }
 
     Mechanism mechanism() {

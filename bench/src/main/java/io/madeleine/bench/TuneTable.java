@@ -2,10 +2,8 @@ package io.madeleine.bench;
 
 import io.madeleine.bench.measure.Pattern;
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * What {@code mad tune} has measured, as people read it.
@@ -22,13 +20,13 @@ final class TuneTable {
     static void print(PrintWriter out, Tuning tuning) {
         List<Mechanism> mechanisms = List.copyOf(tuning.measuredUs().keySet());
         out.println(tuning.where() + ": "
-                + (tuning.what() == Pattern.LATENCY ? "half a round trip" : "a message of a stream")
+                + what(tuning.what())
                 + " in us, measured and (predicted by the model below)"
                 + (tuning.noisy() ? "; the machine was too noisy, do not trust these figures" : ""));
         StringBuilder head = new StringBuilder("%10s".formatted("size"));
         mechanisms.forEach(mechanism -> head.append(COLUMN.formatted(mechanism.id(), "")));
         out.println(head.toString().stripTrailing());
-        for (long bytes : Mechanism.sizes()) {
+        for (long bytes : Mechanism.sizes(mechanisms)) {
             StringBuilder line = new StringBuilder("%10s".formatted(PerfTable.size(bytes)));
             for (Mechanism mechanism : mechanisms) {
                 Double us = tuning.of(mechanism).get(bytes);
@@ -51,19 +49,24 @@ final class TuneTable {
     }
 
     private static void crossovers(PrintWriter out, Tuning tuning) {
-        Map<Mechanism, Map<Long, Double>> measured = tuning.measuredUs();
-        List<String> lines = new ArrayList<>();
-        if (measured.containsKey(Mechanism.SHORT) && measured.containsKey(Mechanism.REGULAR)) {
-            lines.add("sci/regular overtakes sci/short above " + PerfTable.size(tuning.shortMaxBlockBytes())
-                    + "; predicted "
-                    + size(tuning.model(Mechanism.REGULAR).fasterFromBytes(tuning.model(Mechanism.SHORT))));
+        List<Mechanism> mechanisms = List.copyOf(tuning.measuredUs().keySet());
+        for (int i = 1; i < mechanisms.size(); i++) {
+            Mechanism before = mechanisms.get(i - 1);
+            Mechanism next = mechanisms.get(i);
+            String where = next.keys().before().isPresent()
+                    ? "above " + PerfTable.size(tuning.longestBefore(next, before))
+                    : tuning.range(next, before).map(TuneTable::range).orElse("nowhere");
+            out.println(next.id() + " overtakes " + before.id() + " " + where + "; predicted "
+                    + size(tuning.model(next).fasterFromBytes(tuning.model(before))));
         }
-        if (measured.containsKey(Mechanism.DMA) && measured.containsKey(Mechanism.REGULAR)) {
-            lines.add("sci/dma overtakes sci/regular "
-                    + tuning.singleCopy().map(TuneTable::range).orElse("nowhere") + "; predicted "
-                    + size(tuning.model(Mechanism.DMA).fasterFromBytes(tuning.model(Mechanism.REGULAR))));
-        }
-        lines.forEach(out::println);
+    }
+
+    private static String what(Pattern pattern) {
+        return switch (pattern) {
+            case LATENCY -> "half a round trip";
+            case OSU_LATENCY -> "half a round trip of blocks of one's own";
+            default -> "a message of a stream";
+        };
     }
 
     private static String range(SizeRange range) {

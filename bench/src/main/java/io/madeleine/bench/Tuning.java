@@ -1,7 +1,7 @@
 package io.madeleine.bench;
 
 import io.madeleine.bench.measure.Pattern;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,17 +14,17 @@ import java.util.TreeMap;
  * <p>Threading: immutable.
  *
  * @param where the processors, in words
- * @param what what the times are: half round trips, or of one message in a stream
- * @param measuredUs times by mechanism and size; a mechanism that cannot be used is left out
+ * @param what what the times are: half round trips of blocks sent back or of own ones, or of one message in a stream
+ * @param measuredUs times by mechanism, in the order of selection, and size; a mechanism that cannot be used is left out
  * @param noisy whether the machine was too noisy for most of it
  */
 record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> measuredUs, boolean noisy) {
-    /** From the rows of a run that have this pattern, latency or bandwidth. */
-    static Tuning of(String where, Pattern what, List<PerfRow> rows) {
-        Map<Mechanism, Map<Long, Double>> measured = new EnumMap<>(Mechanism.class);
+    /** From the rows of a run that have this pattern, one of latency or bandwidth. */
+    static Tuning of(String where, Pattern what, List<Mechanism> mechanisms, List<PerfRow> rows) {
+        Map<Mechanism, Map<Long, Double>> measured = new LinkedHashMap<>();
         boolean noisy = false;
-        for (PerfRow row : rows) {
-            for (Mechanism mechanism : Mechanism.values()) {
+        for (Mechanism mechanism : mechanisms) {
+            for (PerfRow row : rows) {
                 boolean its = row.label()
                         .variant()
                         .layer()
@@ -55,17 +55,17 @@ record Tuning(String where, Pattern what, Map<Mechanism, Map<Long, Double>> meas
         return CostModel.fit(of(mechanism));
     }
 
-    /** The largest block for the ring: the size measured before the first from which the cells stay faster. */
-    long shortMaxBlockBytes() {
-        OptionalLong from = Crossover.fasterFrom(common(Mechanism.REGULAR, Mechanism.SHORT), of(Mechanism.SHORT));
-        return of(Mechanism.SHORT).keySet().stream()
+    /** The largest block to be left to one mechanism: the size measured before the first from which the next one stays faster. */
+    long longestBefore(Mechanism next, Mechanism before) {
+        OptionalLong from = Crossover.fasterFrom(common(next, before), of(before));
+        return of(before).keySet().stream()
                 .filter(bytes -> from.isEmpty() || bytes < from.getAsLong())
                 .reduce(0L, Math::max);
     }
 
-    /** The blocks for single copy; empty if the cells are as fast at all sizes. */
-    Optional<SizeRange> singleCopy() {
-        return Crossover.fasterWithin(of(Mechanism.DMA), of(Mechanism.REGULAR));
+    /** The blocks for the next mechanism; empty if the one before is as fast at all sizes. */
+    Optional<SizeRange> range(Mechanism next, Mechanism before) {
+        return Crossover.fasterWithin(of(next), of(before));
     }
 
     /** Of one mechanism, the sizes at which the other was measured, too. */

@@ -31,18 +31,30 @@ class TuneIT {
     @Test
     void shouldWriteThresholdsThatASessionTakes() {
         Path file = directory.resolve("tuned.conf");
-        List<String> options = new ArrayList<>(List.of("--seconds", "5", "--write", file.toString()));
+        List<String> options = new ArrayList<>(List.of(
+                "--protocol",
+                "sci:two-and-more",
+                "--set",
+                "tm.sci.providers.two-and-more.regular.cells=16",
+                "--seconds",
+                "5",
+                "--write",
+                file.toString()));
         List<String> places = new ArrayList<>(List.of(""));
         if (Boolean.getBoolean("thorough")) {
             options.add("--loaded");
             places.add(", one of them busy");
         }
         assertEquals(0, run(options.toArray(String[]::new)), err.toString());
-        for (String what : List.of("half a round trip in us", "a message of a stream in us")) {
+        for (String what : List.of(
+                "half a round trip in us",
+                "half a round trip of blocks of one's own in us",
+                "a message of a stream in us")) {
             for (String where : places) {
                 assertTrue(out.toString().lines().anyMatch(line -> line.contains(where + ": " + what)), out.toString());
             }
         }
+        assertTrue(out.toString().startsWith("sci:two-and-more, "), out.toString());
         assertTrue(out.toString().contains("sci/regular overtakes sci/short above"), out.toString());
         long longest = ConfigFactory.parseFile(file.toFile()).getBytes("madeleine.tm.sci.short.max-block");
         SessionInfo.Protocol sci =
@@ -75,8 +87,18 @@ class TuneIT {
 
     @Test
     void shouldSayWhyNothingCanBeMeasured() {
-        assertEquals(1, run("--set", "tm.sci.enabled=false"));
+        assertEquals(1, run("--protocol", "sci", "--set", "tm.sci.enabled=false"));
         assertTrue(err.toString().contains("sci is off: "), err.toString());
         assertEquals(2, run("--seconds", "1"));
+        assertEquals(2, run("--protocol", "pigeon"));
+        assertTrue(err.toString().contains("pigeon: there is no such network"), err.toString());
+    }
+
+    @Test
+    void shouldSayThatANetworkOfASingleModuleHasNothingToTune() {
+        assertEquals(0, run("--protocol", "tcp:nio"), err.toString());
+        assertEquals(
+                "tcp:nio: nothing to tune, its only transmission module is tcp/stream",
+                out.toString().strip());
     }
 }

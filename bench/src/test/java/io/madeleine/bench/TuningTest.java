@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.typesafe.config.ConfigFactory;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Usage;
@@ -15,9 +16,14 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class TuningTest {
+    private static final List<Mechanism> SCI = Mechanism.of("sci");
+    private static final Mechanism SHORT = SCI.get(0);
+    private static final Mechanism REGULAR = SCI.get(1);
+    private static final Mechanism DMA = SCI.get(2);
+
     private static Map<Long, Double> times(Mechanism mechanism, double latencyUs, double bytesPerUs) {
         Map<Long, Double> times = new LinkedHashMap<>();
-        Mechanism.sizes().stream()
+        Mechanism.sizes(SCI).stream()
                 .filter(mechanism::has)
                 .forEach(bytes -> times.put(bytes, latencyUs + bytes / bytesPerUs));
         return times;
@@ -28,15 +34,15 @@ class TuningTest {
                 "here",
                 Pattern.LATENCY,
                 Map.of(
-                        Mechanism.SHORT, times(Mechanism.SHORT, 0.1, 5_000),
-                        Mechanism.REGULAR, times(Mechanism.REGULAR, 0.5, 20_000),
-                        Mechanism.DMA, times(Mechanism.DMA, dmaLatencyUs, dmaBytesPerUs)),
+                        SHORT, times(SHORT, 0.1, 5_000),
+                        REGULAR, times(REGULAR, 0.5, 20_000),
+                        DMA, times(DMA, dmaLatencyUs, dmaBytesPerUs)),
                 false);
     }
 
     @Test
     void shouldFindLatencyAndBandwidthOfAMechanismThatHasThem() {
-        CostModel model = CostModel.fit(times(Mechanism.REGULAR, 0.5, 20_000));
+        CostModel model = CostModel.fit(times(REGULAR, 0.5, 20_000));
         assertEquals(0.5, model.latencyUs(), 1e-6);
         assertEquals(20_000, model.bytesPerUs(), 1);
         assertEquals(0.5 + 1e6 / 20_000, model.predictedUs(1e6), 1e-3);
@@ -60,15 +66,16 @@ class TuningTest {
 
     @Test
     void shouldGiveBlocksToTheRingUpToWhereTheCellsStayFaster() {
-        assertEquals(2048, tuning(2, 60_000).shortMaxBlockBytes()); // at 4 KiB cells are faster by more than 5 %
+        assertEquals(
+                2048, tuning(2, 60_000).longestBefore(REGULAR, SHORT)); // at 4 KiB cells are faster by more than 5 %
     }
 
     @Test
     void shouldGiveBlocksToSingleCopyFromWhereItStaysFaster() {
         assertEquals(
                 Optional.of(new SizeRange(1 << 16, Long.MAX_VALUE)),
-                tuning(2, 60_000).singleCopy());
-        assertEquals(Optional.empty(), tuning(2, 15_000).singleCopy());
+                tuning(2, 60_000).range(DMA, REGULAR));
+        assertEquals(Optional.empty(), tuning(2, 15_000).range(DMA, REGULAR));
     }
 
     @Test
@@ -91,17 +98,18 @@ class TuningTest {
                 Subject.Kind.PROTOCOL,
                 "sci",
                 Optional.empty(),
-                new Subject.Variant(Optional.empty(), Optional.of(Mechanism.REGULAR.id()), Optional.empty()),
+                new Subject.Variant(Optional.empty(), Optional.of(REGULAR.id()), Optional.empty()),
                 Optional.empty());
         List<PerfRow> rows = List.of(
                 new PerfRow(label, Pattern.LATENCY, 4096, figures(0.7), false),
                 new PerfRow(label, Pattern.BANDWIDTH, 4096, figures(20_480), true));
-        Tuning streams = Tuning.of("here", Pattern.BANDWIDTH, rows);
-        assertEquals(Map.of(4096L, 0.2), streams.of(Mechanism.REGULAR));
+        Tuning streams = Tuning.of("here", Pattern.BANDWIDTH, SCI, rows);
+        assertEquals(Map.of(4096L, 0.2), streams.of(REGULAR));
         assertTrue(streams.noisy());
         assertFalse(streams.despiteNoise().noisy());
         assertEquals(
-                Map.of(4096L, 0.7), Tuning.of("here", Pattern.LATENCY, rows).of(Mechanism.REGULAR));
+                Map.of(4096L, 0.7),
+                Tuning.of("here", Pattern.LATENCY, SCI, rows).of(REGULAR));
     }
 
     private static Figures figures(double median) {
@@ -110,17 +118,38 @@ class TuningTest {
 
     @Test
     void shouldTakeTheThresholdsThatServeAllPairsOfProcessors() {
-        Thresholds both = Thresholds.of(List.of(tuning(2, 60_000), tuning(10, 60_000)));
-        assertEquals(tuning(10, 60_000).singleCopy(), both.singleCopy());
+        List<Tuning> both = List.of(tuning(2, 60_000), tuning(10, 60_000));
+        SizeRange common = tuning(10, 60_000).range(DMA, REGULAR).orElseThrow();
         assertEquals(
                 List.of(
                         "madeleine.tm.sci.short.max-block = 2048",
                         "madeleine.tm.sci.dma.single-copy = on",
-                        "madeleine.tm.sci.dma.from = "
-                                + both.singleCopy().orElseThrow().fromBytes(),
+                        "madeleine.tm.sci.dma.from = " + common.fromBytes(),
                         "madeleine.tm.sci.dma.to = unlimited"),
-                both.settings());
-        Thresholds none = Thresholds.of(List.of(tuning(2, 60_000), tuning(2, 15_000)));
-        assertEquals("madeleine.tm.sci.dma.to = none", none.settings().getLast());
+                Thresholds.settings(SCI, both));
+        assertEquals(
+                "madeleine.tm.sci.dma.to = none",
+                Thresholds.settings(SCI, List.of(tuning(2, 60_000), tuning(2, 15_000)))
+                        .getLast());
+    }
+
+    @Test
+    void shouldTuneTheModulesThatAnyDriverDescribes() {
+        List<Mechanism> loop = Mechanism.of("loop", ConfigFactory.parseString("""
+                madeleine.tm.loop.tuning = [
+                  { module = loop/a, alone { small = 1 MiB }, sizes { from = 1 KiB, to = 4 KiB } }
+                  { module = loop/b, alone { small = 0 }, sizes { from = 1 KiB, to = 64 KiB }, before-key = small }
+                ]
+                """));
+        assertEquals(List.of("tm.loop.small=1 MiB"), loop.getFirst().settings());
+        Tuning measured = new Tuning(
+                "here",
+                Pattern.LATENCY,
+                Map.of(
+                        loop.getFirst(), Map.of(1024L, 1.0, 2048L, 2.0, 4096L, 4.0),
+                        loop.getLast(), Map.of(1024L, 1.5, 2048L, 1.5, 4096L, 1.5)),
+                false);
+        assertEquals(List.of("madeleine.tm.loop.small = 1024"), Thresholds.settings(loop, List.of(measured)));
+        assertEquals(List.of(), Mechanism.of("tcp"));
     }
 }

@@ -74,7 +74,7 @@ public record SciConfig(
      */
     public static SciConfig from(Config root) {
         ConfigReader sci = new ConfigReader(root, ROOT);
-        sci.onlyKeys("enabled", "guice-module", "providers", "directory", "short", "regular", "dma");
+        sci.onlyKeys("enabled", "guice-module", "providers", "tuning", "directory", "short", "regular", "dma");
         ConfigReader small = sci.at("short");
         small.onlyKeys("max-block", "buffer", "ring");
         ConfigReader regular = sci.at("regular");

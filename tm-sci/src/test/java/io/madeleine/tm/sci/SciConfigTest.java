@@ -96,7 +96,7 @@ class SciConfigTest {
             directory = here        | absolute path
             short.ringg = 1 MiB     | did you mean ring?
             short.rng = 1           | known are max-block, buffer, ring
-            directry = /mnt/x       | known are enabled, guice-module, providers, directory, short, regular, dma
+            directry = /mnt/x       | known are enabled, guice-module, providers, tuning, directory, short, regular, dma
             """)
     void shouldSayWhatIsAcceptedWhereAValueIsWrong(String setting, String accepted) {
         String key = setting.substring(0, setting.indexOf(' '));
