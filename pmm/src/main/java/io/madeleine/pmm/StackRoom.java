@@ -60,8 +60,8 @@ public final class StackRoom {
     }
 
     /**
-     * There is room for a call that moves one small message, with waking its receiver, and neither polls nor waits. It takes half the
-     * time of {@link #ensure}: one store for each page, all of which meet in the same set of the nearest cache.
+     * There is room for a call that moves one small message, with waking its receiver, and neither polls nor waits. Takes
+     * less time than {@link #ensure}: the JVM stores once into each page.
      *
      * @throws StackOverflowError if not
      */
