@@ -199,6 +199,7 @@ public final class SwitchedChannel implements Channel {
             ReceiveMode receiveMode,
             long timeout,
             TimeUnit unit) {
+        Objects.requireNonNull(unit, "unit");
         wholeMessages.send(connection(remote).sending(), block, offset, bytes, sendMode, receiveMode, timeout, unit);
     }
 
@@ -244,6 +245,7 @@ public final class SwitchedChannel implements Channel {
             ReceiveMode receiveMode,
             long timeout,
             TimeUnit unit) {
+        Objects.requireNonNull(unit, "unit");
         return wholeMessages.receive(null, block, offset, bytes, sendMode, receiveMode, timeout, unit);
     }
 
@@ -263,6 +265,7 @@ public final class SwitchedChannel implements Channel {
             ReceiveMode receiveMode,
             long timeout,
             TimeUnit unit) {
+        Objects.requireNonNull(unit, "unit");
         wholeMessages.receive(connection(remote), block, offset, bytes, sendMode, receiveMode, timeout, unit);
     }
 

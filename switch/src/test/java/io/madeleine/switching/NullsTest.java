@@ -35,6 +35,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Channels, messages and what belongs to them refuse null by the parameter's name, and go on as if nothing had been said. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NullsTest {
+    private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
+
     private static LocalSessions sessions;
 
     @BeforeAll
@@ -72,7 +74,13 @@ class NullsTest {
                 call("handler", channel -> channel.onMessage(null)),
                 call("unit", channel -> channel.beginPacking(1, 0, null)),
                 call("unit", channel -> channel.beginUnpacking(0, null)),
-                call("unit", channel -> channel.beginUnpacking(1, 0, null)));
+                call("unit", channel -> channel.beginUnpacking(1, 0, null)),
+                call("block", channel -> channel.send(1, null, SAFER, EXPRESS)),
+                call("unit", channel -> channel.send(1, EMPTY, 0, 0, SAFER, EXPRESS, 0, null)),
+                call("block", channel -> channel.receive(null, SAFER, EXPRESS)),
+                call("unit", channel -> channel.receive(EMPTY, 0, 0, SAFER, EXPRESS, 0, null)),
+                call("block", channel -> channel.receive(1, null, SAFER, EXPRESS)),
+                call("unit", channel -> channel.receive(1, EMPTY, 0, 0, SAFER, EXPRESS, 0, null)));
     }
 
     @ParameterizedTest
