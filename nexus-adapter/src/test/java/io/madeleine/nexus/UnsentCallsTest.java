@@ -74,7 +74,9 @@ class UnsentCallsTest {
             assertEquals(0, caller.outstandingCount());
             String late = assertThrows(DeadlineExceededException.class, () -> caller.barrier(Duration.ofMillis(200)))
                     .getMessage();
-            assertTrue(late.contains("rank 0 does not take what is sent to it"), late);
+            boolean fits =
+                    network.equals("tcp") && late.contains("has not said that all have come"); // in a socket's buffer
+            assertTrue(fits || late.contains("rank 0 does not take what is sent to it"), late);
             taken.countDown();
             assertEquals(LARGE, lengths.atLeisure(new byte[LARGE]));
             assertEquals(100, lengths.atLeisure(new byte[100]));
