@@ -127,6 +127,9 @@ final class TuneCommand implements Callable<Integer> {
                 candidate(network, out, err).ifPresent(candidates::add);
             }
         }
+        if (!complete) {
+            return nothingProposed(out, err);
+        }
         List<Tuning> tunings = new ArrayList<>();
         List<String> keys = new ArrayList<>();
         List<Optional<Cores>> pairs = candidates.isEmpty() ? List.of() : pairs(err);
@@ -145,21 +148,24 @@ final class TuneCommand implements Callable<Integer> {
                     }
                 }
             }
-            if (complete) {
-                its.forEach(tuning -> TuneTable.print(out, tuning));
-                keys.addAll(Thresholds.settings(candidate.mechanisms, its));
+            if (!complete) {
+                return nothingProposed(out, err);
             }
+            its.forEach(tuning -> TuneTable.print(out, tuning));
+            keys.addAll(Thresholds.settings(candidate.mechanisms, its));
             tunings.addAll(its);
-        }
-        if (!complete) {
-            err.println("mad tune: not everything could be measured, so nothing is proposed");
-            return 1;
         }
         if (!keys.isEmpty()) {
             propose(keys, tunings, out);
         }
         out.flush();
         return 0;
+    }
+
+    private static int nothingProposed(PrintWriter out, PrintWriter err) {
+        out.flush();
+        err.println("mad tune: not everything could be measured, so nothing is proposed");
+        return 1;
     }
 
     /** A network whose modules are measured against each other. */

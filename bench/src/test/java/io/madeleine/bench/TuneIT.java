@@ -89,6 +89,10 @@ class TuneIT {
     void shouldSayWhyNothingCanBeMeasured() {
         assertEquals(1, run("--protocol", "sci", "--set", "tm.sci.enabled=false"));
         assertTrue(err.toString().contains("sci is off: "), err.toString());
+        assertEquals(1, run("--protocol", "sci,tcp", "--set", "tm.tcp.enabled=false"));
+        assertTrue(err.toString().contains("tcp is off: "), err.toString());
+        assertTrue(
+                err.toString().lines().noneMatch(line -> line.contains(" latency ")), "measured for nothing: " + err);
         assertEquals(2, run("--seconds", "1"));
         assertEquals(2, run("--protocol", "pigeon"));
         assertTrue(err.toString().contains("pigeon: there is no such network"), err.toString());
