@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegionArena implements Arena {
     private static final long ALIGNMENT_BYTES = 64;
-    private static final long PAGE_BYTES = 4096;
+    static final long PAGE_BYTES = 4096;
 
     /** What small blocks share. */
     private static final long CHUNK_BYTES = 64 * 1024;

@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: guarded by the arena whose memory it cuts.
  */
 final class RegionCutter {
-    private static final long PAGE_BYTES = 4096;
-
     private final long leastBytes;
     private final long mostBytes;
     private @Nullable MemorySegment region;
@@ -41,7 +39,7 @@ final class RegionCutter {
 
     /** How long the next region is to be, which begins with a block of that size. */
     long nextBytes(long bytes) {
-        long block = bytes + PAGE_BYTES - 1 & -PAGE_BYTES;
+        long block = bytes + RegionArena.PAGE_BYTES - 1 & -RegionArena.PAGE_BYTES;
         return Math.max(block, Math.clamp(takenBytes, leastBytes, mostBytes));
     }
 

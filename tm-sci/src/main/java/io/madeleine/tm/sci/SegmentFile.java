@@ -31,16 +31,7 @@ final class SegmentFile {
      * @throws IOException if it exists, or the file system is full; nothing is left then
      */
     static MemorySegment create(Path file, long bytes, Arena arena) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), SessionDirectory.FILE_MODE)) {
-            try {
-                writeZeros(channel, 0, bytes);
-                return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
-            } catch (IOException e) {
-                Files.deleteIfExists(file);
-                throw e;
-            }
-        }
+        return createEnd(file, bytes, bytes, arena);
     }
 
     private static void writeZeros(FileChannel channel, long offset, long bytes) throws IOException {
