@@ -12,8 +12,8 @@ package io.madeleine.api;
  *
  * <p><b>When.</b> The connection is the action's: its first {@link Channel#tryBeginPacking} succeeds, unless the peer is
  * gone. For further messages it may be others' turn. Tasks of a connection come in the order in which they were scheduled, each in its
- * turn between the threads that wait in {@link Channel#beginPacking(int)}; a thread that sends one message after the other may go before
- * whoever is first for about a millisecond, and so does a task that stands behind several such threads wait for some milliseconds. A
+ * turn between the threads that wait in {@link Channel#beginPacking(int)}. A thread that sends one message after the other may go ahead of
+ * whoever is first for about a millisecond; behind several such threads, a task waits for several milliseconds. A
  * message that an action leaves open, be it by an exception, keeps all others waiting, as any open message does: close it in a {@code
  * finally}. If the peer is lost, or the session is closed, before its turn has come, the action is run
  * all the same, and what it begins fails.
