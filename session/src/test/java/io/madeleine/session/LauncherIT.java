@@ -9,7 +9,6 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.LaunchRequest;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -29,6 +28,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(120)
 class LauncherIT {
+    private static final String SLEEPER = "public class %s { public static void main(String[] args) throws Exception {"
+            + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }";
+
     @TempDir
     Path directory;
 
@@ -240,64 +242,48 @@ class LauncherIT {
 
     @Test
     void shouldLeaveNobodyBehindWhenTheLauncherItselfIsKilled() throws Exception {
-        Path sleeper = program(
-                "Orphan",
-                "public class Orphan { public static void main(String[] args) throws Exception {"
-                        + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }");
-        Process launcher = launcherOf(sleeper);
-        List<ProcessHandle> orphans = children(launcher);
-        launcher.destroyForcibly().waitFor();
-        awaitEnd(orphans.stream());
+        Path sleeper = program("Orphan", SLEEPER.formatted("Orphan"));
+        try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
+            launcher.process().destroyForcibly();
+            assertEquals(128 + 9, launcher.awaitEnd());
+            awaitEnd(launcher.children().stream());
+        }
     }
 
     @Test
     void shouldPassASignalOn() throws Exception {
-        Path sleeper = program(
-                "Signalled",
-                "public class Signalled { public static void main(String[] args) throws Exception {"
-                        + " System.out.println(\"pid \" + ProcessHandle.current().pid()); Thread.sleep(600_000); } }");
-        Process launcher = launcherOf(sleeper);
-        List<ProcessHandle> children = children(launcher);
-        launcher.destroy();
-        assertEquals(128 + 15, launcher.waitFor());
-        awaitEnd(children.stream());
-    }
-
-    private static Process launcherOf(Path program) throws IOException {
-        List<String> command = new ArrayList<>(List.of(javaExecutable()));
-        command.addAll(java(LaunchProgram.class, program.toString()));
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
-    }
-
-    /** The two processes of a launcher, which print their numbers. */
-    private static List<ProcessHandle> children(Process launcher) throws IOException {
-        List<ProcessHandle> children = new ArrayList<>();
-        BufferedReader reader = launcher.inputReader();
-        while (children.size() < 2) {
-            String line = reader.readLine();
-            assertTrue(line != null && line.contains("pid "), "expected a process number, found " + line);
-            long pid = Long.parseLong(line.substring(line.indexOf("pid ") + 4));
-            children.add(ProcessHandle.of(pid).orElseThrow());
+        Path sleeper = program("Signalled", SLEEPER.formatted("Signalled"));
+        try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
+            launcher.process().destroy();
+            assertEquals(128 + 15, launcher.awaitEnd());
+            awaitEnd(launcher.children().stream());
         }
-        return children;
     }
 
-    private static String javaExecutable() {
+    /** So that one that hangs can be told from one that is slow. */
+    @Test
+    void shouldShowTheThreadsOfALauncherThatDoesNotEnd() throws Exception {
+        Path sleeper = program("Sleeper", SLEEPER.formatted("Sleeper"));
+        List<ProcessHandle> all = new ArrayList<>();
+        try (LauncherProcess launcher = LauncherProcess.of(sleeper)) {
+            all.add(launcher.process().toHandle());
+            all.addAll(launcher.children());
+            AssertionError hangs = assertThrows(AssertionError.class, () -> launcher.awaitEnd(Duration.ofMillis(50)));
+            String words = hangs.getMessage();
+            assertTrue(words.contains("Launcher.await") && words.contains("Sleeper.main"), words);
+        }
+        awaitEnd(all.stream());
+    }
+
+    static String javaExecutable() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    private static List<String> java(Class<?> main, String... arguments) {
+    static List<String> java(Class<?> main, String... arguments) {
         List<String> java = new ArrayList<>(
                 List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
         java.addAll(List.of(arguments));
         return java;
-    }
-
-    /** A launcher in a process of its own. */
-    static final class LaunchProgram {
-        public static void main(String[] args) {
-            System.exit(Launcher.run(LaunchPlan.of(2, List.of("-XX:TieredStopAtLevel=1", args[0]))));
-        }
     }
 
     /** A program with a session. */
