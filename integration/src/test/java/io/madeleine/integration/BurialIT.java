@@ -89,11 +89,7 @@ class BurialIT {
 
     private static Processes start(String network) throws Exception {
         assumeTrue(Ends.canCut(), "connections cannot be cut here: that needs root, and ss -K");
-        Processes processes = Ranks.of(3, Program.class).over(network).start();
-        for (int rank = 0; rank < 3; rank++) {
-            processes.awaitLine(rank, "flowing");
-        }
-        return processes;
+        return Ranks.of(3, Program.class).over(network).start().onceSaid("flowing", 0, 1, 2);
     }
 
     private static int serverPort(Processes processes) throws Exception {

@@ -27,8 +27,7 @@ class CutMemoryIT {
                 .with("session.close-timeout=1s")
                 .optimizing()
                 .start();
-        processes.awaitLine(0, "warm");
-        return processes;
+        return processes.onceSaid("warm", 0);
     }
 
     private static void cut(Path file) throws IOException {

@@ -81,6 +81,23 @@ abstract class Processes implements AutoCloseable {
         return line.orElseThrow().substring(start.length());
     }
 
+    /** These processes, once each of the ranks has printed a line that starts so; all are ended if one does not. */
+    Processes onceSaid(String start, int... saying) throws Exception {
+        try {
+            for (int rank : saying) {
+                awaitLine(rank, start);
+            }
+            return this;
+        } catch (InterruptedException | RuntimeException | AssertionError e) {
+            try {
+                close();
+            } catch (IOException | RuntimeException | AssertionError alsoWrong) {
+                e.addSuppressed(alsoWrong);
+            }
+            throw e;
+        }
+    }
+
     /** Kills a process as the system would; answers when that was, in milliseconds since the epoch. */
     long kill(int rank) {
         long nowMs = System.currentTimeMillis();
