@@ -28,7 +28,6 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.switching.SelectionTable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -148,7 +147,6 @@ final class LinkWire implements Wire {
             }
             Blocks.copy(block.memory(), at, link.memory(), offset, count);
             link.commit(header(count));
-            VarHandle.fullFence();
             link.announce();
             at += count;
         }

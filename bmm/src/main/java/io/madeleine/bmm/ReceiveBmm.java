@@ -4,6 +4,7 @@ import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.Region;
@@ -25,6 +26,7 @@ public final class ReceiveBmm {
     private final boolean extractsParts;
     private final BufferGroup group = new BufferGroup();
     private final @Nullable PostingLink posting;
+    private final @Nullable OneStepLink oneStep;
     private final BufferGroup newlyExpected = new BufferGroup();
     private long expectedBytes;
     private long checkedOutBytes;
@@ -38,6 +40,7 @@ public final class ReceiveBmm {
         this.link = link;
         this.ledger = ledger;
         this.posting = link instanceof PostingLink able ? able : null;
+        this.oneStep = link instanceof OneStepLink able ? able : null;
         this.extractsParts = link.capabilities().aggregation() == AggregationMode.ASYMMETRIC;
     }
 
@@ -81,14 +84,25 @@ public final class ReceiveBmm {
      * @throws IllegalStateException if the block's memory has been freed; nothing was taken
      */
     public boolean takeMessage(MemorySegment block, long offset, long bytes) {
-        if (bytes > PacketHeader.MAX_PAYLOAD_BYTES
-                || link.front() != ledger.headerOfWhole((int) bytes)
-                || bytes > 0 && !receiveWhole(block, offset, bytes)) {
+        if (bytes > PacketHeader.MAX_PAYLOAD_BYTES) {
+            return false;
+        }
+        long header = ledger.headerOfWhole((int) bytes);
+        if (oneStep != null
+                ? !oneStep.receivePacket(header, block, offset)
+                : !takeInSteps(header, block, offset, bytes)) {
             return false;
         }
         openHeader = 0; // it may have been looked at before
-        release();
         ledger.nextMessage();
+        return true;
+    }
+
+    private boolean takeInSteps(long header, MemorySegment block, long offset, long bytes) {
+        if (link.front() != header || bytes > 0 && !receiveWhole(block, offset, bytes)) {
+            return false;
+        }
+        release();
         return true;
     }
 

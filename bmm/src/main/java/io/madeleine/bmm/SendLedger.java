@@ -20,6 +20,11 @@ public final class SendLedger {
         return PacketHeader.of((int) payloadBytes, sequence, index++, flags | first);
     }
 
+    /** The header of a message that is one packet, of which nothing has been sent; {@link #nextMessage} follows when it has. */
+    long headerOfWhole(int payloadBytes) {
+        return PacketHeader.of(payloadBytes, sequence, 0, PacketHeader.FIRST | PacketHeader.LAST);
+    }
+
     /** Whether the message has sent no packet yet. */
     public boolean isUntouched() {
         return index == 0;

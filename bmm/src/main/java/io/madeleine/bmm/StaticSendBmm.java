@@ -3,9 +3,11 @@ package io.madeleine.bmm;
 import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more follows, when the
@@ -17,6 +19,7 @@ final class StaticSendBmm extends SendBmm {
     private static final long NONE = -1;
 
     private final StaticLink link;
+    private final @Nullable OneStepLink oneStep;
     private final MemorySegment memory;
     private final int capacityBytes;
     private long claimedOffset = NONE;
@@ -25,6 +28,7 @@ final class StaticSendBmm extends SendBmm {
     StaticSendBmm(StaticLink link, SendLedger ledger) {
         super(ledger, link);
         this.link = link;
+        this.oneStep = link instanceof OneStepLink able ? able : null;
         this.memory = link.memory();
         this.capacityBytes = link.capabilities().bufferBytes();
     }
@@ -140,6 +144,11 @@ final class StaticSendBmm extends SendBmm {
     public int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
         if (bytes > capacityBytes || express && endsGroupAtExpress) {
             return LinkStatus.PENDING;
+        }
+        if (oneStep != null
+                && claimedOffset == NONE
+                && oneStep.sendPacket(ledger.headerOfWhole((int) bytes), block, offset)) {
+            return LinkStatus.COMPLETE;
         }
         int status = claim();
         if (status == LinkStatus.COMPLETE) {

@@ -28,6 +28,7 @@ final class Insertion {
     private final Staging staging;
     private final DeferredBlocks deferred = new DeferredBlocks();
     private final SendBmm[] bmms;
+    private final SendBmm primary;
     private int currentLink = NO_LINK;
     private int lastLink = NO_LINK;
     private boolean announcing;
@@ -41,11 +42,12 @@ final class Insertion {
         this.bmms = links.stream()
                 .map(link -> SendBmm.forLink(link, ledger, staging))
                 .toArray(SendBmm[]::new);
+        this.primary = bmms[0];
     }
 
     /** Sends a message of one block whole by the primary link; as {@link SendBmm#sendWhole} says. {@link #primary()} is told then. */
     int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
-        int status = bmms[0].sendWhole(block, offset, bytes, express);
+        int status = primary.sendWhole(block, offset, bytes, express);
         if (status == LinkStatus.COMPLETE) {
             ledger.nextMessage();
         }
@@ -53,7 +55,7 @@ final class Insertion {
     }
 
     SendBmm primary() {
-        return bmms[0];
+        return primary;
     }
 
     /** The link of the last block, for error messages. */

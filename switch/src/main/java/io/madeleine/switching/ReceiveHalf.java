@@ -59,6 +59,9 @@ final class ReceiveHalf {
     private final Handles<IncomingHandle> handles;
     private long messageNumber;
 
+    /** The message before was received in one step, and the next one may be there: it is looked for under the lock at once. A hint. */
+    private boolean inStream;
+
     /**
      * The number of a message that is nobody's any more, since its user had no stack left to close it: the next one that wants to
      * begin does. Set without a call.
@@ -177,17 +180,23 @@ final class ReceiveHalf {
      */
     int takeWhole(MemorySegment block, long offset, long bytes) {
         int seen = reception.now();
-        if (seen != ARRIVED && (seen != IDLE || !protocol.hasArrivals())) {
+        if (seen != ARRIVED && (seen != IDLE || !(inStream || protocol.hasArrivals()))) {
             return NOTHING_THERE;
         }
         if (!reception.tryLock()) {
             return NOTHING_THERE;
         }
-        boolean taken;
+        boolean taken = false;
+        boolean isThere = true;
         try {
             taken = reception.takeWhole(block, offset, bytes);
+            isThere = taken || !inStream || reception.isMessageInFront();
+            inStream = taken && worthLooking;
         } finally {
             reception.settleAndUnlock();
+        }
+        if (!isThere) {
+            return NOTHING_THERE;
         }
         if (taken && !worthLooking) {
             VarHandle.fullFence(); // who has found the lock taken sees what is behind the message, or is seen

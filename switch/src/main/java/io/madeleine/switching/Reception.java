@@ -139,7 +139,9 @@ final class Reception {
         try {
             newlyExhausted = connection.isLost() && !exhausted && isExhaustedNow();
             completion = ended;
-            ended = null;
+            if (completion != null) {
+                ended = null; // a store of a reference costs more than a look
+            }
         } finally {
             lock.unlock();
         }

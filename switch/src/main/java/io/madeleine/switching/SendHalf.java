@@ -70,7 +70,7 @@ final class SendHalf implements Step {
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
                 this::isFree,
                 this::isVain);
-        this.turn = new Turn(() -> queue.first() != null);
+        this.turn = new Turn(() -> !queue.isEmpty());
         this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
@@ -243,10 +243,7 @@ final class SendHalf implements Step {
      * left; if not, all is as before, and the message is to be begun, packed and ended, which also tells what stands in its way.
      */
     boolean sendWhole(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
-        if (selfDescribed
-                || table.select(bytes, sendMode, receiveMode) != 0
-                || queue.first() != null
-                || !turn.tryTake()) {
+        if (selfDescribed || table.select(bytes, sendMode, receiveMode) != 0 || !queue.isEmpty() || !turn.tryTake()) {
             return false;
         }
         int status = LinkStatus.CLOSED;
@@ -262,7 +259,7 @@ final class SendHalf implements Step {
         } finally {
             queue.willBeFree();
             turn.giveBack();
-            if (queue.first() != null) {
+            if (!queue.isEmpty()) {
                 turnMayBeNext();
             }
         }

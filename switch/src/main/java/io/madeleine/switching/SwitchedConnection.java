@@ -12,7 +12,6 @@ import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +41,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     private final AtomicBoolean queued = new AtomicBoolean();
     private final AtomicInteger claims = new AtomicInteger();
     private final AtomicBoolean losing = new AtomicBoolean();
-    private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+    private volatile @Nullable Loss loss;
 
     /** The network says that no more comes than what has arrived. */
     private volatile boolean ended;
@@ -146,7 +145,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     // ---- loss of the peer
 
     boolean isLost() {
-        return loss.get() != null;
+        return loss != null;
     }
 
     /** Why calls fail, of a connection that is lost or whose link is closed. */
@@ -178,10 +177,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     /** A link may be seen closed a moment before it is known why; null if that stays so. */
     private @Nullable Loss lossSoon() {
-        Loss known = loss.get();
+        Loss known = loss;
         for (long startNs = System.nanoTime(); known == null && System.nanoTime() - startNs < MOMENT_NS; ) {
             Thread.yield();
-            known = loss.get();
+            known = loss;
         }
         return known;
     }
@@ -212,7 +211,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     private void setLost(LossKind kind, boolean orderly, String reason) {
-        loss.set(lossOf(kind, orderly, reason));
+        loss = lossOf(kind, orderly, reason);
         // May be called from within a link: the halves are told from outside, by the leader.
         engine().raiseDemand();
         engine().enqueue(this);
@@ -232,7 +231,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     void closed() {
         sending.stop();
         if (losing.compareAndSet(false, true)) {
-            loss.set(new Loss(LossKind.CONNECTION, true, "the session is closed"));
+            loss = new Loss(LossKind.CONNECTION, true, "the session is closed");
         }
     }
 

@@ -112,6 +112,11 @@ final class TurnQueue {
         return true;
     }
 
+    /** Whether nobody waits. */
+    boolean isEmpty() {
+        return first == null;
+    }
+
     /** Who is to be told that the connection is free, or that it is in vain to wait. */
     @Nullable
     Place first() {

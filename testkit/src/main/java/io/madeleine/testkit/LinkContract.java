@@ -12,12 +12,14 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -203,6 +205,34 @@ abstract class LinkContract extends SpiContract {
                 transferSmall(i, 100, 3);
             }
         }
+    }
+
+    @Test
+    void shouldTakeAPacketInOneStepOnlyIfItIsTheOneAndMemoryIsThere() {
+        boolean some = false;
+        for (int i = 0; i < linkCount(); i++) {
+            if (left.link(i) instanceof OneStepLink send && right.link(i) instanceof OneStepLink receive) {
+                some = true;
+                long header = PacketHeader.of(16, 5, 0, NOTHING_LEFT);
+                assertThrows(IllegalStateException.class, () -> send.sendPacket(header, freed(16), 0));
+                MemorySegment block = native8(24).fill((byte) 7);
+                assertFalse(receive.receivePacket(header, block, 0), "nothing has been sent");
+                assertTrue(send.sendPacket(header, native8(24).fill((byte) 9), 8));
+                send.announce();
+                long other = PacketHeader.of(16, 6, 0, NOTHING_LEFT);
+                drive(() -> receive.front() == header);
+                assertFalse(receive.receivePacket(other, block, 0));
+                assertThrows(IllegalStateException.class, () -> receive.receivePacket(header, freed(16), 0));
+                assertEquals(header, receive.front());
+                assertTrue(receive.receivePacket(header, block, 8));
+                assertEquals(0, receive.front());
+                assertEquals(0x0707070707070707L, block.get(ValueLayout.JAVA_LONG, 0));
+                assertEquals(0x0909090909090909L, block.get(ValueLayout.JAVA_LONG, 8));
+                assertEquals(0x0909090909090909L, block.get(ValueLayout.JAVA_LONG, 16));
+                transferSmall(i, 100, 4);
+            }
+        }
+        assumeTrue(some, "no link of this network moves packets in one step");
     }
 
     @Test

@@ -22,6 +22,10 @@ final class RingConsumer {
     private final MemorySegment memory;
     private final RingLayout layout;
     private final int batchBytes;
+    private final int bufferBytes;
+    private final long consumerOffset;
+    private final long dataOffset;
+    private final long lapMask;
 
     private long position; // others read it through POSITION
     private long returnedPosition;
@@ -31,6 +35,10 @@ final class RingConsumer {
     RingConsumer(MemorySegment memory, RingLayout layout) {
         this.memory = memory;
         this.layout = layout;
+        this.bufferBytes = layout.bufferBytes();
+        this.consumerOffset = layout.consumerOffset();
+        this.dataOffset = layout.dataOffset();
+        this.lapMask = layout.ringBytes() - 1;
         this.batchBytes = RingLayout.CACHES_POSITIONS ? layout.ringBytes() / BATCHES_PER_RING : 0;
     }
 
@@ -82,6 +90,24 @@ final class RingConsumer {
         takenBytes += (int) bytes;
     }
 
+    /**
+     * Takes the record in front, of which nothing has been taken, if it has that header; returns whether it does. If the block's memory
+     * is gone, nothing is taken. {@link #release} follows.
+     */
+    boolean take(long header, MemorySegment block, long offset) {
+        long headerOffset = headerOffset(position);
+        if (Words.acquire(memory, headerOffset) != header || PacketHeader.payloadBytes(header) > bufferBytes) {
+            return false;
+        }
+        Blocks.copy(memory, headerOffset + Long.BYTES, block, offset, PacketHeader.payloadBytes(header));
+        front = header;
+        return true;
+    }
+
+    private long headerOffset(long at) {
+        return dataOffset + (at & lapMask);
+    }
+
     long skip(long maxBytes) {
         long bytes = Math.min(maxBytes, PacketHeader.payloadBytes(front) - takenBytes);
         takenBytes += (int) bytes;
@@ -95,24 +121,24 @@ final class RingConsumer {
      * @return whether space was handed back to the sender
      */
     boolean release(boolean tells) {
-        long next = layout.next(position, PacketHeader.payloadBytes(front));
+        long next = RingLayout.next(position, PacketHeader.payloadBytes(front), lapMask);
         front = 0;
         takenBytes = 0;
         POSITION.setRelease(this, next);
         if (next - returnedPosition < batchBytes) {
             if (tells) {
-                Words.setRelease(memory, layout.consumerOffset(), next);
+                Words.setRelease(memory, consumerOffset, next);
             }
             return false;
         }
         returnedPosition = next;
-        Words.setRelease(memory, layout.consumerOffset(), next);
+        Words.setRelease(memory, consumerOffset, next);
         return true;
     }
 
     /** As {@link #hasNews()}, but may also say falsely not while another thread releases a record. */
     boolean mayHaveNews() {
-        return Words.acquire(memory, layout.headerOffset((long) POSITION.getAcquire(this))) != 0;
+        return Words.acquire(memory, headerOffset((long) POSITION.getAcquire(this))) != 0;
     }
 
     /** Whether a record lies in front. May say so falsely for a moment while another thread releases one, never not. */

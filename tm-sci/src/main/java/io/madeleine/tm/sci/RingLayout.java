@@ -46,9 +46,13 @@ record RingLayout(long consumerOffset, long dataOffset, int ringBytes, int buffe
 
     /** Where the record after one that begins at {@code position} begins. */
     long next(long position, int payloadBytes) {
+        return next(position, payloadBytes, ringBytes - 1);
+    }
+
+    /** The same for who keeps the lap's mask, the size of the ring less 1. */
+    static long next(long position, int payloadBytes, long lapMask) {
         long end = position + Long.BYTES + Words.align(payloadBytes, Long.BYTES);
-        long lapEnd = (position | ringBytes - 1) + 1;
-        return Math.min(end, lapEnd);
+        return Math.min(end, (position | lapMask) + 1);
     }
 
     /** The header word of the record at {@code position}. */

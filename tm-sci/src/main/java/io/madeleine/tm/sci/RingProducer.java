@@ -1,5 +1,6 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +24,8 @@ final class RingProducer {
     private final MemorySegment memory;
     private final RingLayout layout;
     private final int ringBytes;
+    private final long dataOffset;
+    private final long lapMask;
     private volatile long position;
     private long plainPosition;
     private long consumedPosition;
@@ -31,6 +34,8 @@ final class RingProducer {
         this.memory = memory;
         this.layout = layout;
         this.ringBytes = layout.ringBytes();
+        this.dataOffset = layout.dataOffset();
+        this.lapMask = ringBytes - 1;
     }
 
     /** The offset of the payload of the next record, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
@@ -59,12 +64,38 @@ final class RingProducer {
 
     /** Publishes the claimed record. */
     void commit(long header) {
+        publish(plainPosition, header);
+    }
+
+    /**
+     * Claims, fills and publishes a record, as far as there is room that {@link #claim()} has seen; returns whether that is done. If
+     * the block's memory is gone, nothing is.
+     */
+    boolean put(long header, MemorySegment block, long offset) {
         long begin = plainPosition;
-        long next = layout.next(begin, PacketHeader.payloadBytes(header));
-        Words.setPlain(memory, layout.headerOffset(next), 0);
-        Words.setRelease(memory, layout.headerOffset(begin), header);
+        if (!RingLayout.CACHES_POSITIONS || claimEnd(begin) - consumedPosition > ringBytes) {
+            return false;
+        }
+        Blocks.copy(block, offset, memory, headerOffset(begin) + Long.BYTES, PacketHeader.payloadBytes(header));
+        publish(begin, header);
+        return true;
+    }
+
+    private void publish(long begin, long header) {
+        int payloadBytes = PacketHeader.payloadBytes(header);
+        long next = next(begin, payloadBytes);
+        Words.setPlain(memory, headerOffset(next), 0);
+        Words.setRelease(memory, headerOffset(begin), header);
         plainPosition = next;
-        warm(next, PacketHeader.payloadBytes(header));
+        warm(next, payloadBytes);
+    }
+
+    private long next(long begin, int payloadBytes) {
+        return RingLayout.next(begin, payloadBytes, lapMask);
+    }
+
+    private long headerOffset(long at) {
+        return dataOffset + (at & lapMask);
     }
 
     /**
@@ -72,9 +103,9 @@ final class RingProducer {
      * set to 0 the line is here, and nobody waits for it.
      */
     private void warm(long next, int payloadBytes) {
-        long ahead = layout.next(next, payloadBytes);
+        long ahead = next(next, payloadBytes);
         if (((ahead ^ next) & -CACHE_LINE_BYTES) != 0 && ahead + Long.BYTES - consumedPosition <= ringBytes) {
-            Words.setPlain(memory, layout.headerOffset(ahead), 0);
+            Words.setPlain(memory, headerOffset(ahead), 0);
         }
     }
 

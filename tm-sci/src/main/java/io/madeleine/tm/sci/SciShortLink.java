@@ -2,7 +2,7 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
-import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.OneStepLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +13,7 @@ import java.util.List;
  *
  * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s questions by any thread.
  */
-final class SciShortLink implements StaticLink, SciLink {
+final class SciShortLink implements OneStepLink, SciLink {
     static final String ID = "sci/short";
 
     private final SciConnection connection;
@@ -93,6 +93,23 @@ final class SciShortLink implements StaticLink, SciLink {
     }
 
     @Override
+    public boolean sendPacket(long header, MemorySegment block, long offset) {
+        try {
+            return !stalled && !connection.isSendEnded() && producer.put(header, block, offset);
+        } catch (InternalError e) {
+            return whetherOrThrow(e);
+        }
+    }
+
+    /** Not: the claim that follows tells why. */
+    private boolean whetherOrThrow(InternalError fault) {
+        if (connection.isCutOff()) {
+            return false;
+        }
+        throw fault;
+    }
+
+    @Override
     public void announce() {
         connection.announce(producer);
     }
@@ -140,6 +157,19 @@ final class SciShortLink implements StaticLink, SciLink {
             return false;
         }
         consumer.receiveWhole(block, offset, bytes);
+        return true;
+    }
+
+    @Override
+    public boolean receivePacket(long header, MemorySegment block, long offset) {
+        try {
+            if (connection.isClosed() || !consumer.take(header, block, offset)) {
+                return false;
+            }
+        } catch (InternalError e) {
+            return whetherOrThrow(e);
+        }
+        release();
         return true;
     }
 
