@@ -209,7 +209,7 @@ public final class ConnectionManager {
         if (theirs != ours) {
             String reason = "the selection tables differ (digest " + Long.toHexString(theirs) + " at the initiator "
                     + peer.join().initiator() + ", " + Long.toHexString(ours) + " at the acceptor " + context.self()
-                    + "); are release and configuration the same?";
+                    + "); are release and configuration (madeleine.tm." + family + ") the same?";
             peer.refuse(reason);
             wanted.fail(reason);
             return;

@@ -2,7 +2,6 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.spi.BufferGroup;
-import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
@@ -86,40 +85,17 @@ final class HeapPair {
         return new Inbox(Arena.global(), MemorySegment.ofArray(new long[(int) (InboxLayout.BYTES / Long.BYTES)]));
     }
 
+    @SuppressWarnings("NullAway") // there is no channel and no single copy, and nobody asks for them
     private static SciConnection end(MemorySegment memory, int side, Inbox peersInbox) {
         FileStem peer = new FileStem(new ProcessIdentity(side, 0), 0);
         return new SciConnection(
                 new PairSegment(Arena.global(), memory, LAYOUT, side, SLOT, SLOT),
-                new NoHandshake(new SciPeer(peer, peersInbox)),
+                null,
+                new SciPeer(peer, peersInbox),
+                MODULES,
+                null,
                 PROGRESS,
                 _ -> {});
-    }
-
-    /** Has been made already. */
-    private static final class NoHandshake extends Handshake {
-        @SuppressWarnings("NullAway") // there are no adapter and no channel, and nobody asks for them
-        NoHandshake(SciPeer peer) {
-            super(null, null, request(peer), peer, SLOT);
-        }
-
-        private static ConnectionRequest request(SciPeer peer) {
-            return new ConnectionRequest(peer.stem().identity(), "", true, MODULES, 0, Long.MAX_VALUE);
-        }
-
-        @Override
-        void tryStep() {
-            // it is over
-        }
-
-        @Override
-        void undo() {
-            // it is over
-        }
-
-        @Override
-        String awaited() {
-            return "";
-        }
     }
 
     /** Sends a small packet of one number; false if there is no room. */

@@ -1,97 +1,56 @@
 package io.madeleine.tm.sci;
 
-import io.madeleine.pmm.spi.ProcessIdentity;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /**
- * The first bytes of a pair segment: what the initiator says before the file gets its name, and the acceptor's answer.
+ * The header of a pair segment: what the initiator says before the file gets its name, the slots, and a box for either side's last
+ * frame of the handshake.
  *
  * <pre>
- *   0   magic and version       40  table digest            72  acceptor's incarnation
- *   8   segment bytes           48  initiator's id          80  hash of the channel's name
- *   16  ring bytes              56  initiator's incarnation 88  proof of membership
- *   24  cell bytes              64  acceptor's id           96  initiator's slot
- *   32  cells
- *   512 answer: 0 not yet       520 acceptor's slot         528 acceptor's table digest
+ *   0    magic and version       24  cell bytes      40  initiator's slot
+ *   8    segment bytes           32  cells           48  acceptor's slot
+ *   16   ring bytes
+ *   128  the initiator's box: number and length of the frame in one word, and the frame
+ *   2688 the acceptor's, behind its words
  * </pre>
  *
- * <p>Threading: stateless; the answer is written last, with release.
+ * <p>Threading: stateless; magic and boxes' words are written last, with release.
  */
 final class PairHeaderFlyweight {
-    static final long MAGIC = 0x4d61_6449_7061_0001L;
-
-    /** The answers. */
-    static final long MAPPED = 1;
-
-    static final long OTHER_DIGEST = 2;
-    static final long NOT_UNDERSTOOD = 3;
+    static final long MAGIC = 0x4d61_6449_7061_0002L;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long SEGMENT_BYTES_OFFSET = 8;
     private static final long RING_BYTES_OFFSET = 16;
     private static final long CELL_BYTES_OFFSET = 24;
     private static final long CELLS_OFFSET = 32;
-    private static final long DIGEST_OFFSET = 40;
-    private static final long INITIATOR_OFFSET = 48;
-    private static final long ACCEPTOR_OFFSET = 64;
-    private static final long CHANNEL_OFFSET = 80;
-    private static final long PROOF_OFFSET = 88;
-    private static final long INITIATOR_SLOT_OFFSET = 96;
-    private static final long ANSWER_OFFSET = 512;
-    private static final long ACCEPTOR_SLOT_OFFSET = 520;
-    private static final long ACCEPTOR_DIGEST_OFFSET = 528;
+    private static final long SLOT_OFFSET = 40;
+
+    /** Where boxes begin and end, by side. */
+    private static final long[] BOXES = {128, 2688};
+
+    private static final long[] BOX_ENDS = {1024, 4096};
 
     /** Of the words by which a side's memory is recognised, behind its pid. */
     private static final long MARK_ADDRESS_OFFSET = 8;
 
     private static final long MARK_OFFSET = 16;
 
-    /**
-     * Whom a segment is for; equal at both ends.
-     *
-     * @param initiator who made it
-     * @param acceptor who is to map it
-     * @param channelHash of the channel's name
-     * @param proof that its maker belongs to the session
-     */
-    record Parties(ProcessIdentity initiator, ProcessIdentity acceptor, long channelHash, long proof) {}
-
     private PairHeaderFlyweight() {}
 
-    static void write(MemorySegment memory, Parties parties, PairSizes sizes, long tableDigest, int slot) {
+    static void write(MemorySegment memory, PairSizes sizes) {
         Words.setPlain(memory, SEGMENT_BYTES_OFFSET, memory.byteSize());
         Words.setPlain(memory, RING_BYTES_OFFSET, sizes.ringBytes());
         Words.setPlain(memory, CELL_BYTES_OFFSET, sizes.cellBytes());
         Words.setPlain(memory, CELLS_OFFSET, sizes.cells());
-        Words.setPlain(memory, DIGEST_OFFSET, tableDigest);
-        writeIdentity(memory, INITIATOR_OFFSET, parties.initiator());
-        writeIdentity(memory, ACCEPTOR_OFFSET, parties.acceptor());
-        Words.setPlain(memory, CHANNEL_OFFSET, parties.channelHash());
-        Words.setPlain(memory, PROOF_OFFSET, parties.proof());
-        Words.setPlain(memory, INITIATOR_SLOT_OFFSET, slot);
         Words.setVolatile(memory, MAGIC_OFFSET, MAGIC);
-    }
-
-    private static void writeIdentity(MemorySegment memory, long offset, ProcessIdentity identity) {
-        Words.setPlain(memory, offset, identity.id());
-        Words.setPlain(memory, offset + Long.BYTES, identity.incarnation());
-    }
-
-    private static ProcessIdentity identity(MemorySegment memory, long offset) {
-        return new ProcessIdentity(Words.plain(memory, offset), (int) Words.plain(memory, offset + Long.BYTES));
     }
 
     static boolean isOfThisVersion(MemorySegment memory) {
         return Words.acquire(memory, MAGIC_OFFSET) == MAGIC
                 && Words.plain(memory, SEGMENT_BYTES_OFFSET) == memory.byteSize();
-    }
-
-    static Parties parties(MemorySegment memory) {
-        return new Parties(
-                identity(memory, INITIATOR_OFFSET),
-                identity(memory, ACCEPTOR_OFFSET),
-                Words.plain(memory, CHANNEL_OFFSET),
-                Words.plain(memory, PROOF_OFFSET));
     }
 
     static PairSizes sizes(MemorySegment memory) {
@@ -105,30 +64,40 @@ final class PairHeaderFlyweight {
         return value == (int) value ? (int) value : -1;
     }
 
-    static long tableDigest(MemorySegment memory) {
-        return Words.plain(memory, DIGEST_OFFSET);
+    /** Where a side wants to hear of the connection in its inbox; before its last frame. */
+    static void setSlot(MemorySegment memory, int side, int slot) {
+        Words.setPlain(memory, SLOT_OFFSET + side * Long.BYTES, slot);
     }
 
-    static int initiatorSlot(MemorySegment memory) {
-        return bounded(memory, INITIATOR_SLOT_OFFSET);
+    static int slot(MemorySegment memory, int side) {
+        return bounded(memory, SLOT_OFFSET + side * Long.BYTES);
     }
 
-    static int acceptorSlot(MemorySegment memory) {
-        return bounded(memory, ACCEPTOR_SLOT_OFFSET);
+    /** Puts a side's frame of that number, not 0, in the place of the one before. */
+    static void putFrame(MemorySegment memory, int side, long number, byte[] frame) {
+        long box = BOXES[side];
+        MemorySegment.copy(frame, 0, room(memory, side), ValueLayout.JAVA_BYTE, 0, frame.length);
+        Words.setVolatile(memory, box, number << Integer.SIZE | frame.length);
     }
 
-    static long acceptorDigest(MemorySegment memory) {
-        return Words.plain(memory, ACCEPTOR_DIGEST_OFFSET);
+    private static MemorySegment room(MemorySegment memory, int side) {
+        long begin = BOXES[side] + Long.BYTES;
+        return memory.asSlice(begin, BOX_ENDS[side] - begin);
     }
 
-    static void answer(MemorySegment memory, long answer, int slot, long tableDigest) {
-        Words.setPlain(memory, ACCEPTOR_SLOT_OFFSET, slot);
-        Words.setPlain(memory, ACCEPTOR_DIGEST_OFFSET, tableDigest);
-        Words.setVolatile(memory, ANSWER_OFFSET, answer);
+    /** What stands for a side's last frame, 0 if there is none. */
+    static long frameWord(MemorySegment memory, int side) {
+        return Words.acquire(memory, BOXES[side]);
     }
 
-    static long answer(MemorySegment memory) {
-        return Words.acquire(memory, ANSWER_OFFSET);
+    /** The frame that the word stands for; empty if there is no room for such. */
+    static ByteBuffer frame(MemorySegment memory, int side, long word) {
+        MemorySegment room = room(memory, side);
+        int length = (int) word;
+        if (length < 0 || length > room.byteSize()) {
+            return ByteBuffer.allocate(0);
+        }
+        return ByteBuffer.wrap(room.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE));
     }
 
     static void writeLender(MemorySegment memory, long lender, long pid, long markAddress, long mark) {

@@ -10,10 +10,10 @@ import java.util.List;
  * at both ends.
  *
  * <pre>
- *   0      header (PairHeader)
+ *   0      header (PairHeader), with the initiator's box for frames
  *   1024   words that the initiator writes: state, watch, room wanted, how its memory is recognised (pid, address of a mark,
  *          the mark), whether it can read the other's; a line each
- *   2048   the acceptor's
+ *   2048   the acceptor's, and its box for frames
  *   4096   for each agreed module, in order: its ring or the control lines of its cells, initiator to acceptor, then
  *          acceptor to initiator
  *   ...    from the next page on: the cells themselves, in the same order

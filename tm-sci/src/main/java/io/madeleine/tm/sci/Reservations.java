@@ -13,32 +13,32 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: guarded by the adapter's lock.
  */
 final class Reservations {
-    private final Map<Key, Handshake> taken = new HashMap<>();
+    private final Map<Key, SciCall> taken = new HashMap<>();
     private @Nullable Runnable scarcity;
     private boolean refused;
     private boolean saidScarce;
 
     private record Key(SciChannel channel, ProcessIdentity peer) {}
 
-    void put(Handshake handshake) {
-        taken.put(new Key(handshake.channel, handshake.request.peer()), handshake);
+    void put(SciCall call) {
+        taken.put(new Key(call.channel, call.request.peer()), call);
     }
 
     /** The one to that peer, if there is one. */
     @Nullable
-    Handshake take(SciChannel channel, ProcessIdentity peer) {
+    SciCall take(SciChannel channel, ProcessIdentity peer) {
         return taken.remove(new Key(channel, peer));
     }
 
     /** Takes out those of a channel. */
-    List<Handshake> takeAll(SciChannel channel) {
-        List<Handshake> all = new ArrayList<>();
-        taken.values().removeIf(handshake -> handshake.channel == channel && all.add(handshake));
+    List<SciCall> takeAll(SciChannel channel) {
+        List<SciCall> all = new ArrayList<>();
+        taken.values().removeIf(call -> call.channel == channel && all.add(call));
         return all;
     }
 
     boolean uses(SciPeer peer) {
-        return taken.values().stream().anyMatch(handshake -> handshake.peer == peer);
+        return taken.values().stream().anyMatch(call -> call.peer == peer);
     }
 
     /** Notes that there was no room for one: that will be said, so that smaller ones need no word. */

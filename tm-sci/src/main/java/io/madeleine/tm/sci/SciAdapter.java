@@ -2,6 +2,8 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.MemorySource;
@@ -18,7 +20,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -31,6 +35,10 @@ import java.util.function.Predicate;
  * freed by the thread that polls, since it looks into them without their locks.
  */
 final class SciAdapter implements Adapter, SciProgress.ControlWork {
+    /** Of lines that only peers in this directory open: a request's own deadline is the limit, also where a peer is stopped. */
+    private static final HandshakeLimits LIMITS =
+            new HandshakeLimits(Long.MAX_VALUE / 4, InboxLayout.SLOTS, Long.MAX_VALUE / 4, "");
+
     private static final List<String> MODULES = List.of(SciShortLink.ID, SciCellLink.REGULAR, SciCellLink.DMA);
 
     private final String name;
@@ -47,7 +55,12 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final List<SciChannel> channels = new CopyOnWriteArrayList<>();
-    private final List<Handshake> handshakes = new ArrayList<>();
+    private final ConnectionManager connections;
+
+    /** Who is to be told of connections, once the lock is free. */
+    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+
+    private final List<SciCall> calls = new ArrayList<>();
     private final List<SciConnection> graves = new ArrayList<>();
     private final BitSet slots = new BitSet();
     private volatile boolean pending;
@@ -61,6 +74,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.config = config;
         this.context = context;
         this.directory = directory;
+        this.connections = new ConnectionManager(SciPmm.NAME, context, LIMITS, news::add);
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
         this.blocks = new SharedBlocks(directory, context.memory(), SingleCopy.sharesFromBytes(config));
@@ -127,7 +141,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     @Override
     public ProtocolChannel openChannel(String channelName) {
-        SciChannel channel = new SciChannel(this, channelName, Digests.hash(channelName), proof);
+        SciChannel channel = new SciChannel(this, channelName, Digests.hash(channelName));
         channels.add(channel);
         return channel;
     }
@@ -159,6 +173,10 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         return singleCopy;
     }
 
+    ConnectionManager connections() {
+        return connections;
+    }
+
     SciPeers peers() {
         return peers;
     }
@@ -172,12 +190,12 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     CompletableFuture<ProtocolConnection> connect(SciChannel channel, ConnectionRequest request) {
         lock.lock();
         try {
-            Handshake reserved = reservations.take(channel, request.peer());
-            Handshake handshake = reserved == null ? begin(channel, request) : reserved;
+            SciCall reserved = reservations.take(channel, request.peer());
+            SciCall call = reserved == null ? prepare(channel, request) : reserved;
             reservations.sayIfScarce();
-            handshakes.add(handshake);
+            calls.add(call);
             pending = true;
-            return handshake.future();
+            return call.begin(connections);
         } catch (MadeleineException e) {
             return CompletableFuture.failedFuture(e);
         } finally {
@@ -189,7 +207,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     Optional<String> reserve(SciChannel channel, ConnectionRequest request) {
         lock.lock();
         try {
-            reservations.put(begin(channel, request));
+            reservations.put(prepare(channel, request));
             return Optional.empty();
         } catch (NoRoomException e) {
             reservations.setRefused();
@@ -201,7 +219,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         }
     }
 
-    private Handshake begin(SciChannel channel, ConnectionRequest request) {
+    private SciCall prepare(SciChannel channel, ConnectionRequest request) {
         if (closed) {
             throw new SessionException("the adapter " + name + " of sci is closed");
         }
@@ -212,11 +230,9 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             throw new NoRoomException("sci serves at most " + (InboxLayout.SLOTS - 1)
                     + " connections of a process, and all are in use; use fewer channels, or tcp for some");
         }
-        Handshake handshake = request.initiator()
-                ? new Offer(this, channel, request, peer, slot)
-                : new Acceptance(this, channel, request, peer, slot);
+        SciCall call = new SciCall(this, channel, connections.prepare(channel.name(), request), peer, slot);
         slots.set(slot);
-        return handshake;
+        return call;
     }
 
     private static void checkModules(List<TransmissionCapabilities> modules) {
@@ -250,11 +266,12 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                         SciConfig.ROOT));
     }
 
-    /** A handshake has succeeded. */
-    SciConnection connected(Handshake handshake, PairSegment segment) {
-        SciConnection connection = new SciConnection(segment, handshake, progress, this::bury);
-        handshake.peer.connections().add(connection);
-        handshake.channel.add(connection);
+    /** Both sides want a connection. */
+    SciConnection connected(SciCall call, PairSegment segment) {
+        SciConnection connection = new SciConnection(
+                segment, call.channel, call.peer, call.request.modules(), singleCopy, progress, this::bury);
+        call.peer.connections().add(connection);
+        call.channel.add(connection);
         progress.put(connection);
         return connection;
     }
@@ -263,34 +280,33 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         channels.remove(channel);
         lock.lock();
         try {
-            for (Handshake reserved : reservations.takeAll(channel)) {
-                reserved.cancel("its channel was closed");
+            for (SciCall reserved : reservations.takeAll(channel)) {
+                reserved.undo("");
                 slots.clear(reserved.slot);
             }
         } finally {
             lock.unlock();
         }
-        endHandshakes(handshake -> {
-            if (handshake.channel == channel) {
-                handshake.cancel("its channel was closed");
-                return true;
+        endCalls(call -> {
+            if (call.channel == channel) {
+                call.cancel("its channel was closed");
             }
-            return false;
+            return call.isOver();
         });
     }
 
-    /** Takes out the handshakes that the condition ends, and tells who asked for them. */
-    private int endHandshakes(Predicate<Handshake> ends) {
-        List<Handshake> ended = new ArrayList<>();
-        boolean failed = false;
+    /** Takes out the calls that are over, and tells who asked for them. */
+    private int endCalls(Predicate<SciCall> isOver) {
+        int ended = 0;
         lock.lock();
         try {
-            for (Handshake handshake : List.copyOf(handshakes)) {
-                if (ends.test(handshake)) {
-                    handshakes.remove(handshake);
-                    ended.add(handshake);
-                    if (handshake.hasFailed()) {
-                        slots.clear(handshake.slot);
+            boolean failed = false;
+            for (SciCall call : List.copyOf(calls)) {
+                if (isOver.test(call)) {
+                    calls.remove(call);
+                    ended++;
+                    if (!call.isMade()) {
+                        slots.clear(call.slot);
                         failed = true;
                     }
                 }
@@ -298,12 +314,14 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             if (failed) {
                 forgetGone();
             }
-            pending = !handshakes.isEmpty() || !graves.isEmpty() || peerGone;
+            pending = !calls.isEmpty() || !graves.isEmpty() || peerGone;
         } finally {
             lock.unlock();
         }
-        ended.forEach(Handshake::complete);
-        return ended.size();
+        for (Runnable next = news.poll(); next != null; next = news.poll()) {
+            next.run();
+        }
+        return ended;
     }
 
     /** A process has ended: it is forgotten once nothing is left to it, which may be so already. */
@@ -318,8 +336,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     }
 
     private void forgetGone() {
-        peers.forgetGone(
-                peer -> reservations.uses(peer) || handshakes.stream().anyMatch(handshake -> handshake.peer == peer));
+        peers.forgetGone(peer -> reservations.uses(peer) || calls.stream().anyMatch(call -> call.peer == peer));
     }
 
     // ---- what the progress source drives beside the connections
@@ -341,16 +358,17 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                 peerGone = false;
                 forgetGone();
             }
+            boolean _ = connections.poll(System.nanoTime());
         } finally {
             lock.unlock();
         }
-        return endHandshakes(handshake -> handshake.step(nowNs, urgent));
+        return endCalls(call -> call.step(nowNs, urgent));
     }
 
     @Override
     public boolean giveUpCutMemory() {
         boolean cut = peers.lookAtInboxes();
-        return endHandshakes(handshake -> handshake.isCutOff()) > 0 || cut;
+        return endCalls(call -> call.cancelIfCut() | call.isOver()) > 0 || cut;
     }
 
     private void bury(SciConnection connection) {
@@ -377,6 +395,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                 return;
             }
             closed = true;
+            connections.close();
         } finally {
             lock.unlock();
         }

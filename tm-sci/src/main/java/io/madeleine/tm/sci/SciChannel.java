@@ -1,7 +1,6 @@
 package io.madeleine.tm.sci;
 
 import io.madeleine.pmm.spi.ConnectionRequest;
-import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.util.List;
@@ -18,14 +17,12 @@ final class SciChannel implements ProtocolChannel {
     private final SciAdapter adapter;
     private final String name;
     private final long hash;
-    private final long proof;
     private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
 
-    SciChannel(SciAdapter adapter, String name, long hash, long proof) {
+    SciChannel(SciAdapter adapter, String name, long hash) {
         this.adapter = adapter;
         this.name = name;
         this.hash = hash;
-        this.proof = proof;
     }
 
     String name() {
@@ -35,10 +32,6 @@ final class SciChannel implements ProtocolChannel {
     /** What the channel is called in file names. */
     long hash() {
         return hash;
-    }
-
-    PairHeaderFlyweight.Parties parties(ProcessIdentity initiator, ProcessIdentity acceptor) {
-        return new PairHeaderFlyweight.Parties(initiator, acceptor, hash, proof);
     }
 
     void add(SciConnection connection) {

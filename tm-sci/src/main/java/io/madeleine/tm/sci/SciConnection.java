@@ -70,11 +70,18 @@ final class SciConnection implements ProtocolConnection {
     private long announcedNs = System.nanoTime();
     private boolean wasAnnounced;
 
-    SciConnection(PairSegment segment, Handshake handshake, SciProgress progress, Consumer<SciConnection> bury) {
+    SciConnection(
+            PairSegment segment,
+            SciChannel channel,
+            SciPeer peer,
+            List<TransmissionCapabilities> modules,
+            SingleCopy singleCopy,
+            SciProgress progress,
+            Consumer<SciConnection> bury) {
         this.segment = segment;
         this.memory = segment.memory();
-        this.peer = handshake.peer;
-        this.channel = handshake.channel;
+        this.peer = peer;
+        this.channel = channel;
         this.progress = progress;
         this.bury = bury;
         int own = segment.side();
@@ -86,7 +93,6 @@ final class SciConnection implements ProtocolConnection {
         this.ownSlot = segment.ownSlot();
         this.peerSlot = segment.peerSlot();
         PairLayout layout = segment.layout();
-        List<TransmissionCapabilities> modules = handshake.request.modules();
         links = new SciLink[modules.size()];
         for (int i = 0; i < links.length; i++) {
             TransmissionCapabilities module = modules.get(i);
@@ -94,7 +100,7 @@ final class SciConnection implements ProtocolConnection {
                 case STATIC -> new SciShortLink(this, i, module, layout.rings().get(i));
                 case DYNAMIC ->
                     module.id().equals(SciCellLink.DMA)
-                            ? SciCellLink.dma(this, i, module, layout.cells().get(i), handshake.adapter.singleCopy())
+                            ? SciCellLink.dma(this, i, module, layout.cells().get(i), singleCopy)
                             : SciCellLink.regular(
                                     this, i, module, layout.cells().get(i));
             };

@@ -123,7 +123,7 @@ class DeathsIT {
     private void outlive(Step step) throws Exception {
         boolean initiator = switch (step) {
             case BEFORE_ITS_OFFER_HAS_A_NAME, AFTER_ITS_OFFER -> true;
-            case BEFORE_IT_ANSWERS -> false;
+            case BEFORE_IT_ANSWERS, AFTER_ITS_CHALLENGE -> false;
             default -> random.nextBoolean();
         };
         long id = random.nextBoolean() ? 1 : 3000; // who has the lower one dials

@@ -46,6 +46,7 @@ final class Mortal {
         BEFORE_ITS_OFFER_HAS_A_NAME,
         AFTER_ITS_OFFER,
         BEFORE_IT_ANSWERS,
+        AFTER_ITS_CHALLENGE,
         AFTER_CONNECTING,
         // sending
         BEFORE_IT_PUBLISHES,
@@ -203,6 +204,18 @@ final class Mortal {
                 }
                 SegmentFile.open(file, 4096, 1 << 20, Arena.global());
                 Files.delete(file);
+            }
+            case AFTER_ITS_CHALLENGE -> {
+                ProtocolChannel channel = adapter.openChannel(CHANNEL);
+                CompletableFuture<ProtocolConnection> _ = channel.connect(request);
+                Path file = own.pairFile(peer, own.stem(), hash, SessionDirectory.PAIR);
+                while (!Files.exists(file)) {
+                    Thread.onSpinWait();
+                }
+                while (Files.exists(file)) {
+                    reactor.poll();
+                    adapter.progress().poll(System.nanoTime());
+                }
             }
             default -> {}
         }

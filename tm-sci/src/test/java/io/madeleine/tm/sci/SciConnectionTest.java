@@ -14,6 +14,8 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -21,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -129,8 +132,11 @@ class SciConnectionTest {
             String message = assertThrows(CompletionException.class, end::join)
                     .getCause()
                     .getMessage();
-            assertTrue(message.contains("the selection tables of the two sides differ"), message);
-            assertTrue(message.contains("madeleine.tm.sci.short.max-block"), message);
+            assertTrue(
+                    message.contains(
+                            "the selection tables differ (digest 1 at the initiator 1.0, 2 at the acceptor 2.0)"),
+                    message);
+            assertTrue(message.contains("madeleine.tm.sci"), message);
         }
     }
 
@@ -149,6 +155,109 @@ class SciConnectionTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldRefuseAtBothEndsWhoCannotProveTheSecret(boolean strangerCalls) {
+        byte[] secret = Side.SECRET.clone();
+        try (Side stranger = Side.withSecret(directory, 3, secret)) {
+            secret[0]++; // after the bells, which know less: the handshake has to find it
+            var theirs = stranger.connect("main", b, strangerCalls);
+            var ours = b.connect("main", stranger, !strangerCalls);
+            Side.settle(stranger, theirs, b, ours);
+            for (var end : List.of(theirs, ours)) {
+                String message = reason(end);
+                assertTrue(message.contains("do not have the same session secret"), message);
+                assertTrue(message.contains("madeleine.session.secret"), message);
+            }
+        }
+    }
+
+    private static String reason(CompletableFuture<?> refused) {
+        return assertThrows(CompletionException.class, refused::join).getCause().getMessage();
+    }
+
+    private Path offer() throws IOException {
+        try (var files = Files.list(directory.resolve("madeleine-" + Side.SESSION))) {
+            return files.filter(file -> file.toString().endsWith(SessionDirectory.PAIR))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private void acceptOffer() throws IOException {
+        Path offer = offer();
+        while (Files.exists(offer)) {
+            b.round();
+        }
+    }
+
+    @Test
+    void shouldRefuseTheOfferOfAnotherVersionAtBothEnds() throws Exception {
+        var left = a.connect("main", b, true);
+        try (Arena arena = Arena.ofConfined()) {
+            Words.setVolatile(SegmentFile.open(offer(), 4096, 1 << 30, arena), 0, PairHeaderFlyweight.MAGIC + 1);
+        }
+        var right = b.connect("main", a, false);
+        Side.settle(a, left, b, right);
+        assertTrue(reason(left).contains("another version of the wire protocol"), reason(left));
+        assertTrue(reason(right).contains("not written by this version of Madeleine"), reason(right));
+    }
+
+    @Test
+    void shouldWaitForTheNextOfferWhenOneIsTakenBackInTheMidstOfTheHandshake() throws Exception {
+        var left = a.connect("main", b, true);
+        var right = b.connect("main", a, false);
+        acceptOffer();
+        a.channels.removeFirst().close();
+        assertTrue(left.isCompletedExceptionally());
+        var again = a.connect("main", b, true);
+        Side.settle(a, again, b, right);
+        assertEquals(a.identity, right.join().peer());
+        assertEquals(b.identity, again.join().peer());
+    }
+
+    @Test
+    void shouldTellTheInitiatorAtOnceThatTheAcceptorHasGivenUp() throws Exception {
+        var left = a.connect("main", b, true);
+        var right = b.connect("main", a, false);
+        acceptOffer();
+        b.channels.getFirst().close();
+        assertTrue(right.isCompletedExceptionally());
+        Side.settle(a, left, b, right);
+        assertTrue(reason(left).contains("the peer has given it up"), reason(left));
+    }
+
+    @Test
+    void shouldEndAHandshakeAtItsDeadlineThoughThePeerHasBegunIt() throws Exception {
+        var channel = a.adapter.openChannel("main");
+        a.channels.add(channel);
+        var left = channel.connect(new ConnectionRequest(
+                b.identity,
+                b.adapter.address(),
+                true,
+                a.pmm.transmissionModules(),
+                Side.DIGEST,
+                System.nanoTime() + 50_000_000));
+        var right = b.connect("main", a, false);
+        acceptOffer();
+        while (!left.isDone()) {
+            a.adapter.progress().poll(System.nanoTime()); // b does not go on
+        }
+        assertTrue(reason(left).contains("the deadline has come"), reason(left));
+        assertFalse(right.isDone());
+    }
+
+    @Test
+    void shouldGiveBackWhatWasReservedWhenItsChannelCloses() throws Exception {
+        var channel = a.adapter.openChannel("main");
+        assertTrue(channel.reserve(a.request(2, b.adapter.address(), true)).isEmpty());
+        Path reserved = offer();
+        channel.close();
+        assertFalse(Files.exists(reserved));
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        assertEquals(1, ((SciConnection) pair.left()).slot(), "the slot is free again");
+    }
+
     @Test
     void shouldNameBothSidesWhenThePeerDoesNotComeInTime() {
         for (boolean initiator : new boolean[] {true, false}) {
@@ -165,7 +274,7 @@ class SciConnectionTest {
                     .getCause()
                     .getMessage();
             assertTrue(message.contains("process 1.0") && message.contains("process 2.0"), message);
-            assertTrue(message.contains("the time for that is over"), message);
+            assertTrue(message.contains("deadline"), message);
         }
     }
 

@@ -1,0 +1,246 @@
+package io.madeleine.tm.sci;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.HandshakeFrames;
+import io.madeleine.pmm.handshake.HandshakeLine;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pair segment while its two ends agree: each writes its frames into a box in the header, one over the other, since nobody sends
+ * before it has had its answer. Then it is a connection.
+ *
+ * <p>Threading: guarded by the adapter's lock.
+ */
+final class SciLine implements HandshakeLine {
+    private static final long MIN_BYTES = 4096;
+    private static final long MAX_BYTES = 1L << 40;
+
+    private final SciCall call;
+    private final int side;
+    private final Arena arena;
+    private final MemorySegment memory;
+    private @Nullable Handshake handshake;
+    private long lastRead;
+    private long sentFrames;
+    private boolean connection;
+
+    private SciLine(SciCall call, int side, Arena arena, MemorySegment memory) {
+        this.call = call;
+        this.side = side;
+        this.arena = arena;
+        this.memory = memory;
+    }
+
+    /**
+     * Makes a segment under a name that nobody looks for, fills in its header, and gives it its name in one step. Where little memory
+     * is left it is smaller than configured: the sizes stand in its header.
+     *
+     * @throws NoRoomException if there is no room
+     */
+    static SciLine offer(SciCall call, Path file) {
+        if (Files.exists(file)) {
+            throw new SessionException(call.describe("one is being made already"));
+        }
+        SciAdapter adapter = call.adapter;
+        List<TransmissionCapabilities> modules = call.request.modules();
+        PairSizes configured = PairSizes.chosen(adapter.config(), modules);
+        PairSizes fitting = configured.within(modules, adapter.directory().bytesToSpare());
+        if (!fitting.equals(configured)) {
+            adapter.noteThatMemoryIsScarce(configured, fitting);
+        }
+        long bytes = PairLayout.of(modules, fitting).totalBytes();
+        Path unnamed =
+                file.resolveSibling(file.getFileName().toString().replace(SessionDirectory.PAIR, SessionDirectory.NEW));
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment memory = SegmentFile.create(unnamed, bytes, arena);
+            adapter.singleCopy().publish(memory, PairLayout.INITIATOR);
+            PairHeaderFlyweight.setSlot(memory, PairLayout.INITIATOR, call.slot);
+            PairHeaderFlyweight.write(memory, fitting);
+            Files.move(unnamed, file, StandardCopyOption.ATOMIC_MOVE);
+            return new SciLine(call, PairLayout.INITIATOR, arena, memory);
+        } catch (IOException e) {
+            arena.close();
+            delete(unnamed);
+            throw noRoom(call, bytes, fitting, e);
+        }
+    }
+
+    private static NoRoomException noRoom(SciCall call, long bytes, PairSizes sizes, IOException cause) {
+        SessionDirectory directory = call.adapter.directory();
+        String what = "cannot reserve " + bytes + " bytes of shared memory (" + sizes + ", both ways) in "
+                + directory.path() + ": " + cause.getMessage() + "; " + directory.room(cause, bytes)
+                + "; make room, give another place with " + SciConfig.ROOT
+                + ".directory, or smaller sizes with " + SciConfig.ROOT + ".short.ring, .regular.cell and"
+                + " .regular.cells, as conf/many-processes.conf does";
+        return new NoRoomException(call.describe(what), cause);
+    }
+
+    /**
+     * Maps what a peer offers, and removes its name, which nobody needs any more.
+     *
+     * @throws IOException if that is not possible
+     * @throws SessionException if another version has made it
+     */
+    static SciLine map(SciCall call, Path file) throws IOException {
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment memory = SegmentFile.open(file, MIN_BYTES, MAX_BYTES, arena);
+            Files.delete(file);
+            SciLine mapped = new SciLine(call, PairLayout.ACCEPTOR, arena, memory);
+            if (!PairHeaderFlyweight.isOfThisVersion(memory)) {
+                mapped.send(HandshakeFrames.reject(HandshakeFrames.OTHER_VERSION));
+                throw new SessionException("it was not written by this version of Madeleine; all processes of a session"
+                        + " have to use the same");
+            }
+            return mapped;
+        } catch (IOException | SessionException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    static void delete(Path leftover) {
+        try {
+            Files.deleteIfExists(leftover);
+        } catch (IOException _) {
+            // it goes with the directory
+        }
+    }
+
+    void start(Handshake begun) {
+        handshake = begun;
+        begun.start();
+    }
+
+    /** Brings the handshake what has come. */
+    void feed(long nowNs) {
+        Handshake fed = handshake;
+        if (fed == null || fed.isOver()) {
+            return;
+        }
+        long state =
+                Words.acquire(memory, PairLayout.state(other())); // before the frames: what came before its end counts
+        ByteBuffer frame = takeFrame();
+        if (frame != null) {
+            fed.receive(frame, nowNs);
+        } else if (state != 0) {
+            fed.fail("the peer has given it up", side == PairLayout.INITIATOR);
+        }
+    }
+
+    private @Nullable ByteBuffer takeFrame() {
+        long word = PairHeaderFlyweight.frameWord(memory, other());
+        if (word == lastRead) {
+            return null;
+        }
+        lastRead = word;
+        return PairHeaderFlyweight.frame(memory, other(), word);
+    }
+
+    private int other() {
+        return PairLayout.INITIATOR + PairLayout.ACCEPTOR - side;
+    }
+
+    @Override
+    public String remote() {
+        return "process " + call.request.peer();
+    }
+
+    @Override
+    public void send(byte[] frame) {
+        PairHeaderFlyweight.putFrame(memory, side, ++sentFrames, frame);
+        VarHandle.fullFence();
+        call.peer.announce(InboxLayout.CONTROL_SLOT);
+    }
+
+    private void sendLast(byte[] frame) {
+        if (frame.length > 0) {
+            send(frame);
+        }
+    }
+
+    @Override
+    public void established(PendingConnection granted, byte[] lastFrame) {
+        ConnectionRequest request = call.request;
+        PairSizes sizes = PairHeaderFlyweight.sizes(memory);
+        int peerSlot = PairHeaderFlyweight.slot(memory, other());
+        if (granted != call.wanted
+                || !sizes.isValid(request.modules())
+                || PairLayout.of(request.modules(), sizes).totalBytes() != memory.byteSize()
+                || peerSlot <= InboxLayout.CONTROL_SLOT
+                || peerSlot >= InboxLayout.SLOTS) {
+            refuse("what was offered is for another connection or has impossible sizes: " + sizes + " in "
+                    + memory.byteSize() + " bytes, slot " + peerSlot);
+            return;
+        }
+        PairLayout layout = PairLayout.of(request.modules(), sizes);
+        if (side == PairLayout.ACCEPTOR) {
+            call.adapter.singleCopy().publish(memory, side);
+            PairHeaderFlyweight.setSlot(memory, side, call.slot);
+        }
+        connection = true;
+        SciConnection made =
+                call.adapter.connected(call, new PairSegment(arena, memory, layout, side, call.slot, peerSlot));
+        sendLast(lastFrame);
+        granted.complete(made);
+    }
+
+    /** What both agree on cannot be made of this segment; who is granted another's connection waits for that again. */
+    private void refuse(String reason) {
+        send(HandshakeFrames.reject(HandshakeFrames.MALFORMED));
+        call.cancel(reason);
+        Handshake begun = handshake;
+        if (begun != null) {
+            begun.fail(reason, true);
+        }
+    }
+
+    @Override
+    public void failed(byte[] lastFrame, String reason, boolean decided) {
+        if (isWhole()) {
+            sendLast(lastFrame);
+        }
+        call.lineFailed(reason, decided);
+    }
+
+    /** Whether all of its memory is still there. */
+    boolean isWhole() {
+        return CutMemory.isWhole(memory);
+    }
+
+    /** Whether the peer has said anything, and so mapped it. */
+    boolean isMapped() {
+        return lastRead != 0;
+    }
+
+    /** Whether it is a connection by now. */
+    boolean isConnection() {
+        return connection;
+    }
+
+    /** Gives it up, and its memory. */
+    void close(String reason) {
+        if (isWhole()) {
+            Words.setVolatile(memory, PairLayout.state(side), SciConnection.CLOSED);
+        }
+        arena.close();
+        Handshake begun = handshake;
+        if (begun != null && !begun.isOver()) {
+            begun.fail(reason, true);
+        }
+    }
+}
