@@ -64,7 +64,14 @@ class SamplesIT {
         } finally {
             process.destroy();
         }
-        return new Run(process.exitValue(), Files.readAllLines(out), Files.readAllLines(err));
+        return new Run(process.exitValue(), Files.readAllLines(out), withoutNotes(Files.readAllLines(err)));
+    }
+
+    /** Each JVM notes that it takes options from the environment, as those of this test do. */
+    private static List<String> withoutNotes(List<String> lines) {
+        return lines.stream()
+                .filter(line -> !line.contains("NOTE: Picked up JDK_JAVA_OPTIONS: "))
+                .toList();
     }
 
     /** The lines of the example in a sample's Javadoc: the command, then the output. */
