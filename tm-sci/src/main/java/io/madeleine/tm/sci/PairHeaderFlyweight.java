@@ -27,6 +27,7 @@ final class PairHeaderFlyweight {
     private static final long CELL_BYTES_OFFSET = 24;
     private static final long CELLS_OFFSET = 32;
     private static final long SLOT_OFFSET = 40;
+    private static final long SLOT_BYTES = Long.BYTES;
 
     /** Where boxes begin and end, by side. */
     private static final long[] BOXES = {128, 2688};
@@ -66,11 +67,11 @@ final class PairHeaderFlyweight {
 
     /** Where a side wants to hear of the connection in its inbox; before its last frame. */
     static void setSlot(MemorySegment memory, int side, int slot) {
-        Words.setPlain(memory, SLOT_OFFSET + side * Long.BYTES, slot);
+        Words.setPlain(memory, SLOT_OFFSET + side * SLOT_BYTES, slot);
     }
 
     static int slot(MemorySegment memory, int side) {
-        return bounded(memory, SLOT_OFFSET + side * Long.BYTES);
+        return bounded(memory, SLOT_OFFSET + side * SLOT_BYTES);
     }
 
     /** Puts a side's frame of that number, not 0, in the place of the one before. */
