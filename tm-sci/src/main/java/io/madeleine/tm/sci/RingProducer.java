@@ -35,7 +35,7 @@ final class RingProducer {
         this.layout = layout;
         this.ringBytes = layout.ringBytes();
         this.dataOffset = layout.dataOffset();
-        this.lapMask = ringBytes - 1;
+        this.lapMask = ringBytes - 1L;
     }
 
     /** The offset of the payload of the next record, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
