@@ -35,6 +35,9 @@ final class Pair implements AutoCloseable {
     /** Whose peer does not close waits for less than usual when it closes: many tests close one end first. */
     static final String BRIEF_LINGER = "madeleine.tm.tcp.close-linger = 300ms";
 
+    /** Where nobody needs what its peer has sent last: who closes first waits in vain for the end of one that stays. */
+    static final String HARDLY_ANY_LINGER = "madeleine.tm.tcp.close-linger = 30ms";
+
     final Side left;
     final Side right;
 

@@ -9,6 +9,6 @@ class TcpContractTest extends AbstractProtocolModuleContractTest {
     @Override
     protected ProtocolModule newDriver(Path directory) {
         Pair.assumeIo();
-        return new TcpPmm(TcpConfig.from(Pair.config(Pair.BRIEF_LINGER)));
+        return new TcpPmm(TcpConfig.from(Pair.config(Pair.HARDLY_ANY_LINGER)));
     }
 }

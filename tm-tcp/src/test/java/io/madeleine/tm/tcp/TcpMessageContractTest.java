@@ -8,6 +8,6 @@ import java.util.stream.Stream;
 class TcpMessageContractTest extends AbstractMessageContractTest {
     static Stream<MessageSetup> setups() {
         Pair.assumeIo();
-        return MessageSetup.of("tcp", () -> _ -> new TcpPmm(TcpConfig.from(Pair.config(Pair.BRIEF_LINGER))));
+        return MessageSetup.of("tcp", () -> _ -> new TcpPmm(TcpConfig.from(Pair.config(Pair.HARDLY_ANY_LINGER))));
     }
 }
