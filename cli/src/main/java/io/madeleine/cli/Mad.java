@@ -63,11 +63,15 @@ public final class Mad implements Runnable {
 
     /** Ends the JVM with the command's exit code. */
     public static void main(String[] arguments) {
-        System.exit(run(
-                new PrintWriter(System.out, true, System.out.charset()),
-                new PrintWriter(System.err, true, System.err.charset()),
-                Ansi.AUTO,
-                arguments));
+        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        int code = run(out, new PrintWriter(System.err, true, System.err.charset()), Ansi.AUTO, arguments);
+        out.flush();
+        if (code == 0 && System.out.checkError()) {
+            System.err.println(
+                    "mad: not all of the output could be written: there is no room for it, or nobody reads it");
+            code = FAILURE;
+        }
+        System.exit(code);
     }
 
     /** Runs a command to its end and answers its exit code. */

@@ -2,9 +2,11 @@ package io.madeleine.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.session.Launcher;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -116,5 +118,24 @@ class RunIT {
         Path source = Files.writeString(directory.resolve("Main.java"), SOURCE.replace("package app;", ""));
         String out = run(0, "-n", "1", "--set", "channels.bulk.network=tcp", source.toString());
         assertTrue(out.endsWith(" 0/1 [bulk, default] no native"), out);
+    }
+
+    /** On Linux, writing to this file fails as on a full disk. */
+    @Test
+    void shouldFailIfTheOutputOfACommandCannotBeWritten() throws Exception {
+        File full = new File("/dev/full");
+        assumeTrue(full.exists());
+        Process mad = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Mad.class.getName(),
+                        "secret")
+                .redirectOutput(full)
+                .start();
+        String told = new String(mad.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(1, mad.waitFor());
+        assertTrue(told.contains("not all of the output could be written"), told);
     }
 }

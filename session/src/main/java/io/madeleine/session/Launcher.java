@@ -39,8 +39,10 @@ public final class Launcher implements AutoCloseable {
     private static final long EXIT_MS = 500;
     private static final int LEFT_OPEN = 1;
     private static final int SIGNAL_BASE = 128;
+    private static final int MOST_SIGNALS = 64;
 
     private final LaunchPlan plan;
+    private final String secret;
     private final Spawner.Terminal terminal;
     private final PrintStream errors;
     private final Spawner spawner;
@@ -55,14 +57,20 @@ public final class Launcher implements AutoCloseable {
     private final long abortNs;
     private final AtomicReference<ControlMessage.End> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicBoolean unwritable = new AtomicBoolean();
 
-    private Launcher(LaunchPlan plan, SessionConfig config, Spawner.Terminal terminal) {
+    /** Held while a process is started: who ends them all sees that one, or it is not started any more. */
+    private final ReentrantLock starting = new ReentrantLock();
+
+    private boolean startsNoMore;
+
+    private Launcher(LaunchPlan plan, SessionConfig config, PrintStream out, PrintStream errors) {
         this.plan = plan;
-        this.terminal = terminal;
-        this.errors = terminal.errors();
+        this.terminal = new Spawner.Terminal(out, errors, new ReentrantLock(), this::unwritable);
+        this.errors = errors;
         this.leftovers = new Leftovers(config);
         this.abortNs = config.timeouts().abortNs();
-        String secret = config.membership().secret();
+        this.secret = config.membership().secret();
         try {
             this.server = new BootstrapServer(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -89,15 +97,20 @@ public final class Launcher implements AutoCloseable {
 
     /**
      * Runs a plan to its end with this process's output: what {@code mad run} does. Stops the processes if this one is
-     * asked to end.
+     * asked to end, also while it starts them.
      *
      * @return as {@link #await}
      */
     public static int run(LaunchPlan plan) {
-        Launcher launcher = start(plan, System.out, System.err);
+        Launcher launcher = prepare(plan, System.out, System.err);
         try {
             Thread hook = Thread.ofPlatform().name("madeleine-stop").unstarted(launcher::close);
-            Runtime.getRuntime().addShutdownHook(hook);
+            try {
+                Runtime.getRuntime().addShutdownHook(hook);
+            } catch (IllegalStateException _) {
+                return SIGNAL_BASE; // this process is ending, and that has another code
+            }
+            launcher.startAll();
             int code = launcher.await();
             try {
                 Runtime.getRuntime().removeShutdownHook(hook);
@@ -122,6 +135,17 @@ public final class Launcher implements AutoCloseable {
      * @throws SessionException if a process cannot be started; the others are stopped then
      */
     public static Launcher start(LaunchPlan plan, PrintStream out, PrintStream errors) {
+        Launcher launcher = prepare(plan, out, errors);
+        try {
+            launcher.startAll();
+        } catch (RuntimeException e) {
+            launcher.close();
+            throw e;
+        }
+        return launcher;
+    }
+
+    private static Launcher prepare(LaunchPlan plan, PrintStream out, PrintStream errors) {
         Map<String, String> given = new HashMap<>(configurationVariables(plan));
         given.put(Surroundings.LAUNCHER, "127.0.0.1:1");
         given.put(Surroundings.RANK, "0");
@@ -130,14 +154,7 @@ public final class Launcher implements AutoCloseable {
         Surroundings surroundings = new Surroundings(given, new Properties(), Surroundings.ownCommandLine());
         SessionConfig config = SessionConfig.from(ConfigSources.ofArguments(List.of(), surroundings));
         Families.check(config);
-        Launcher launcher = new Launcher(plan, config, new Spawner.Terminal(out, errors, new ReentrantLock()));
-        try {
-            launcher.startAll(config.membership().secret());
-        } catch (RuntimeException e) {
-            launcher.close();
-            throw e;
-        }
-        return launcher;
+        return new Launcher(plan, config, out, errors);
     }
 
     private static Optional<String> inheritedSecret(LaunchPlan plan) {
@@ -168,20 +185,40 @@ public final class Launcher implements AutoCloseable {
         return environment;
     }
 
-    private void startAll(String secret) {
+    /** Starts the processes, as far as nobody wants them to end already. */
+    private void startAll() {
         for (int rank = 0; rank < plan.processes(); rank++) {
-            Process process = start(rank, secret);
-            guard.started(process.pid());
-            processes.add(process);
-            String prefix = plan.conduct().prefix() ? "[" + rank + "] " : "";
-            pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal.lock(), prefix));
-            pumps.add(new OutputPump(process.getErrorStream(), errors, terminal.lock(), prefix));
-            int number = rank;
-            process.onExit().thenRun(() -> ended.add(number));
+            starting.lock();
+            try {
+                if (startsNoMore) {
+                    return;
+                }
+                add(rank, start(rank));
+            } finally {
+                starting.unlock();
+            }
         }
     }
 
-    private Process start(int rank, String secret) {
+    private void add(int rank, Process process) {
+        guard.started(process.pid());
+        processes.add(process);
+        String prefix = plan.conduct().prefix() ? "[" + rank + "] " : "";
+        pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal, prefix));
+        pumps.add(new OutputPump(process.getErrorStream(), errors, terminal, prefix));
+        process.onExit().thenRun(() -> ended.add(rank));
+    }
+
+    private void startNoMore() {
+        starting.lock();
+        try {
+            startsNoMore = true;
+        } finally {
+            starting.unlock();
+        }
+    }
+
+    private Process start(int rank) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(plan.javaArguments());
@@ -219,11 +256,12 @@ public final class Launcher implements AutoCloseable {
      *
      * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; 1 for one
      *     that exited with 0 without closing its session, or before it joined one that others opened; the code of the
-     *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}
+     *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}; 1 if what they print could not be
+     *     written
      */
     public int await() throws InterruptedException {
         int failure = 0;
-        for (int left = plan.processes(); left > 0; left--) {
+        for (int left = processes.size(); left > 0; left--) {
             int rank = ended.take();
             Process process = processes.get(rank);
             int code = process.exitValue();
@@ -243,8 +281,7 @@ public final class Launcher implements AutoCloseable {
             errors.println(
                     "mad run: " + wrong.orElseGet(() -> sentence(rank, code)) + (stop ? "; stopping the others" : ""));
             if (stop) {
-                Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
-                stopping.set(true);
+                stopBeside();
             }
         }
         spawner.awaitEnd();
@@ -255,7 +292,25 @@ public final class Launcher implements AutoCloseable {
         if (abort != null) {
             return abort.code();
         }
-        return failure == 0 && !missed.isEmpty() ? LEFT_OPEN : failure;
+        return failure == 0 && (!missed.isEmpty() || unwritable.get()) ? LEFT_OPEN : failure;
+    }
+
+    private void stopBeside() {
+        stopping.set(true);
+        Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
+    }
+
+    /** Nobody reads any more what the processes print, or there is no room for it: it would be lost without a word. */
+    private void unwritable() {
+        if (unwritable.compareAndSet(false, true)) {
+            boolean stop = plan.conduct().onFailure() == OnFailure.STOP;
+            errors.println(
+                    "mad run: what the processes print can no longer be written: there is no room for it, or nobody"
+                            + " reads it" + (stop ? "; stopping them" : ""));
+            if (stop) {
+                stopBeside();
+            }
+        }
     }
 
     /** Others wait for a rank that has ended, and are told. One with another exit code than 0 is named in any case. */
@@ -294,12 +349,15 @@ public final class Launcher implements AutoCloseable {
     }
 
     static String describe(int code) {
-        return code > SIGNAL_BASE ? "by signal " + (code - SIGNAL_BASE) : "with exit code " + code;
+        return code > SIGNAL_BASE && code <= SIGNAL_BASE + MOST_SIGNALS
+                ? "by signal " + (code - SIGNAL_BASE)
+                : "with exit code " + code;
     }
 
     /** Asks all processes to end, kills those that do not in time, and waits for that. Idempotent. */
     public void stop() {
         stopping.set(true);
+        startNoMore();
         processes.forEach(Process::destroy);
         spawner.requestEnd();
         stopRanks();
@@ -340,6 +398,7 @@ public final class Launcher implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
+        startNoMore();
         if (processes.stream().anyMatch(Process::isAlive)) {
             leftovers.expect();
             stop();

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Passes a process's output on, whole lines at a time, so that lines of different processes never mix.
@@ -18,13 +17,13 @@ final class OutputPump {
 
     private final InputStream from;
     private final PrintStream to;
-    private final ReentrantLock terminal;
+    private final Spawner.Terminal terminal;
     private final byte[] prefix;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream();
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private final Thread thread;
 
-    OutputPump(InputStream from, PrintStream to, ReentrantLock terminal, String prefix) {
+    OutputPump(InputStream from, PrintStream to, Spawner.Terminal terminal, String prefix) {
         this.from = from;
         this.to = to;
         this.terminal = terminal;
@@ -50,7 +49,10 @@ final class OutputPump {
             // the process is gone
         }
         if (line.size() > 0) {
-            take((byte) '\n');
+            if (prefix.length > 0) { // another process's line may follow
+                line.write('\n');
+            }
+            whole.writeBytes(line.toByteArray());
             flush();
         }
     }
@@ -70,13 +72,18 @@ final class OutputPump {
         if (whole.size() == 0) {
             return;
         }
-        terminal.lock();
+        boolean written;
+        terminal.lock().lock();
         try {
             to.writeBytes(whole.toByteArray());
-            to.flush();
+            written = !to.checkError();
         } finally {
-            terminal.unlock();
+            terminal.lock().unlock();
             whole.reset();
+        }
+        if (!written) {
+            terminal.unwritable()
+                    .run(); // and what comes is read all the same, so that the process need not wait for that
         }
     }
 }

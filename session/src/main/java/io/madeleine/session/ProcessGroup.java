@@ -98,8 +98,8 @@ final class ProcessGroup {
         guard.started(process.pid());
         process.getOutputStream().close();
         String prefix = settings.prefix() ? "[" + number + ":" + rank + "] " : "";
-        pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal.lock(), prefix));
-        pumps.add(new OutputPump(process.getErrorStream(), terminal.errors(), terminal.lock(), prefix));
+        pumps.add(new OutputPump(process.getInputStream(), terminal.out(), terminal, prefix));
+        pumps.add(new OutputPump(process.getErrorStream(), terminal.errors(), terminal, prefix));
         launched.add(new LaunchedProcess(rank, process.pid(), new CompletableFuture<>()));
     }
 

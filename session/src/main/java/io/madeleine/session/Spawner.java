@@ -39,8 +39,12 @@ final class Spawner {
             long peerNs,
             Runnable unclean) {}
 
-    /** Where output goes, whole lines at a time. */
-    record Terminal(PrintStream out, PrintStream errors, ReentrantLock lock) {}
+    /**
+     * Where output goes, whole lines at a time.
+     *
+     * @param unwritable called when it cannot be written, again and again
+     */
+    record Terminal(PrintStream out, PrintStream errors, ReentrantLock lock, Runnable unwritable) {}
 
     Spawner(Settings settings, Terminal terminal) {
         this.settings = settings;
@@ -61,7 +65,7 @@ final class Spawner {
                     leftovers.expect();
                     leftovers.remove();
                 });
-        return new Spawner(settings, new Terminal(System.out, System.err, new ReentrantLock()));
+        return new Spawner(settings, new Terminal(System.out, System.err, new ReentrantLock(), () -> {}));
     }
 
     Settings settings() {

@@ -11,6 +11,7 @@ import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -258,6 +260,92 @@ class LauncherIT {
             assertEquals(128 + 15, launcher.awaitEnd());
             awaitEnd(launcher.children().stream());
         }
+    }
+
+    @Test
+    void shouldLeaveNobodyBehindWhenItIsToEndWhileItStartsProcesses() throws Exception {
+        Path sleeper = program("Begun", SLEEPER.formatted("Begun"));
+        List<String> command = new ArrayList<>(List.of(javaExecutable()));
+        command.addAll(java(ManyProcesses.class, sleeper.toString()));
+        for (int millis = 0; millis < 60; millis += 12) {
+            Process launcher = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try {
+                while (processesOf(sleeper).isEmpty()) {
+                    assertTrue(launcher.isAlive(), "the launcher has ended by itself");
+                    Thread.onSpinWait();
+                }
+                Thread.sleep(millis);
+                launcher.destroy();
+                assertTrue(launcher.waitFor(30, TimeUnit.SECONDS), "the launcher has not ended");
+                assertEquals(128 + 15, launcher.exitValue());
+                awaitEnd(processesOf(sleeper).stream());
+            } finally {
+                launcher.destroyForcibly();
+                processesOf(sleeper).forEach(ProcessHandle::destroyForcibly);
+            }
+        }
+    }
+
+    /** Those that run it, but for launchers. */
+    private static List<ProcessHandle> processesOf(Path program) {
+        return ProcessHandle.allProcesses()
+                .filter(process -> process.info()
+                        .commandLine()
+                        .filter(line ->
+                                line.contains(program.toString()) && !line.contains(ManyProcesses.class.getName()))
+                        .isPresent())
+                .toList();
+    }
+
+    /** A launcher of as many processes as takes a while to start. */
+    static final class ManyProcesses {
+        public static void main(String[] args) {
+            System.exit(Launcher.run(LaunchPlan.of(8, List.of("-XX:TieredStopAtLevel=1", args[0]))));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"STOP, ; stopping them", "CONTINUE, ''"})
+    void shouldSayThatOutputCannotBeWrittenInsteadOfLosingIt(OnFailure onFailure, String consequence) throws Exception {
+        LaunchPlan plan = source(
+                        2,
+                        "Flood",
+                        "for (int i = 0; i < " + (onFailure == OnFailure.STOP ? "2_000_000_000" : "2000")
+                                + "; i++) System.out.println(\"line \" + i);")
+                .withConduct(conduct(onFailure, true));
+        OutputStream full = new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                throw new IOException("no space left on device");
+            }
+        };
+        try (Launcher launcher = Launcher.start(plan, new PrintStream(full, true), new PrintStream(errors, true))) {
+            assertEquals(1, launcher.await());
+        }
+        List<String> told = errors.toString(StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith("mad run: what the processes print can no longer be written"))
+                .toList();
+        assertEquals(1, told.size(), errors.toString(StandardCharsets.UTF_8));
+        assertTrue(told.getFirst().endsWith("nobody reads it" + consequence), told.getFirst());
+    }
+
+    @Test
+    void shouldAddNothingToOutputWithoutPrefix() throws Exception {
+        assertEquals(
+                0,
+                run(source(1, "Bare", "System.out.print(\"no end of line\");")
+                        .withConduct(conduct(OnFailure.STOP, false))));
+        assertEquals("no end of line", out.toString(StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"137, by signal 9", "192, by signal 64", "193, with exit code 193", "255, with exit code 255"})
+    void shouldTellASignalFromAnExitCode(int code, String words) {
+        assertEquals(words, Launcher.describe(code));
     }
 
     /** So that one that hangs can be told from one that is slow. */
