@@ -368,7 +368,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     @Override
     public boolean giveUpCutMemory() {
         boolean cut = peers.lookAtInboxes();
-        return endCalls(call -> call.cancelIfCut() | call.isOver()) > 0 || cut;
+        return endCalls(call -> call.cancelIfCut() || call.isOver()) > 0 || cut;
     }
 
     private void bury(SciConnection connection) {
