@@ -38,7 +38,7 @@ final class RingConsumer {
         this.bufferBytes = layout.bufferBytes();
         this.consumerOffset = layout.consumerOffset();
         this.dataOffset = layout.dataOffset();
-        this.lapMask = layout.ringBytes() - 1;
+        this.lapMask = layout.ringBytes() - 1L;
         this.batchBytes = RingLayout.CACHES_POSITIONS ? layout.ringBytes() / BATCHES_PER_RING : 0;
     }
 
