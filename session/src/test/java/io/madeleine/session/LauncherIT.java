@@ -264,38 +264,34 @@ class LauncherIT {
 
     @Test
     void shouldLeaveNobodyBehindWhenItIsToEndWhileItStartsProcesses() throws Exception {
-        Path sleeper = program("Begun", SLEEPER.formatted("Begun"));
         List<String> command = new ArrayList<>(List.of(javaExecutable()));
-        command.addAll(java(ManyProcesses.class, sleeper.toString()));
-        for (int millis = 0; millis < 60; millis += 12) {
+        command.addAll(java(ManyProcesses.class, directory.toString()));
+        for (int millis = 0; millis < 30; millis += 5) {
             Process launcher = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start();
             try {
-                while (processesOf(sleeper).isEmpty()) {
+                while (launcher.children().count() < 2) { // the guard, and the first of them
                     assertTrue(launcher.isAlive(), "the launcher has ended by itself");
-                    Thread.onSpinWait();
                 }
                 Thread.sleep(millis);
                 launcher.destroy();
                 assertTrue(launcher.waitFor(30, TimeUnit.SECONDS), "the launcher has not ended");
                 assertEquals(128 + 15, launcher.exitValue());
-                awaitEnd(processesOf(sleeper).stream());
+                awaitEnd(sleepers().stream());
             } finally {
                 launcher.destroyForcibly();
-                processesOf(sleeper).forEach(ProcessHandle::destroyForcibly);
+                sleepers().forEach(ProcessHandle::destroyForcibly);
             }
         }
     }
 
-    /** Those that run it, but for launchers. */
-    private static List<ProcessHandle> processesOf(Path program) {
+    private List<ProcessHandle> sleepers() {
         return ProcessHandle.allProcesses()
                 .filter(process -> process.info()
                         .commandLine()
-                        .filter(line ->
-                                line.contains(program.toString()) && !line.contains(ManyProcesses.class.getName()))
+                        .filter(line -> line.contains(Sleeper.class.getName()) && line.contains(directory.toString()))
                         .isPresent())
                 .toList();
     }
@@ -303,7 +299,14 @@ class LauncherIT {
     /** A launcher of as many processes as takes a while to start. */
     static final class ManyProcesses {
         public static void main(String[] args) {
-            System.exit(Launcher.run(LaunchPlan.of(8, List.of("-XX:TieredStopAtLevel=1", args[0]))));
+            System.exit(Launcher.run(LaunchPlan.of(12, java(Sleeper.class, args))));
+        }
+    }
+
+    /** Its argument says whose it is. */
+    static final class Sleeper {
+        public static void main(String[] args) throws Exception {
+            Thread.sleep(600_000);
         }
     }
 
