@@ -218,6 +218,13 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     @Override
+    public boolean isBeyondRecall() {
+        return sending
+                && (PacketHeader.has(header, PacketHeader.LAST) // copied aside
+                        || PacketHeader.has(trailer, PacketHeader.LAST) && group.isEmpty());
+    }
+
+    @Override
     public boolean abandon() {
         progressBytes = 0;
         markUnderWay = false;

@@ -107,6 +107,14 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     }
 
     /**
+     * Whether the end mark is out of reach, in the midst of sending: nothing of the user's memory is needed any more, and the message
+     * will arrive whole. It is too late to give it up.
+     */
+    public boolean isBeyondRecall() {
+        return false;
+    }
+
+    /**
      * Gives up what has been gathered. A packet under way keeps its length and its EXPRESS blocks, filled up with zeros,
      * and still has to be flushed, now without the user's memory; an end mark that was to follow it becomes an abort mark.
      *

@@ -65,8 +65,9 @@ public interface Channel {
      * call, with the same bytes on their way, at a fraction of the instructions where the message is small. It may be
      * received by {@code receive} or block by block, with the same modes, as ever.
      *
-     * <p>When this returns the block may be changed, whatever the modes say. If it fails the message has not been sent, or is aborted.
-     * Does not allocate.
+     * <p>When this returns, or fails, the block may be changed, whatever the modes say. If it fails the message has not been sent, or is
+     * aborted: who sends it again sends it once. What had left before a deadline or an interrupt was noticed is sent, and this returns
+     * normally, the interrupt status set. Does not allocate.
      *
      * @param block where the block lies; the caller's
      * @param offset where it begins, in bytes

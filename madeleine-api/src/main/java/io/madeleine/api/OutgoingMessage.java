@@ -146,8 +146,13 @@ public non-sealed interface OutgoingMessage extends Message {
 
     /**
      * Aborts the message if {@link #endPacking()} has not been called or did not return normally: its receiver gets a
-     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end. Waits
-     * for nothing but memory that a NIC is reading, and for that no longer than {@code madeleine.peer-timeout}.
+     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end.
+     *
+     * <p>A message whose end was asked for, and waited for in vain, may have left by now: then it arrives, as if the end had been waited for.
+     * Who has to know calls {@link #endPacking()} again, with a bound, instead of this.
+     *
+     * <p>When this returns nobody looks at the message's blocks any more. It waits for that alone: until whoever drives the networks has
+     * heard of it, and for memory that a NIC is reading no longer than {@code madeleine.peer-timeout}.
      */
     @Override
     void close();

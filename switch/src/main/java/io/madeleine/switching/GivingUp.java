@@ -27,8 +27,11 @@ final class GivingUp {
     /** Why the message is being given up; null while it is not. */
     private @Nullable MessageAbortedException why;
 
-    /** The last message of which that was so. */
-    private volatile long lastNumber = NO_MESSAGE;
+    /** The last message that was given up. */
+    private volatile long abortedNumber = NO_MESSAGE;
+
+    /** The last message of which its user has asked that, and it is known whether it is, or too late. */
+    private volatile long decidedNumber = NO_MESSAGE;
 
     /**
      * The number of an open message that is nobody's any more: the stack of its user, or memory, has come to its end, even for
@@ -66,9 +69,14 @@ final class GivingUp {
         return why != null;
     }
 
-    /** Whether that is or was so of a message. */
-    boolean hasBegunFor(long number) {
-        return lastNumber == number;
+    /** Whether a message is being given up, or was, or it is too late for that; in any case nobody looks at its blocks any more. */
+    boolean isDecidedFor(long number) {
+        return decidedNumber == number;
+    }
+
+    /** Whether a message was given up, and not too late. */
+    boolean isAborted(long number) {
+        return abortedNumber == number;
     }
 
     /** Why the message is given up; null if it is not. */
@@ -83,13 +91,14 @@ final class GivingUp {
         }
     }
 
-    /** Begins, as the user has closed the message; unless it has begun. */
+    /** Begins, as the user has closed the message; unless it has begun, or all of it has left and it is going to end well. */
     void forItsUser(long number) {
-        if (why == null) {
+        if (why == null && !insertion.isBeyondRecall()) {
             begin(
                     number,
                     new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end"));
         }
+        decidedNumber = number;
     }
 
     /** Begins, as a block cannot be read any more; unless it has begun. */
@@ -112,7 +121,8 @@ final class GivingUp {
         if (!linkBroken) {
             insertion.abandon();
         }
-        lastNumber = number;
+        abortedNumber = number;
+        decidedNumber = number;
     }
 
     /** The message has ended. */

@@ -224,6 +224,11 @@ final class Insertion {
         return bmms[Math.max(lastLink, 0)];
     }
 
+    /** Whether it is too late to give the message up; as {@link SendBmm#isBeyondRecall} says. */
+    boolean isBeyondRecall() {
+        return lastLink != NO_LINK && bmms[lastLink].isBeyondRecall();
+    }
+
     /** Gives up what has not left: the memory of blocks is not touched any more. */
     void abandon() {
         deferred.clear();

@@ -170,6 +170,11 @@ final class MessageCompletion implements Completion, Condition {
         }
     }
 
+    /** Whether the message, which has ended, has not failed. */
+    boolean hasEndedWell() {
+        return failure == null;
+    }
+
     /** Throws what went wrong, as seen from the calling thread. */
     void throwFailure() {
         if (failure != null) {

@@ -116,6 +116,20 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
         return completion();
     }
 
+    /**
+     * Gives the message up, whose end was waited for in vain; the user's memory is not looked at any more when this returns. To be closed
+     * afterwards.
+     *
+     * @return whether it was too late: all of it had left, and it has ended well or will
+     */
+    boolean giveUp() {
+        if (isGivenUpByClose()) {
+            half.abort(number());
+            half.awaitRelease(this);
+        }
+        return half.hasLeft(this);
+    }
+
     @Override
     public void close() {
         boolean begun = false;

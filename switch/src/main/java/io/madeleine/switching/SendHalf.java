@@ -426,12 +426,19 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Waits as long as a network may read memory of the message, which its user has given up. */
+    /** Whether a message that its user has given up has ended well all the same, or will. */
+    boolean hasLeft(OutgoingHandle aborted) {
+        return aborted.isOpen()
+                ? givingUp.isDecidedFor(aborted.number()) && !givingUp.isAborted(aborted.number())
+                : aborted.completion().hasEndedWell();
+    }
+
+    /** Waits as long as anybody may read memory of the message, which its user has given up. */
     void awaitRelease(OutgoingHandle aborted) {
         long number = aborted.number();
-        if (posted.isPossible() && aborted.isOpen()) {
+        if (aborted.isOpen()) {
             aborted.completion()
-                    .awaitInAnyCase(() -> !aborted.isOpen() || (givingUp.hasBegunFor(number) && !posted.isHeld()));
+                    .awaitInAnyCase(() -> !aborted.isOpen() || (givingUp.isDecidedFor(number) && !posted.isHeld()));
         }
     }
 
@@ -463,8 +470,9 @@ final class SendHalf implements Step {
         if (releasing) {
             return conclude(outcome);
         }
-        if (givingUp.isRequestedFor(messageNumber)) {
+        if (givingUp.isRequestedFor(messageNumber) && !givingUp.isDecidedFor(messageNumber)) {
             givingUp.forItsUser(messageNumber);
+            engine.signal(news);
         }
         return advance();
     }

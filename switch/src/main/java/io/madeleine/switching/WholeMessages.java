@@ -1,7 +1,9 @@
 package io.madeleine.switching;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
@@ -60,7 +62,23 @@ final class WholeMessages {
         try (OutgoingHandle message = sending.begin(deadlineNs)) {
             message.boundUntil(deadlineNs);
             message.pack(block, offset, bytes, sendMode, receiveMode);
+            end(message);
+        }
+    }
+
+    /** A message that could not be given up any more when its end was waited for in vain has been sent. */
+    private static void end(OutgoingHandle message) {
+        try {
             message.endPacking();
+        } catch (DeadlineExceededException e) {
+            if (!message.giveUp()) {
+                throw e;
+            }
+        } catch (WaitInterruptedException e) {
+            if (!message.giveUp()) {
+                throw e;
+            }
+            Thread.currentThread().interrupt(); // for the next wait
         }
     }
 

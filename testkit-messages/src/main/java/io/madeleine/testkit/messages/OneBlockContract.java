@@ -3,7 +3,9 @@ package io.madeleine.testkit.messages;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.AsymmetricMessageException;
@@ -19,6 +21,7 @@ import io.madeleine.testkit.Pattern;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -225,6 +228,58 @@ abstract class OneBlockContract extends LayoutContract {
         channel(1).receive(0, small, 0, 4, SendMode.SAFER, EXPRESS);
         assertThrows(MessageAbortedException.class, () -> channel(1).receive(block(HUGE), SendMode.CHEAPER, CHEAPER));
         checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldDeliverWhatASendInOneCallDoesNotFailForAndNothingElse() {
+        open(2);
+        int bytes = 70_000;
+        int last = 300;
+        BitSet sent = new BitSet();
+        BitSet received = new BitSet();
+        together(
+                () -> {
+                    Random random = new Random(5);
+                    MemorySegment block = block(bytes);
+                    for (int i = 0; i < last; i++) {
+                        block.set(JAVA_INT, 0, i);
+                        Pattern.fill(i, block.asSlice(4));
+                        try {
+                            channel(0)
+                                    .send(
+                                            1,
+                                            block,
+                                            0,
+                                            bytes,
+                                            SendMode.CHEAPER,
+                                            CHEAPER,
+                                            random.nextInt(200),
+                                            MICROSECONDS);
+                            sent.set(i);
+                        } catch (DeadlineExceededException _) {
+                            // then it does not arrive
+                        }
+                    }
+                    block.set(JAVA_INT, 0, last);
+                    channel(0).send(1, block, SendMode.CHEAPER, CHEAPER);
+                },
+                () -> {
+                    MemorySegment block = block(bytes);
+                    for (int number = 0; number < last; ) {
+                        try {
+                            channel(1).receive(0, block, SendMode.CHEAPER, CHEAPER);
+                            number = block.get(JAVA_INT, 0);
+                            if (number < last) {
+                                Pattern.check(number, block.asSlice(4));
+                                assertFalse(received.get(number), "twice: " + number);
+                                received.set(number);
+                            }
+                        } catch (MessageAbortedException _) {
+                            // its sender has given it up
+                        }
+                    }
+                });
+        assertEquals(sent, received);
     }
 
     @Test
