@@ -136,6 +136,10 @@ final class GivingUp {
     void request(long number) {
         engine.raiseDemand();
         while (!request.compareAndSet(NO_MESSAGE, number)) {
+            if (isRequestedFor(number)) {
+                engine.lowerDemand();
+                return; // it has been asked before
+            }
             Thread.onSpinWait(); // one for an earlier message is being withdrawn
         }
     }
