@@ -86,7 +86,8 @@ public interface Channel {
      * As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time, all in all. Reads
      * no clock unless it has to wait.
      *
-     * @throws DeadlineExceededException if it could not begin by then; or could not end, and the message is aborted
+     * @throws DeadlineExceededException if it could not begin by then; or could not end, and the message is aborted. In both cases nothing
+     *     of it is delivered
      */
     void send(
             int remote,
