@@ -120,6 +120,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public IncomingMessage unpack(MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
+        require(block, sendMode, receiveMode);
         return unpack(block, 0, block.byteSize(), sendMode, receiveMode);
     }
 
@@ -127,6 +128,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     public IncomingMessage unpack(
             MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         checkUnpacking();
+        require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (block.isReadOnly()) {
             throw new IllegalArgumentException("unpack needs memory it can write, found a read-only block");
@@ -138,6 +140,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     @Override
     public IncomingMessage unpack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
         checkUnpacking();
+        require(block, sendMode, receiveMode);
         if (block.isReadOnly() || block.isOverlapping()) {
             throw new IllegalArgumentException("unpack needs memory it can write, and each byte once; found a " + block
                     + (block.isReadOnly() ? ", some of which is read-only" : " that overlap"));

@@ -2,11 +2,14 @@ package io.madeleine.switching;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.MadeleineException;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.pmm.Condition;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +86,13 @@ abstract class MessageHandle {
     }
 
     // ---- the user's calls
+
+    /** A block and its modes, none of which may be null. */
+    static void require(@Nullable Object block, @Nullable SendMode sendMode, @Nullable ReceiveMode receiveMode) {
+        Objects.requireNonNull(block, "block");
+        Objects.requireNonNull(sendMode, "sendMode");
+        Objects.requireNonNull(receiveMode, "receiveMode");
+    }
 
     final SwitchedConnection connection() {
         return connection;

@@ -45,6 +45,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     @Override
     public OutgoingMessage pack(MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
         checkPacking();
+        require(block, sendMode, receiveMode);
         half.pack(block, 0, block.byteSize(), sendMode, receiveMode);
         return this;
     }
@@ -53,6 +54,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     public OutgoingMessage pack(
             MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         checkPacking();
+        require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         half.pack(block, offset, bytes, sendMode, receiveMode);
         return this;
@@ -61,6 +63,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     @Override
     public OutgoingMessage pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
         checkPacking();
+        require(block, sendMode, receiveMode);
         switch (block.rangeCount()) {
             case 0 -> half.pack(scratch(), 0, 0, sendMode, receiveMode);
             case 1 -> {

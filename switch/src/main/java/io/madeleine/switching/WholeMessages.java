@@ -40,6 +40,7 @@ final class WholeMessages {
             long timeout,
             @Nullable TimeUnit unit) {
         StackRoom.ensureToMove();
+        MessageHandle.require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (!sending.sendWhole(block, offset, bytes, sendMode, receiveMode)) {
             sendInSteps(sending, block, offset, bytes, sendMode, receiveMode, deadlineNs(timeout, unit));
@@ -93,6 +94,7 @@ final class WholeMessages {
             long timeout,
             @Nullable TimeUnit unit) {
         StackRoom.ensureToMove();
+        MessageHandle.require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (block.isReadOnly()) {
             throw new IllegalArgumentException("receive needs memory it can write, found a read-only block");

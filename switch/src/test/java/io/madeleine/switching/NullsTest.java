@@ -76,8 +76,12 @@ class NullsTest {
                 call("unit", channel -> channel.beginUnpacking(0, null)),
                 call("unit", channel -> channel.beginUnpacking(1, 0, null)),
                 call("block", channel -> channel.send(1, null, SAFER, EXPRESS)),
+                call("sendMode", channel -> channel.send(1, EMPTY, null, EXPRESS)),
+                call("receiveMode", channel -> channel.send(1, EMPTY, SAFER, null)),
                 call("unit", channel -> channel.send(1, EMPTY, 0, 0, SAFER, EXPRESS, 0, null)),
                 call("block", channel -> channel.receive(null, SAFER, EXPRESS)),
+                call("sendMode", channel -> channel.receive(EMPTY, null, EXPRESS)),
+                call("receiveMode", channel -> channel.receive(1, EMPTY, SAFER, null)),
                 call("unit", channel -> channel.receive(EMPTY, 0, 0, SAFER, EXPRESS, 0, null)),
                 call("block", channel -> channel.receive(1, null, SAFER, EXPRESS)),
                 call("unit", channel -> channel.receive(1, EMPTY, 0, 0, SAFER, EXPRESS, 0, null)));
@@ -104,6 +108,9 @@ class NullsTest {
                 call("block", out -> out.pack((long[]) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack((float[]) null, SAFER, EXPRESS)),
                 call("block", out -> out.pack((double[]) null, SAFER, EXPRESS)),
+                call("sendMode", out -> out.pack(EMPTY, null, EXPRESS)),
+                call("receiveMode", out -> out.pack(EMPTY, 0, 0, SAFER, null)),
+                call("sendMode", out -> out.pack(BlockLayout.of(EMPTY, 0, 0), null, EXPRESS)),
                 call("value", out -> out.packUtf8(null)),
                 call("unit", out -> out.within(0, null)),
                 call("unit", out -> out.endPacking(0, null)));
@@ -129,6 +136,9 @@ class NullsTest {
                 call("block", in -> in.unpack((long[]) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack((float[]) null, SAFER, EXPRESS)),
                 call("block", in -> in.unpack((double[]) null, SAFER, EXPRESS)),
+                call("sendMode", in -> in.unpack(EMPTY, null, EXPRESS)),
+                call("receiveMode", in -> in.unpack(EMPTY, 0, 0, SAFER, null)),
+                call("receiveMode", in -> in.unpack(BlockLayout.of(EMPTY, 0, 0), SAFER, null)),
                 call("unit", in -> in.within(0, null)),
                 call("unit", in -> in.endUnpacking(0, null)));
     }
