@@ -27,6 +27,7 @@ import java.util.List;
  */
 public final class StackRoom {
     private static final int TO_CALL_BYTES = 32 << 10;
+    private static final int FOR_SEVERAL_BYTES = 48 << 10;
     private static final int TO_MOVE_BYTES = 16 << 10;
     private static final int TO_CLOSE_BYTES = 8 << 10;
     private static final int PLENTY_BYTES = 128 << 10;
@@ -35,6 +36,7 @@ public final class StackRoom {
     private static final int TOO_LONG_TO_INLINE = 1_000;
 
     private static final Probe TO_CALL = probe(TO_CALL_BYTES, 0);
+    private static final Probe FOR_SEVERAL = probe(FOR_SEVERAL_BYTES, 0);
     private static final Probe TO_MOVE = probe(TO_MOVE_BYTES, 0);
     private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES, TOO_LONG_TO_INLINE);
     private static final Probe PLENTY = probe(PLENTY_BYTES, TOO_LONG_TO_INLINE);
@@ -57,6 +59,16 @@ public final class StackRoom {
      */
     public static void ensure() {
         TO_CALL.pass(never);
+    }
+
+    /**
+     * There is room for a call that makes several others which do {@link #ensure}, and is to succeed as a whole or to change
+     * nothing.
+     *
+     * @throws StackOverflowError if not
+     */
+    public static void ensureForSeveral() {
+        FOR_SEVERAL.pass(never);
     }
 
     /**

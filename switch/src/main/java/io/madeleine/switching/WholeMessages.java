@@ -59,7 +59,7 @@ final class WholeMessages {
             SendMode sendMode,
             ReceiveMode receiveMode,
             long deadlineNs) {
-        StackRoom.ensure();
+        StackRoom.ensureForSeveral();
         try (OutgoingHandle message = sending.begin(deadlineNs)) {
             message.boundUntil(deadlineNs);
             message.pack(block, offset, bytes, sendMode, receiveMode);
@@ -71,7 +71,7 @@ final class WholeMessages {
     private static void end(OutgoingHandle message) {
         try {
             message.endPacking();
-        } catch (DeadlineExceededException e) {
+        } catch (DeadlineExceededException | OutOfMemoryError e) {
             if (!message.giveUp()) {
                 throw e;
             }
@@ -130,7 +130,7 @@ final class WholeMessages {
             SendMode sendMode,
             ReceiveMode receiveMode,
             long deadlineNs) {
-        StackRoom.ensure();
+        StackRoom.ensureForSeveral();
         try (IncomingHandle message = begin(from, deadlineNs)) {
             message.boundUntil(deadlineNs);
             message.unpack(block, offset, bytes, sendMode, receiveMode);
