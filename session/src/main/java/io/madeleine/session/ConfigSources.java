@@ -131,7 +131,24 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         }
         Config measured = ConfigFactory.parseFile(
                 path.toFile(), ConfigParseOptions.defaults().setOriginDescription(MEASURED + file));
-        return measured.hasPath(FAMILIES) ? measured.withOnlyPath(FAMILIES) : ConfigFactory.empty();
+        checkOnly(measured.root(), "", ROOT);
+        if (measured.root().get(ROOT) instanceof ConfigObject own) {
+            checkOnly(own, ROOT + ".", "tm");
+        }
+        return measured;
+    }
+
+    /** Refuses what else is in a file of measured thresholds: it would be without effect. */
+    private static void checkOnly(ConfigObject found, String prefix, String expected) {
+        found.forEach((key, value) -> {
+            if (!key.equals(expected)) {
+                throw new ConfigurationException("key " + prefix + key + " ("
+                        + value.origin().description() + "): expected only thresholds, below " + FAMILIES
+                        + ", in the file that " + TUNED
+                        + " names, as \"mad tune --write\" makes it; other settings belong"
+                        + " in a file of their own (--conf)");
+            }
+        });
     }
 
     /** Where a value comes from, in words: measured, default, or the place that sets it. */

@@ -94,7 +94,11 @@ final class Families {
             Constructor<?> constructor = classNamed(className).getConstructor(Config.class);
             guiceModules.put(family.name(), (Module) constructor.newInstance(root));
             families.put(
-                    family.name(), Family.off(family.name(), className + " binds no protocol module of this name"));
+                    family.name(),
+                    Family.off(
+                            family.name(),
+                            className + " binds no protocol module of this name: expected a MapBinder<String,"
+                                    + " ProtocolModule> with the key " + family.name()));
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof ConfigurationException wrong) {
                 throw wrong;

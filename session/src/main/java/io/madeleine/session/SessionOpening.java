@@ -11,6 +11,7 @@ import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.LargePages;
 import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.ProcessContext;
@@ -280,8 +281,12 @@ final class SessionOpening {
                 .filter(adapter -> adapter.getKey().startsWith(network + "/"))
                 .map(Map.Entry::getValue)
                 .findFirst()
-                .orElseGet(() ->
-                        network + " is off: " + families.availability(network).text());
+                .orElseGet(() -> {
+                    Availability availability = families.availability(network);
+                    return availability.on()
+                            ? "its madeleine.networks does not name it"
+                            : network + " is off: " + availability.text();
+                });
     }
 
     private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap, Connecting connecting) {

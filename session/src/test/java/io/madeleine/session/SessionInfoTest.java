@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SessionInfoTest {
     private static SessionInfo info(Map<String, ?> settings) {
@@ -155,11 +156,23 @@ class SessionInfoTest {
         assertEquals("madeleine.tm.loop.wrong is wrong", wrong.getMessage());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"madeleine.wait.mode", "madeleine.wait.modd", "sessio.name"})
+    void shouldRefuseInAFileOfMeasuredThresholdsWhatIsNone(String key, @TempDir Path folder) throws IOException {
+        Path tuned =
+                Files.writeString(folder.resolve("tuned.conf"), "madeleine.tm.loop.parcel = 77\n" + key + " = block\n");
+        Map<String, Object> settings = TestSessions.loop();
+        settings.put("tuned", tuned.toString());
+        String told =
+                assertThrows(ConfigurationException.class, () -> info(settings)).getMessage();
+        assertTrue(told.startsWith("key " + key.substring(0, key.lastIndexOf('.'))), told);
+        assertTrue(told.contains(tuned + ": 2") && told.contains("madeleine.tuned"), told);
+    }
+
     @Test
     void shouldTakeMeasuredThresholdsUnlessSomethingElseIsSaid(@TempDir Path folder) throws IOException {
         Path tuned = Files.writeString(folder.resolve("tuned.conf"), """
                 madeleine.tm.loop.parcel = 77
-                madeleine.wait.mode = block
                 """);
         Map<String, Object> settings = TestSessions.loop();
         settings.put("tuned", tuned.toString());
@@ -168,7 +181,6 @@ class SessionInfoTest {
         assertEquals("madeleine.tm.loop.parcel", measured.key());
         assertEquals("77", measured.value());
         assertTrue(measured.source().startsWith("measured, " + tuned), measured.source());
-        assertEquals(info(TestSessions.loop()).waiting(), info(settings).waiting(), "only networks are tuned");
         settings.put("tm.loop.parcel", 78);
         SessionInfo.Threshold said =
                 info(settings).protocol("loop").orElseThrow().thresholds().getFirst();
