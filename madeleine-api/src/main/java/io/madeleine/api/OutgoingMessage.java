@@ -20,7 +20,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Blocks of zero bytes are blocks like any other. A block in confined memory is moved by the thread that may touch
  * it, or copied. If an arena is closed while a block of it is in flight, the message fails with
- * {@link MessageAbortedException} at both ends, and nothing worse happens.
+ * {@link MessageAbortedException} at both ends, and nothing worse happens. Only a thread that is inside that block at this moment, in
+ * one of its own calls, may be found interrupted afterwards: the JVM does so with any thread inside memory that another one frees.
  */
 public non-sealed interface OutgoingMessage extends Message {
     /**

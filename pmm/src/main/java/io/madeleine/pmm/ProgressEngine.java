@@ -301,6 +301,16 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
+    /**
+     * After a block of which the memory was freed meanwhile: the JVM stops a thread that is inside memory which another one frees,
+     * and leaves it interrupted. Who moves messages for everybody does not wait any less for that.
+     */
+    public void afterFreedMemory() {
+        if (lead.isHeldBy(Thread.currentThread())) {
+            boolean _ = Thread.interrupted();
+        }
+    }
+
     /** A thread that never runs: what it may not touch is confined to another. */
     public Thread absentThread() {
         return absentThread;

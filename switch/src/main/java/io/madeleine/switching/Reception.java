@@ -336,6 +336,7 @@ final class Reception {
         try {
             moved = extraction.extract();
         } catch (IllegalStateException | WrongThreadException e) {
+            engine.afterFreedMemory();
             fail(Failures.memoryGone(connection, e));
             return 1;
         } catch (RuntimeException | Error e) {

@@ -504,6 +504,7 @@ final class SendHalf implements Step {
         try {
             return givingUp.hasBegun() ? insertion.finishAbort() : insertion.finish();
         } catch (IllegalStateException | WrongThreadException e) {
+            engine.afterFreedMemory();
             givingUp.forGoneMemory(messageNumber, e);
             return insertion.finishAbort();
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.Completion;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.MessageAbortedException;
@@ -17,6 +18,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the ways a message may end early: abort, discard, memory that vanishes, deadlines, interrupts. */
@@ -25,6 +27,8 @@ abstract class EndingContract extends MirrorContract {
 
     /** More than any network keeps on the way. */
     private static final int HUGE = 24 << 20;
+
+    private static final int LARGE = 4 << 20;
 
     // ---- abort
 
@@ -283,6 +287,51 @@ abstract class EndingContract extends MirrorContract {
                         }
                         receive(channel(1), 3, 50);
                     });
+        }
+    }
+
+    @Test
+    void shouldNotInterruptAThreadThatMovesAMessageWhoseMemoryIsFreedMeanwhile() {
+        open(2);
+        int rounds = 40;
+        together(
+                () -> {
+                    for (int i = 0; i < rounds; i++) {
+                        Arena arena = Arena.ofShared();
+                        try (OutgoingMessage out = channel(0).beginPacking(1, 10, TimeUnit.SECONDS)) {
+                            out.packInt(i);
+                            out.pack(arena.allocate(LARGE, 8), SendMode.CHEAPER, CHEAPER);
+                            Completion end = out.endPackingAsync();
+                            LockSupport.parkNanos(i * 20_000L);
+                            closeOnceNobodyIsInside(arena);
+                            assertTrue(endsWellOrAborted(end));
+                        }
+                    }
+                    send(channel(0), 1, 3, 50);
+                },
+                () -> receive(channel(0), 4, 50), // leads meanwhile
+                () -> {
+                    MemorySegment into = block(LARGE);
+                    for (int i = 0; i < rounds; i++) {
+                        try (IncomingMessage in = channel(1).beginUnpacking(10, TimeUnit.SECONDS)) {
+                            in.unpackInt();
+                            in.unpack(into, SendMode.CHEAPER, CHEAPER);
+                            in.endUnpacking();
+                        } catch (MessageAbortedException _) {
+                            // as often as not
+                        }
+                    }
+                    receive(channel(1), 3, 50);
+                    send(channel(1), 0, 4, 50);
+                });
+        checkUsable(0, 1);
+    }
+
+    private static boolean endsWellOrAborted(Completion end) {
+        try {
+            return end.await(10, TimeUnit.SECONDS);
+        } catch (MessageAbortedException _) {
+            return true;
         }
     }
 
