@@ -74,6 +74,9 @@ public interface Channel {
      * @param bytes how long it is
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      * @throws IndexOutOfBoundsException if the block does not lie in the segment
+     * @throws MessageAbortedException if the block's memory has been freed
+     * @throws PeerFailedException if the process has died or left
+     * @throws WaitInterruptedException if the thread is interrupted while it has to wait
      */
     void send(int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
@@ -155,7 +158,13 @@ public interface Channel {
      * @param offset where it is to begin, in bytes
      * @param bytes how long it is
      * @return the sender's rank
+     * @throws IllegalArgumentException if the block cannot be written
      * @throws IndexOutOfBoundsException if the block does not lie in the segment
+     * @throws AsymmetricMessageException if the message has other blocks than this one
+     * @throws MessageAbortedException if its sender has given it up, or the block's memory has been freed; the message is consumed
+     * @throws PeerFailedException if nobody is left who could send one, or its sender has died in the midst of it
+     * @throws WaitInterruptedException if the thread is interrupted while it has to wait; a message that had begun to arrive is
+     *     discarded
      */
     int receive(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 

@@ -1,7 +1,8 @@
 package io.madeleine.api;
 
 /**
- * The waiting thread was interrupted; its interrupt status is set again. What waited is still valid.
+ * The waiting thread was interrupted; its interrupt status is set again. What was waited for is still valid; only a
+ * message of one call ({@code send}, {@code receive} of {@link Channel}) has been closed, as at a deadline.
  *
  * <p>So ends also a wait in which a {@linkplain Channel#onMessage message handler} or the action of a {@link Completion} was run
  * that left the thread's interrupt status set: nobody can tell that from an interrupt by another thread. The waits of a
