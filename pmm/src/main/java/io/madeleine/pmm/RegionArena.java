@@ -22,6 +22,9 @@ public final class RegionArena implements Arena {
     private static final long ALIGNMENT_BYTES = 64;
     static final long PAGE_BYTES = 4096;
 
+    /** What allocators add to a size still has to be a number. */
+    private static final long MOST_BYTES = Long.MAX_VALUE - (1 << 20);
+
     /** What small blocks share. */
     private static final long CHUNK_BYTES = 64 * 1024;
 
@@ -126,8 +129,8 @@ public final class RegionArena implements Arena {
      * it is to be exported.
      */
     public MemorySegment allocateShared(long bytes) {
-        if (bytes < 1) {
-            throw new IllegalArgumentException(bytes + " bytes: expected at least 1");
+        if (bytes < 1 || bytes > MOST_BYTES) {
+            throw new IllegalArgumentException(bytes + " bytes: expected at least 1, and no more than there can be");
         }
         life.readLock().lock();
         try {

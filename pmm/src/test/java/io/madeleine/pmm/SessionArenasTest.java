@@ -167,6 +167,7 @@ class SessionArenasTest {
         assertEquals(Region.Kind.ORDINARY, refused.kind());
         assertEquals("there is room for " + LARGE_BYTES + " bytes", refused.remark());
         assertThrows(IllegalArgumentException.class, () -> arena.allocateShared(0));
+        assertThrows(IllegalArgumentException.class, () -> arena.allocateShared(Long.MAX_VALUE));
         assertThrows(IllegalArgumentException.class, () -> arenas.own(Arena.global()));
         try (SessionArenas others = new SessionArenas(Optional.empty())) {
             assertThrows(IllegalArgumentException.class, () -> arenas.own(others.newArena()));
