@@ -5,10 +5,13 @@ import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.Reactor;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.concurrent.EventExecutor;
 import java.nio.channels.SelectableChannel;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -20,6 +23,9 @@ import java.util.function.BooleanSupplier;
 final class NettyReactor implements Reactor {
     /** Something in another thread does not end a wait here. */
     private static final long AWAIT_NS = 2_000_000;
+
+    /** How long channels that are being closed may take for it. */
+    private static final long CLOSING_NS = 200_000_000;
 
     private final LeaderEventLoop loop;
     private final TcpIo io;
@@ -139,9 +145,25 @@ final class NettyReactor implements Reactor {
         loop.wakeUp();
     }
 
-    /** Its channels are closed: Netty need not be quiet first, for which it would sleep 100 ms at a time. */
+    /**
+     * Its channels are closed, or about to be: io_uring closes one when the kernel has answered, and Netty complains of a channel that
+     * outlives its loop. Otherwise Netty need not be quiet first, for which it would sleep 100 ms at a time.
+     */
     private static void shutDown(EventLoopGroup thread) {
+        long startNs = System.nanoTime();
+        while (hasChannels(thread) && System.nanoTime() - startNs < CLOSING_NS) {
+            LockSupport.parkNanos(thread, CLOSING_NS / 1_000);
+        }
         thread.shutdownGracefully(0, 1000, TimeUnit.MILLISECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    }
+
+    private static boolean hasChannels(EventLoopGroup thread) {
+        for (EventExecutor each : thread) {
+            if (each instanceof SingleThreadEventLoop loop && loop.registeredChannels() > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
