@@ -2,6 +2,7 @@
 module io.madeleine.nexus {
     requires static transitive org.jspecify;
     requires io.madeleine.admission;
+    requires io.madeleine.am;
     requires transitive io.madeleine.api;
     requires java.management;
     requires org.bouncycastle.pkix;

@@ -1,13 +1,10 @@
 package io.madeleine.nexus;
 
+import io.madeleine.am.HandlerRunner;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
 import java.util.Arrays;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -20,27 +17,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; handlers are run by one thread at a time.
  */
 final class Inbound {
-    private static final long NOBODY = -1;
-
     private final Node node;
     private final @Nullable BlockingWatch watch;
 
-    /** The id of the thread that runs handlers, not the thread: storing a reference costs a fence under some collectors. */
-    private final AtomicLong runner = new AtomicLong(NOBODY);
-
-    private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
-
-    /** Receivers that go on with their message, the last one first: to post one takes no memory. */
-    private final AtomicReference<@Nullable Receiver> receivers = new AtomicReference<>();
+    private final HandlerRunner handlers;
 
     Inbound(Node node) {
         this.node = node;
+        this.handlers = new HandlerRunner(why -> node.failures().notReceived(node.rank(), why));
         this.watch = node.options().debug() ? new BlockingWatch(node) : null;
     }
 
     /** Whether the calling thread is running a non-threaded handler, and must not wait. */
     boolean isRunByCaller() {
-        return runner.get() == Thread.currentThread().threadId();
+        return handlers.isRunByCaller();
     }
 
     /** Takes the messages of a channel from now on. */
@@ -51,8 +41,7 @@ final class Inbound {
     }
 
     private void onMessage(Receiver receiver, IncomingMessage message) {
-        long self = Thread.currentThread().threadId();
-        if (runner.get() == self || !runner.compareAndSet(NOBODY, self)) {
+        if (!handlers.tryEnter()) {
             try {
                 post(() -> receiver.receive(message));
             } catch (Throwable e) { // no memory, for instance: the message is dropped
@@ -61,22 +50,16 @@ final class Inbound {
             }
             return;
         }
+        boolean wasInterrupted = false;
         try {
-            if (hasPostponed()) {
-                runAll(); // perhaps of the same sender
-                boolean interrupted = Thread.interrupted();
-                receiver.receive(message);
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-            } else {
-                receiver.receive(message);
-            }
+            // what was posted before, perhaps of the same sender, leaves its interrupt status to nobody
+            wasInterrupted = handlers.runPosted() && Thread.interrupted();
+            receiver.receive(message);
         } finally {
-            runner.set(NOBODY);
-        }
-        if (hasPostponed()) {
-            runPostponed();
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+            handlers.leave();
         }
         node.signal().signal();
     }
@@ -128,67 +111,19 @@ final class Inbound {
 
     /** Runs something as handlers are run: now, or when the thread that runs one comes to it. */
     void post(Runnable task) {
-        postponed.add(task);
+        handlers.post(task);
         posted();
     }
 
     /** As {@link #post(Runnable)}, of what a receiver does next. */
     void post(Receiver receiver) {
-        if (!receiver.startPosting()) {
-            return;
-        }
-        Receiver next;
-        do {
-            next = receivers.get();
-            receiver.standsBefore(next);
-        } while (!receivers.compareAndSet(next, receiver));
+        handlers.post(receiver);
         posted();
     }
 
     private void posted() {
         if (!isRunByCaller()) {
-            runPostponed();
             node.signal().signal();
-        }
-    }
-
-    private boolean hasPostponed() {
-        return !postponed.isEmpty() || receivers.get() != null;
-    }
-
-    private void runPostponed() {
-        long self = Thread.currentThread().threadId();
-        while (hasPostponed() && runner.compareAndSet(NOBODY, self)) {
-            try {
-                runAll();
-            } finally {
-                runner.set(NOBODY);
-            }
-        }
-    }
-
-    /** What one of them throws is not the others', nor is the interrupt status that it leaves. */
-    private void runOne(Runnable task) {
-        boolean wasInterrupted = Thread.interrupted();
-        try {
-            task.run();
-        } catch (Throwable e) {
-            node.failures().notReceived(node.rank(), e);
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void runAll() {
-        Receiver next;
-        for (Receiver receiver = receivers.getAndSet(null); receiver != null; receiver = next) {
-            next = receiver.leave(); // which may stand here again when it has run
-            runOne(receiver);
-        }
-        for (Runnable task = postponed.poll(); task != null; task = postponed.poll()) {
-            runOne(task);
         }
     }
 

@@ -1,14 +1,14 @@
 package io.madeleine.nexus;
 
+import io.madeleine.am.FailedMessage;
+import io.madeleine.am.QueuedMessage;
+import io.madeleine.am.SendQueue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
-import io.madeleine.nexus.am.FailedMessage;
-import io.madeleine.nexus.am.QueuedMessage;
-import io.madeleine.nexus.am.SendQueue;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

@@ -3,13 +3,13 @@ package io.madeleine.nexus;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 
+import io.madeleine.am.HandlerRunner;
 import io.madeleine.api.Completion;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: by whoever runs handlers ({@link Inbound}); while {@code busy} by who receives beside.
  */
-final class Receiver implements Runnable {
+final class Receiver extends HandlerRunner.Step {
     /** Memory for small arguments that is not kept for the next request. */
     private static final long KEPT_BYTES = 1 << 20;
 
@@ -49,36 +49,12 @@ final class Receiver implements Runnable {
     /** The sender's next message, begun but not touched. */
     private @Nullable IncomingMessage following;
 
-    /** Among those that go on, see {@link Inbound#post(Receiver)}. */
-    private @Nullable Receiver next;
-
-    private final AtomicBoolean posted = new AtomicBoolean();
-
     Receiver(Node node, Inbound inbound) {
         this.node = node;
         this.inbound = inbound;
         this.request = new Request(node);
         this.open = new MessageBulks(node.options().argumentTimeoutNs(), lengths);
         this.received = new ReceivedBulks(node.argumentMemory());
-    }
-
-    /** It is about to be posted; false if it is already. */
-    boolean startPosting() {
-        return posted.compareAndSet(false, true);
-    }
-
-    /** It is posted, in front of another one if there is one. */
-    void standsBefore(@Nullable Receiver other) {
-        next = other;
-    }
-
-    /** It is posted no more; the one behind it. */
-    @Nullable
-    Receiver leave() {
-        Receiver behind = next;
-        next = null;
-        posted.set(false);
-        return behind;
     }
 
     /** A message has begun. From a thread that runs handlers. */
@@ -298,7 +274,7 @@ final class Receiver implements Runnable {
 
     /** What was received beside is there, or will never be. From a thread that runs handlers. */
     @Override
-    public void run() {
+    protected void run() {
         IncomingMessage from = message;
         Throwable why = failure;
         boolean isWhole = isReceived;

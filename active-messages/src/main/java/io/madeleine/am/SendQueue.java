@@ -1,4 +1,4 @@
-package io.madeleine.nexus.am;
+package io.madeleine.am;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
