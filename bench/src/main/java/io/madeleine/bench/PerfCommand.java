@@ -125,8 +125,10 @@ final class PerfCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "1.2",
-            description = "How long a row takes over all rounds, a quarter of it to warm up; 0.05 to 600. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description =
+                    "How long a row takes over all rounds, a quarter of it to warm up, and on while a JVM still compiles;"
+                            + " 0.05 to 600. Default:"
+                            + " ${DEFAULT-VALUE}.")
     double seconds;
 
     @Option(

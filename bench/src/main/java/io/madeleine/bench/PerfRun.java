@@ -34,6 +34,11 @@ final class PerfRun {
 
     private static final double LONGEST_BEFORE_S = 1;
 
+    /** What a JVM has still to compile then, and in a row's first round, may take so many rows' time, but at most three seconds. */
+    private static final double SETTLING = 2.5;
+
+    private static final double LONGEST_SETTLING_S = 3;
+
     private final Plan plan;
     private final PrintWriter err;
     private final List<Subject> subjects = new ArrayList<>();
@@ -64,18 +69,30 @@ final class PerfRun {
         Order order(Pattern pattern, long bytes, int round) {
             double durationS = seconds * (1 - WARM_UP) / rounds;
             double warmS = LATER_WARM_UP * durationS;
+            double settleS = 0;
             if (round == 0) {
                 durationS += seconds * WARM_UP;
                 warmS = seconds * WARM_UP;
+                settleS = settleS();
             }
-            return new Order(pattern.measured(), bytes, ns(durationS), ns(warmS), buffers, usage);
+            return new Order(pattern.measured(), bytes, ns(durationS), ns(warmS), ns(settleS), buffers, usage);
         }
 
         /** What each subject does before the first round. */
         Order before() {
             double durationS = Math.min(LONGEST_BEFORE_S, BEFORE * seconds);
             return new Order(
-                    patterns.getFirst().measured(), sizes.getFirst(), ns(durationS), ns(durationS / 2), buffers, usage);
+                    patterns.getFirst().measured(),
+                    sizes.getFirst(),
+                    ns(durationS),
+                    ns(durationS / 2),
+                    ns(settleS()),
+                    buffers,
+                    usage);
+        }
+
+        private double settleS() {
+            return Math.min(LONGEST_SETTLING_S, SETTLING * seconds);
         }
 
         private static long ns(double seconds) {

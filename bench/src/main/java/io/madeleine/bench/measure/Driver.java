@@ -56,7 +56,7 @@ final class Driver {
 
     /** Carries out an order. */
     Round measure(Order order, BlockRing sent, BlockRing received) {
-        Job job = new Job(order, sent, received, System.nanoTime());
+        Job job = Job.begin(order, sent, received);
         if (order.pattern().isCall()) {
             Round round = calling.measure(job);
             requests.ask(Request.END, 0, 0, 0);

@@ -9,10 +9,16 @@ package io.madeleine.bench.measure;
  * @param sent the blocks to send
  * @param received the blocks to receive into
  * @param startNs since when
+ * @param settling how much longer it warms up
  */
-record Job(Order order, BlockRing sent, BlockRing received, long startNs) {
+record Job(Order order, BlockRing sent, BlockRing received, long startNs, Settling settling) {
     private static final int LEAST_SAMPLES = 5;
     private static final long WARM_MESSAGES = 50_000;
+
+    /** Work on the order begins now. */
+    static Job begin(Order order, BlockRing sent, BlockRing received) {
+        return new Job(order, sent, received, System.nanoTime(), new Settling(order.settleNs(), Settling::compiledMs));
+    }
 
     long bytes() {
         return order.bytes();
@@ -23,17 +29,18 @@ record Job(Order order, BlockRing sent, BlockRing received, long startNs) {
         return Math.max(1, order.durationNs() - order.warmNs());
     }
 
-    /** Until so much time is over; up to twice as long if so far the compiler cannot have seen enough. */
+    /** Until so much time is over; up to twice as long if so far the compiler cannot have seen enough; then while it compiles. */
     boolean isCold(long messages) {
         long elapsedNs = System.nanoTime() - startNs;
         long warmNs = order.warmNs();
-        return messages == 0
+        boolean early = messages == 0
                 || elapsedNs < warmNs
                 || (elapsedNs < Math.min(2 * warmNs, order.durationNs() / 2) && messages < WARM_MESSAGES);
+        return settling.goesOn(elapsedNs, early);
     }
 
     /** Whether the time is over and there are samples enough. */
     boolean isOver(long samples) {
-        return System.nanoTime() - startNs >= order.durationNs() && samples >= LEAST_SAMPLES;
+        return System.nanoTime() - startNs - settling.lateNs() >= order.durationNs() && samples >= LEAST_SAMPLES;
     }
 }

@@ -153,7 +153,7 @@ public final class Pair implements AutoCloseable {
             for (int rank = ranks - 1; rank >= 0; rank--) {
                 say(rank, order.line());
             }
-            long patienceS = PATIENCE_S + 2 * TimeUnit.NANOSECONDS.toSeconds(order.durationNs());
+            long patienceS = PATIENCE_S + 2 * TimeUnit.NANOSECONDS.toSeconds(order.durationNs() + order.settleNs());
             Round round = Round.parse(hear(0, "", patienceS));
             for (int rank = 1; rank < ranks; rank++) {
                 hear(rank, ControlLine.IDLE, patienceS);

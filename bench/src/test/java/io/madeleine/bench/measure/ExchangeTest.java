@@ -65,7 +65,7 @@ class ExchangeTest {
         BlockRing own = pattern.isOfOwnBlocks() ? ring() : received;
         CompletableFuture<Void> served =
                 CompletableFuture.runAsync(() -> new Responder(responding).serve(own, received, false));
-        Order order = new Order(pattern, BYTES, 20_000_000, 5_000_000, Buffers.SAME, false);
+        Order order = new Order(pattern, BYTES, 20_000_000, 5_000_000, 0, Buffers.SAME, false);
         Round round = new Driver(driving).measure(order, ring(), ring());
         served.orTimeout(10, TimeUnit.SECONDS).join();
         return round;
