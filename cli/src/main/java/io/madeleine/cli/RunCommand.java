@@ -105,11 +105,17 @@ final class RunCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-n " + processes + ": expected 1 to " + LaunchPlan.MAX_PROCESSES);
         }
-        List<String> nativeModules =
-                noNative ? List.of() : SessionInfo.of(configuration.arguments()).nativeModules();
-        LaunchPlan plan = LaunchPlan.of(processes, JavaArguments.withMadeleine(program, nativeModules))
+        List<String> nativeModules = info().nativeModules();
+        LaunchPlan plan = LaunchPlan.of(
+                        processes, JavaArguments.withMadeleine(program, noNative ? List.of() : nativeModules))
                 .withSettings(configuration.settings)
                 .withConduct(new LaunchPlan.Conduct(onFailure, !noPrefix, true, LaunchPlan.Conduct.DEFAULT.grace()));
         return configuration.conf.map(plan::withConfiguration).orElse(plan);
+    }
+
+    /** Also finds what is wrong with the configuration before there are processes. */
+    private SessionInfo info() {
+        List<String> arguments = configuration.arguments();
+        return JavaArguments.haveClasses(program) ? SessionInfo.ofOtherProgram(arguments) : SessionInfo.of(arguments);
     }
 }

@@ -2,15 +2,20 @@ package io.madeleine.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.ConfigurationException;
 import io.madeleine.session.LaunchPlan;
 import io.madeleine.session.OnFailure;
 import io.madeleine.session.SessionInfo;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class RunCommandTest {
@@ -47,22 +52,23 @@ class RunCommandTest {
     }
 
     @Test
-    void shouldTakeItsOwnOptionsInAnyOrderBeforeTheProgram() {
+    void shouldTakeItsOwnOptionsInAnyOrderBeforeTheProgram(@TempDir Path directory) throws IOException {
+        Path file = Files.createFile(directory.resolve("x.conf"));
         LaunchPlan plan = plan(
                 "--no-native",
                 "--conf",
-                "conf/x.conf",
+                file.toString(),
                 "--on-failure",
                 "continue",
                 "--set",
-                "a=1",
-                "--set=b=2",
+                "networks=[tcp]",
+                "--set=wait.mode=block",
                 "-n4",
                 "X.java");
         assertEquals(4, plan.processes());
-        assertEquals(Optional.of(Path.of("conf/x.conf")), plan.configuration());
+        assertEquals(Optional.of(file), plan.configuration());
         assertEquals(OnFailure.CONTINUE, plan.conduct().onFailure());
-        assertEquals(List.of("a=1", "b=2"), plan.settings());
+        assertEquals(List.of("networks=[tcp]", "wait.mode=block"), plan.settings());
         assertEquals(List.of("X.java"), program(plan));
     }
 
@@ -96,5 +102,24 @@ class RunCommandTest {
         assertEquals(OnFailure.STOP, plan.conduct().onFailure());
         assertTrue(plan.conduct().prefix());
         assertTrue(plan.conduct().input());
+    }
+
+    /** The classes that mad cannot see may bring the driver. */
+    @Test
+    void shouldLeaveANetworkThatItDoesNotKnowToAProgramWithClassesOfItsOwn() {
+        assertEquals(
+                2,
+                plan("-n", "2", "--set", "networks=[note]", "-cp", "drivers.jar", "Main")
+                        .processes());
+        ConfigurationException e = assertThrows(
+                ConfigurationException.class, () -> plan("-n", "2", "--set", "networks=[note]", "Main.java"));
+        assertTrue(e.getMessage().contains("there is no note"), e.getMessage());
+    }
+
+    @Test
+    void shouldFindWhatIsWrongWithTheConfigurationWithoutNativeAccessToo() {
+        assertThrows(
+                ConfigurationException.class,
+                () -> plan("-n", "2", "--no-native", "--set", "wait.mode=quick", "-cp", "x.jar", "Main"));
     }
 }

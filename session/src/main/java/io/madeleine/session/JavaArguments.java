@@ -45,6 +45,9 @@ public final class JavaArguments {
 
     private static final List<String> CLASS_PATH = List.of("-cp", "-classpath", "--class-path");
 
+    private static final List<String> WITH_CLASSES =
+            List.of("-cp", "-classpath", "--class-path", "-p", "--module-path", "-jar");
+
     /** How options begin that no second process may have. */
     private static final List<String> PRIVATE = List.of("-Dmadeleine.session.", "-agentlib:jdwp", "-Xrunjdwp");
 
@@ -65,6 +68,24 @@ public final class JavaArguments {
                 .orElseThrow(() -> new SessionException("where Madeleine's modules are is not known: expected this"
                         + " JVM to have them on its module path, or the system property " + MODULE_PATH));
         return withMadeleine(given, nativeModules, own);
+    }
+
+    /**
+     * Whether a program has classes of its own beside a source file: a class path, a module path or a jar.
+     *
+     * @param given as for {@link #withMadeleine(List, List)}
+     */
+    public static boolean haveClasses(List<String> given) {
+        for (int i = 0;
+                i < given.size() && given.get(i).startsWith("-");
+                i += WITH_VALUE.contains(given.get(i)) ? 2 : 1) {
+            String argument = given.get(i);
+            if (WITH_CLASSES.stream()
+                    .anyMatch(option -> argument.equals(option) || argument.startsWith(option + "="))) {
+                return true;
+            }
+        }
+        return System.getenv("CLASSPATH") != null;
     }
 
     /**

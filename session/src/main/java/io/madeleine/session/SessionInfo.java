@@ -89,6 +89,18 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
     }
 
+    /**
+     * Describes what this process knows of the session of another program: networks that it names and this process does not know may
+     * have their drivers among that program's classes.
+     *
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
+     */
+    public static SessionInfo ofOtherProgram(List<String> arguments) {
+        SessionConfig config =
+                SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()));
+        return describe(config, Families.wire(config));
+    }
+
     /** Describes a session opened with these settings; see {@link Sessions#open(Config)}. */
     public static SessionInfo of(Config settings) {
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess())));
@@ -97,6 +109,10 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     static SessionInfo of(SessionConfig config) {
         Families families = Families.wire(config);
         NamedNetworks.checkKnown(config, families);
+        return describe(config, families);
+    }
+
+    private static SessionInfo describe(SessionConfig config, Families families) {
         Set<Family> bestFirst = new LinkedHashSet<>();
         config.networks().forEach(network -> families.family(network).ifPresent(bestFirst::add));
         bestFirst.addAll(families.all());
