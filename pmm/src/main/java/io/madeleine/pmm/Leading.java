@@ -204,8 +204,7 @@ final class Leading {
             WaitHint hint = others.of(on.hint);
             boolean isIdle = leadsForOthers
                     && idleRounds > 0
-                    && (engine.isOnlyForDemands()
-                            || (canLend && !hasServed && policy.mode() != WaitMode.SPIN && engine.isOnlyForHandlers()));
+                    && (engine.isOnlyForDemands() || (canLend && !hasServed && engine.isOnlyForHandlers()));
             if (isIdle && lead.hasLodger()) {
                 makeRoom();
             } else if (isIdle && canLend) {
@@ -216,7 +215,7 @@ final class Leading {
                 if (sleep(on, condition, deadlineNs, Long.MAX_VALUE)) {
                     return WaitOutcome.MET;
                 }
-            } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs)) {
+            } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs, leadsForOthers)) {
                 if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier)
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT)) {
@@ -272,10 +271,13 @@ final class Leading {
         return clockNs;
     }
 
-    /** Whether the policy spends a thread that has been idle for so long on spinning. */
-    private boolean spends(WaitHint hint, long idleNs) {
+    /**
+     * Whether the policy spends a thread that has been idle for so long on spinning. A thread that waits has nothing else to do;
+     * the session's own, with nothing but handlers to look after, may keep the program's threads from a processor.
+     */
+    private boolean spends(WaitHint hint, long idleNs, boolean leadsForOthers) {
         return switch (policy.mode()) {
-            case SPIN -> true;
+            case SPIN -> !leadsForOthers || !engine.isOnlyForHandlers() || idleNs < policy.patienceNs(WaitHint.LATENCY);
             case ADAPTIVE -> idleNs < policy.patienceNs(hint);
             case BLOCK -> false;
         };

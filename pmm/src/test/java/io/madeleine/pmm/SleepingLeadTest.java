@@ -87,7 +87,11 @@ class SleepingLeadTest {
 
     @BeforeEach
     void open() {
-        engine = new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.ADAPTIVE, SPIN_NS, 3));
+        open(new WaitPolicy(WaitMode.ADAPTIVE, SPIN_NS, 3));
+    }
+
+    private void open(WaitPolicy policy) {
+        engine = new ProgressEngine("test", reactor, policy);
         network = new FakeNetwork(reactor);
         network.listener = () -> {
             poller.set(Thread.currentThread());
@@ -271,6 +275,23 @@ class SleepingLeadTest {
             least = Math.min(least, network.pollCount.get() - before);
         }
         assertTrue(least < 200, least + " polls, with a patience of 100 ms");
+    }
+
+    /** Else it would keep threads of the program from a processor, where there is one for both. */
+    @Test
+    void shouldSpinForHandlersOnlyForAWhileThoughThreadsThatWaitAlwaysDo() throws InterruptedException {
+        engine.close();
+        open(new WaitPolicy(WaitMode.SPIN, 100_000, 3));
+        for (int i = 1; i <= 3; i++) {
+            awaitSleeper();
+            int count = i;
+            network.send();
+            awaitThat(() -> handled.get() == count, "a message is handled");
+        }
+        awaitSleeper();
+        int before = network.pollCount.get();
+        Thread.sleep(20);
+        assertTrue(network.pollCount.get() - before < 200, "it spins though nothing comes");
     }
 
     @Test
