@@ -29,7 +29,7 @@ final class Arrivals {
     private static final int LOOKS = 128;
 
     /** Every so many messages found by such a look, all networks are driven once, for the other senders' sake. */
-    private static final int LOOKS_IN_A_ROW = 32;
+    private static final int LOOKS_IN_A_ROW = 64;
 
     private final SwitchedChannel channel;
     private final ProgressEngine engine;

@@ -3,6 +3,7 @@ package io.madeleine.switching;
 import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.pmm.Dispatcher;
 import io.madeleine.pmm.FailureLog;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -98,8 +99,7 @@ final class Handling {
             return false;
         }
         try {
-            MessageHandler current = handler;
-            return current != null && handleFirstOf(current, within, sender);
+            return hasHandler() && handleFirstOf(within, sender);
         } finally {
             within.leave();
             if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // by a leader that found this thread inside
@@ -109,15 +109,15 @@ final class Handling {
     }
 
     /** The message of that sender, and then those that are queued, which no other thread can have handled meanwhile. */
-    private boolean handleFirstOf(MessageHandler current, Dispatcher within, SwitchedConnection sender) {
+    private boolean handleFirstOf(Dispatcher within, SwitchedConnection sender) {
         discardFailed();
         IncomingHandle begun = sender.receiving().tryBegin();
         if (begun != null) {
             expectFrom(sender);
-            handle(current, within, sender, begun);
+            handle(within, sender, begun);
         }
         if (arrivals.hasQueued()) {
-            int _ = handleQueued(current, within);
+            int _ = handleQueued(within);
         }
         return begun != null;
     }
@@ -130,17 +130,16 @@ final class Handling {
 
     /** Hands messages that have arrived to the handler, outside all polls; returns how many. */
     private int dispatch() {
-        MessageHandler current = handler;
         Dispatcher within = dispatcher;
-        if (current == null || within == null) { // it is being added
+        if (!hasHandler() || within == null) { // it is being added
             return 0;
         }
         discardFailed();
-        int handled = handleQueued(current, within);
-        return handled > 0 ? handled : look(current, within); // the leader may have waited for what has been handled
+        int handled = handleQueued(within);
+        return handled > 0 ? handled : look(within); // the leader may have waited for what has been handled
     }
 
-    private int handleQueued(MessageHandler current, Dispatcher within) {
+    private int handleQueued(Dispatcher within) {
         int handled = 0;
         for (int i = 0; i < HANDLED_PER_ROUND && !arrivals.isWaitedForByThreads() && !within.hasLetGo(); i++) {
             SwitchedConnection first = arrivals.pollQueue();
@@ -150,7 +149,7 @@ final class Handling {
             IncomingHandle begun = first.hasClaims() ? null : arrivals.begin(first);
             if (begun != null) {
                 expectFrom(first);
-                handle(current, within, first, begun);
+                handle(within, first, begun);
                 handled++;
             }
         }
@@ -158,13 +157,13 @@ final class Handling {
     }
 
     /** For a while after each message of the expected sender, looks for the next one; returns how many were handled. */
-    private int look(MessageHandler current, Dispatcher within) {
+    private int look(Dispatcher within) {
         SwitchedConnection sender = arrivals.expected();
         if (roundsWithLooks == 0 || sender == null) {
             return 0;
         }
         roundsWithLooks--;
-        return lookAndHandle(current, within, sender);
+        return lookAndHandle(within, sender);
     }
 
     /** The next message for the handler may come from there, too, if the one before did. */
@@ -181,21 +180,25 @@ final class Handling {
      * Looks at one sender for a moment; hands a message found there to the handler without the polls, the queue and the wake-ups
      * through which other messages come; returns how many.
      */
-    private int lookAndHandle(MessageHandler current, Dispatcher within, SwitchedConnection sender) {
+    private int lookAndHandle(Dispatcher within, SwitchedConnection sender) {
         ReceiveHalf receiving = sender.receiving();
         for (int looks = HANDLER_LOOKS; looks > 0 && !isForThreads(sender); looks--) {
             IncomingHandle begun = receiving.tryBegin();
             if (begun != null) {
                 roundsWithLooks = ROUNDS_WITH_LOOKS;
-                handle(current, within, sender, begun);
+                handle(within, sender, begun);
                 return 1; // whoever leads may have waited for what the handler did
             }
         }
         return 0;
     }
 
-    /** The object may stand for another message when the handler returns: what fails is known by its number. */
-    private void handle(MessageHandler current, Dispatcher within, SwitchedConnection sender, IncomingHandle begun) {
+    /**
+     * The handler is that of now: whoever looked for the message may have begun to before there was this one. The object may stand for
+     * another message when it returns: what fails is known by its number.
+     */
+    private void handle(Dispatcher within, SwitchedConnection sender, IncomingHandle begun) {
+        MessageHandler current = Objects.requireNonNull(handler);
         ReceiveHalf receiving = sender.receiving();
         long number = begun.number();
         within.handling(receiving.news());

@@ -111,6 +111,10 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     private void checkUnpacking() {
         StackRoom.ensure();
+        checkOpen();
+    }
+
+    private void checkOpen() {
         if (!isOpen() || isEnding()) {
             completion().throwFailure();
             throw new IllegalStateException(
@@ -199,7 +203,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
             return;
         }
         if (!isEnding()) {
-            checkUnpacking();
+            checkOpen();
         }
         startEnding();
         half.unpacking().end(this);
@@ -215,8 +219,8 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public void discard() {
-        StackRoom.ensureToClose();
         if (isGivenUpByClose()) {
+            StackRoom.ensureToClose();
             half.discard(number());
             half.awaitRetraction(this);
         }
@@ -226,7 +230,9 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     public void close() {
         boolean begun = false;
         try {
-            StackRoom.ensureToClose();
+            if (isGivenUpByClose()) {
+                StackRoom.ensureToClose();
+            }
             begun = true;
         } finally {
             if (!begun && !asynchronous) {

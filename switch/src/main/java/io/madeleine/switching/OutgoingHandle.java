@@ -33,6 +33,10 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     private void checkPacking() {
         StackRoom.ensure();
+        checkOpen();
+    }
+
+    private void checkOpen() {
         if (!isOpen() || isEnding()) {
             if (!isOpen() && connection().channel().isClosing()) {
                 completion().throwFailure(); // "begin another" would be no advice
@@ -106,7 +110,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
             half.awaitEnd(this);
             return;
         }
-        checkPacking();
+        checkOpen();
         startEnding();
         half.end(this);
     }
@@ -137,7 +141,9 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     public void close() {
         boolean begun = false;
         try {
-            StackRoom.ensureToClose();
+            if (isGivenUpByClose()) {
+                StackRoom.ensureToClose();
+            }
             begun = true;
         } finally {
             if (!begun && !asynchronous) {

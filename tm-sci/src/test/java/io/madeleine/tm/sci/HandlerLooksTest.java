@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.Signal;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.pmm.spi.Adapter;
@@ -124,19 +125,18 @@ class HandlerLooksTest {
             });
             send(sessions.channel(0), 1);
             await(over);
-            awaitRounds();
+            Signal signal = sessions.session(1).channel("other").newSignal();
+            awaitRounds(signal);
             long before = looks.get();
-            awaitRounds();
+            awaitRounds(signal);
             assertEquals(before, looks.get(), "looks at a sender that has long been silent");
         }
     }
 
-    /** Lets the leader, which spins, poll many times. */
-    private void awaitRounds() {
+    /** Polls many times, as a thread does that waits for something else. */
+    private void awaitRounds(Signal signal) {
         long wanted = polls.get() + MANY_ROUNDS;
-        while (polls.get() < wanted) {
-            Thread.onSpinWait();
-        }
+        assertTrue(signal.await(() -> polls.get() >= wanted, 10, TimeUnit.SECONDS));
     }
 
     private static <T> T await(CompletableFuture<T> future) throws Exception {
