@@ -337,15 +337,15 @@ class NettyReactorTest {
     void shouldUseNoTimeWhileItSleepsBrieflyOrWithoutLimit() throws InterruptedException {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         for (long timeoutNs : new long[] {400_000, Long.MAX_VALUE}) {
-            for (int i = 0; i < 100; i++) {
-                sleepOrBeWoken(timeoutNs); // code that is not compiled yet takes its time
+            long leastMs = Long.MAX_VALUE;
+            for (int round = 0; round < 10 && leastMs >= 25; round++) { // compilers and neighbours take their time
+                long beforeNs = threads.getCurrentThreadCpuTime();
+                for (int i = 0; i < 100; i++) {
+                    sleepOrBeWoken(timeoutNs);
+                }
+                leastMs = Math.min(leastMs, (threads.getCurrentThreadCpuTime() - beforeNs) / 1_000_000);
             }
-            long beforeNs = threads.getCurrentThreadCpuTime();
-            for (int i = 0; i < 100; i++) {
-                sleepOrBeWoken(timeoutNs);
-            }
-            long usedMs = (threads.getCurrentThreadCpuTime() - beforeNs) / 1_000_000;
-            assertTrue(usedMs < 25, usedMs + " ms for 100 sleeps of " + timeoutNs + " ns");
+            assertTrue(leastMs < 25, leastMs + " ms for 100 sleeps of " + timeoutNs + " ns");
         }
     }
 
