@@ -54,6 +54,16 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     /** Appends a block that lies in the ranges of a layout; as {@link #append(MemorySegment, long, long, boolean, boolean)}. */
     public abstract int append(BlockLayout block, boolean mayKeep, boolean express);
 
+    /** How many bytes of the block under way have been taken: sent, copied, or referenced; 0 if none is under way. */
+    public final long progressBytes() {
+        return progressBytes;
+    }
+
+    /** What has not been taken of the block under way is from now on the block: {@link #append} is repeated with that alone. */
+    public final void keepRest() {
+        progressBytes = 0;
+    }
+
     /**
      * Commits: sends what has been gathered.
      *

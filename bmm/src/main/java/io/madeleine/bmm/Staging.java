@@ -3,14 +3,14 @@ package io.madeleine.bmm;
 import io.madeleine.api.BlockLayout;
 import io.madeleine.pmm.spi.Blocks;
 import io.madeleine.pmm.spi.BufferGroup;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where blocks are copied that may not be referenced: SAFER ones that cannot leave at once, and those in confined
- * memory. The first kilobytes of a message are copied into a piece of the {@link StagingPool}, for more memory is taken that
- * is left to the garbage collector. Without a copy nothing is held.
+ * memory. They are copied into pieces of the {@link StagingPool}, one behind the other as long as there is room, and a new piece
+ * is taken where there is none. Without a copy nothing is held.
  *
  * <p>Ownership: a copy is valid until {@link #reset()}.
  *
@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
 public final class Staging {
     private final StagingPool pool;
     private final int home;
-    private @Nullable MemorySegment piece;
+    private @Nullable MemorySegment[] pieces = new MemorySegment[4];
+    private int count;
     private long used;
+    private long roomBytes;
     private MemorySegment lastSegment = MemorySegment.NULL;
     private long lastOffset;
-    private boolean holdsCopies;
 
     /** Takes no memory yet. */
     public Staging(StagingPool pool) {
@@ -50,24 +51,22 @@ public final class Staging {
     }
 
     private void reserve(long bytes) {
-        holdsCopies = true;
-        if (bytes <= StagingPool.PIECE_BYTES - used) {
-            lastSegment = piece();
-            lastOffset = used;
-            used += bytes + 7 & -8;
-        } else {
-            lastSegment = Arena.ofAuto().allocate(bytes, Long.BYTES);
-            lastOffset = 0;
+        if (bytes > roomBytes - used) {
+            takePiece(bytes);
         }
+        lastOffset = used;
+        used += bytes + 7 & -8;
     }
 
-    private MemorySegment piece() {
-        MemorySegment taken = piece;
-        if (taken == null) {
-            taken = pool.take(home);
-            piece = taken;
+    private void takePiece(long bytes) {
+        if (count == pieces.length) {
+            pieces = Arrays.copyOf(pieces, 2 * count);
         }
-        return taken;
+        MemorySegment piece = pool.take(bytes, home);
+        pieces[count++] = piece;
+        lastSegment = piece;
+        roomBytes = piece.byteSize();
+        used = 0;
     }
 
     /** The segment of the last copy. */
@@ -82,16 +81,18 @@ public final class Staging {
 
     /** Forgets all copies. */
     public void reset() {
-        if (!holdsCopies) {
+        if (count == 0) {
             return; // as after most messages: to store a reference costs a fence under some collectors
         }
-        holdsCopies = false;
+        lastSegment = MemorySegment.NULL;
         used = 0;
-        lastSegment = MemorySegment.NULL; // and the garbage collector has what is not the pool's
-        MemorySegment taken = piece;
-        if (taken != null) {
-            piece = null;
-            pool.give(taken, home);
+        roomBytes = 0;
+        while (count > 0) {
+            MemorySegment piece = pieces[--count];
+            pieces[count] = null;
+            if (piece != null) {
+                pool.give(piece, home);
+            }
         }
     }
 }

@@ -62,14 +62,63 @@ class StagingTest {
     }
 
     @Test
-    void shouldCopyWhatIsLargerThanAPieceElsewhere() {
+    void shouldCopyABlockOfAnySizeIntoOnePiece() {
+        for (int bytes : new int[] {
+            StagingPool.PIECE_BYTES,
+            StagingPool.PIECE_BYTES + 1,
+            StagingPool.MAX_KEPT_PIECE_BYTES,
+            StagingPool.MAX_KEPT_PIECE_BYTES + 3
+        }) {
+            Staging connection = new Staging(pool);
+            MemorySegment large = MemorySegment.ofArray(new byte[bytes]);
+            large.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 7);
+            connection.copy(BLOCK, 0, 3);
+            connection.copy(large, 0, bytes);
+            assertEquals(7, connection.segment().get(ValueLayout.JAVA_BYTE, connection.offset() + bytes - 1));
+            connection.copy(BLOCK, 0, 3);
+            assertEquals(0, connection.offset() & 7);
+            connection.reset();
+        }
+    }
+
+    @Test
+    void shouldUseTheSameMemoryForTheLargeBlocksOfEveryMessage() {
         Staging connection = new Staging(pool);
-        MemorySegment large = MemorySegment.ofArray(new byte[StagingPool.PIECE_BYTES + 1]);
-        large.set(ValueLayout.JAVA_BYTE, StagingPool.PIECE_BYTES, (byte) 7);
+        MemorySegment large = MemorySegment.ofArray(new byte[StagingPool.MAX_KEPT_PIECE_BYTES]);
         connection.copy(large, 0, large.byteSize());
-        assertTrue(connection.segment().byteSize() >= large.byteSize());
-        assertEquals(7, connection.segment().get(ValueLayout.JAVA_BYTE, StagingPool.PIECE_BYTES));
+        MemorySegment first = connection.segment();
+        connection.reset();
         long held = pool.heldBytes();
+        for (int i = 0; i < 10; i++) {
+            connection.copy(large, 0, large.byteSize());
+            assertSame(first, connection.segment());
+            connection.reset();
+        }
+        assertEquals(held, pool.heldBytes());
+    }
+
+    @Test
+    void shouldUseTheSameMemoryForTheManyBlocksOfEveryMessage() {
+        Staging connection = new Staging(pool);
+        long held = 0;
+        for (int message = 0; message < 10; message++) {
+            for (int i = 0; i < 10 * StagingPool.PIECE_BYTES / 100; i++) {
+                connection.copy(BLOCK, 0, 100);
+            }
+            connection.reset();
+            assertTrue(message == 0 || held == pool.heldBytes());
+            held = pool.heldBytes();
+        }
+        assertTrue(held <= 12L * StagingPool.PIECE_BYTES, () -> pool.heldBytes() + " bytes");
+    }
+
+    @Test
+    void shouldNotKeepWhatOneMessageOfAnUnusualSizeTook() {
+        long held = pool.heldBytes();
+        Staging connection = new Staging(pool);
+        MemorySegment huge = MemorySegment.ofArray(new byte[StagingPool.MAX_KEPT_PIECE_BYTES + 1]);
+        connection.copy(huge, 0, huge.byteSize());
+        assertTrue(pool.heldBytes() > held);
         connection.reset();
         assertEquals(held, pool.heldBytes());
     }

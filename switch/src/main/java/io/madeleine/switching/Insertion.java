@@ -70,18 +70,21 @@ final class Insertion {
      */
     int add(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
         boolean later = sendMode == SendMode.LATER;
+        boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
+        boolean underWay = false;
         if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
-            boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
             int status = put(link, block, offset, bytes, mayKeep, express);
             if (status != LinkStatus.PENDING) {
                 return status;
             }
+            underWay = true;
         }
-        if (later || (sendMode == SendMode.CHEAPER && mayKeep(block))) {
+        if (later || mayKeep) {
             deferred.add(block, offset, bytes, link, later, express);
         } else {
-            staging.copy(block, offset, bytes);
-            deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
+            long taken = underWay ? bmms[link].progressBytes() : 0;
+            staging.copy(block, offset + taken, bytes - taken);
+            deferRestOf(link, underWay, bytes - taken, express);
         }
         return LinkStatus.COMPLETE;
     }
@@ -90,19 +93,31 @@ final class Insertion {
     int add(int link, BlockLayout block, SendMode sendMode, boolean express) {
         boolean later = sendMode == SendMode.LATER;
         boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
+        boolean underWay = false;
         if (!later && (deferred.isEmpty() || replay(false) == LinkStatus.COMPLETE)) {
             int status = put(link, block, mayKeep, express);
             if (status != LinkStatus.PENDING) {
                 return status;
             }
+            underWay = true;
         }
         if (later || mayKeep) {
             deferred.add(block, link, later, express);
         } else {
-            staging.copy(block, 0, block.byteSize());
-            deferred.add(staging.segment(), staging.offset(), block.byteSize(), link, false, express);
+            long taken = underWay ? bmms[link].progressBytes() : 0;
+            long rest = block.byteSize() - taken;
+            staging.copy(block, taken, rest);
+            deferRestOf(link, underWay, rest, express);
         }
         return LinkStatus.COMPLETE;
+    }
+
+    /** Records what was copied last, the rest of a block of which its link may have taken a part. */
+    private void deferRestOf(int link, boolean underWay, long bytes, boolean express) {
+        deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
+        if (underWay) {
+            bmms[link].keepRest();
+        }
     }
 
     private boolean mayKeep(MemorySegment block) {
