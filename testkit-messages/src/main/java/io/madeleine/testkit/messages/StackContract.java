@@ -14,6 +14,9 @@ import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +45,15 @@ abstract class StackContract extends TurnContract {
 
     /** Does something at the end of the stack, and again with a frame more room, and so on, until there is room enough. */
     private static final class Dive {
+        private static final int CALLS_UNTIL_SETTLED = 1_000;
+
+        /**
+         * {@link Runnable#run}, which no compiler inlines, as this is not a constant: a frame of {@link #dive} that had the room for
+         * what is tried would end the dive where there is room for it, and nothing would be tried without.
+         */
+        @SuppressWarnings("FieldMayBeFinal")
+        private static MethodHandle run = settled();
+
         private final Runnable action;
         private int frames;
         private int overflows;
@@ -49,6 +61,31 @@ abstract class StackContract extends TurnContract {
 
         Dive(Runnable action) {
             this.action = action;
+        }
+
+        /** What is called for the first time, or often, is made and compiled on the way: not down there. */
+        private static MethodHandle settled() {
+            try {
+                MethodHandle run = MethodHandles.publicLookup()
+                        .findVirtual(Runnable.class, "run", MethodType.methodType(void.class));
+                Runnable nothing = () -> {};
+                for (int i = 0; i < CALLS_UNTIL_SETTLED; i++) {
+                    run.invokeExact(nothing);
+                }
+                return run;
+            } catch (Throwable e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private void attempt() {
+            try {
+                run.invokeExact(action);
+            } catch (Error | RuntimeException e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new AssertionError(e); // a Runnable throws none
+            }
         }
 
         @SuppressWarnings("InfiniteRecursion") // that is what it is for
@@ -60,7 +97,7 @@ abstract class StackContract extends TurnContract {
             }
             if (successes < SUCCESSES && ++frames % FRAMES_PER_TRY == 0) {
                 try {
-                    action.run();
+                    attempt();
                     successes++;
                 } catch (StackOverflowError _) {
                     overflows++;
@@ -301,7 +338,7 @@ abstract class StackContract extends TurnContract {
             }
             try {
                 message.close();
-                throw new AssertionError("closed");
+                throw new AssertionError("closed", last);
             } catch (StackOverflowError e) {
                 last = e;
                 throw e;

@@ -624,8 +624,13 @@ abstract class ThreadsContract extends EndingContract {
         }
         sendOne(2, 2);
         int before = 0;
+        long sent = System.nanoTime();
         for (int from = receiveOne(); from != 2; from = receiveOne()) {
-            assertTrue(++before < 2000, "a message that was there is passed over by " + before + " others");
+            before++;
+            long passed = System.nanoTime() - sent; // that it is there as well is a matter of time, not of messages
+            assertTrue(
+                    before < 2000 || passed < TimeUnit.SECONDS.toNanos(2),
+                    "passed over by " + before + " others in " + passed + " ns");
         }
         enough.set(true);
         for (int from = receiveOne(); from != 0; from = receiveOne()) {
