@@ -9,7 +9,7 @@ import io.madeleine.bench.measure.Wire;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Madeleine's public API: messages of one block CHEAPER/CHEAPER, by one call at each end, received from anyone.
+ * Madeleine's public API: messages of one block, received CHEAPER, by one call at each end, received from anyone.
  *
  * <p>Threading: confined to caller.
  */
@@ -17,12 +17,14 @@ final class ChannelWire implements Wire {
     private final Session session;
     private final Channel channel;
     private final MessageMemory memory;
+    private final SendMode sendMode;
     private final int peers;
     private int peer;
 
-    ChannelWire(Session session, String channel, MessageMemory memory) {
+    ChannelWire(Session session, String channel, MessageMemory memory, SendMode sendMode) {
         this.session = session;
         this.memory = memory;
+        this.sendMode = sendMode;
         this.channel = session.channel(channel);
         this.peers = session.rank() == 0 ? session.size() - 1 : 1;
         this.peer = session.rank() == 0 ? 1 : 0;
@@ -45,12 +47,12 @@ final class ChannelWire implements Wire {
 
     @Override
     public void send(Block block, long bytes) {
-        channel.send(peer, block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        channel.send(peer, block.memory(), 0, bytes, sendMode, ReceiveMode.CHEAPER);
     }
 
     @Override
     public void receive(Block block, long bytes) {
-        int _ = channel.receive(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+        int _ = channel.receive(block.memory(), 0, bytes, sendMode, ReceiveMode.CHEAPER);
     }
 
     @Override

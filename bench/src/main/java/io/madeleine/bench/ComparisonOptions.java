@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.api.SendMode;
 import io.madeleine.bench.experiment.Variation;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Conditions;
@@ -67,6 +68,15 @@ final class ComparisonOptions {
                             + " (native) or arrays of the heap (heap); several are compared. Default: session, and all for the"
                             + " pattern osu-latency.")
     List<MessageMemory> memories = new ArrayList<>();
+
+    @Option(
+            names = "--send-mode",
+            paramLabel = "MODE",
+            split = ",",
+            description =
+                    "In which mode blocks of ours are packed: CHEAPER, SAFER or LATER; several are compared. Default:"
+                            + " CHEAPER.")
+    List<SendMode> sendModes = new ArrayList<>();
 
     @Option(
             names = "--layers",
@@ -179,7 +189,11 @@ final class ComparisonOptions {
                         ? network
                         : network.with(changed.sessions().arguments());
                 for (ProtocolSubject.Setup inMemory : memories(changed)) {
-                    subjects.addAll(ofLayers(changedNetwork, inMemory, conditions, err));
+                    for (SendMode sendMode : sendModes.isEmpty() ? List.of(SendMode.CHEAPER) : sendModes) {
+                        ProtocolSubject.Setup inMode =
+                                inMemory.with(inMemory.exchange().withSendMode(sendMode));
+                        subjects.addAll(ofLayers(changedNetwork, inMode, conditions, err));
+                    }
                 }
                 if (handlers) {
                     ProtocolSubject.Setup handled =
@@ -209,6 +223,7 @@ final class ComparisonOptions {
             Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
         Optional<String> title = setup.title();
         if (!layers
+                || setup.exchange().sendMode() != SendMode.CHEAPER
                 || setup.exchange().memory()
                         != MessageMemory.SESSION) { // the links are measured with what suits them best
             Variant plain = variant(conditions, Optional.empty(), title);

@@ -34,6 +34,7 @@ final class HandlerWire implements Wire {
 
     private final Channel channel;
     private final Wire sending;
+    private final SendMode sendMode;
     private final Signal signal;
     private final AtomicReference<State> state = new AtomicReference<>(State.NOTHING);
     private final BooleanSupplier isReceived = this::isReceived;
@@ -43,9 +44,10 @@ final class HandlerWire implements Wire {
     private long wantedBytes;
     private @Nullable IncomingMessage left;
 
-    HandlerWire(Session session, String channel, MessageMemory memory) {
+    HandlerWire(Session session, String channel, MessageMemory memory, SendMode sendMode) {
         this.channel = session.channel(channel);
-        this.sending = new ChannelWire(session, channel, memory);
+        this.sending = new ChannelWire(session, channel, memory, sendMode);
+        this.sendMode = sendMode;
         this.signal = this.channel.newSignal();
         this.channel.onMessage(this::handle);
     }
@@ -69,8 +71,8 @@ final class HandlerWire implements Wire {
         return now == State.RECEIVED || now == State.RECEIVED_AND_LEFT;
     }
 
-    private static void take(IncomingMessage message, Block block, long bytes) {
-        message.unpack(block.memory(), 0, bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+    private void take(IncomingMessage message, Block block, long bytes) {
+        message.unpack(block.memory(), 0, bytes, sendMode, ReceiveMode.CHEAPER);
         message.endUnpacking();
         message.close();
     }

@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.api.SendMode;
 import io.madeleine.bench.measure.Conditions;
 import io.madeleine.bench.measure.LocalProcesses;
 import io.madeleine.bench.measure.Pattern;
@@ -46,7 +47,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     public Optional<String> transmissionModule(long bytes) {
-        return Optional.of(ProtocolSubject.moduleFor(network, bytes));
+        return Optional.of(ProtocolSubject.moduleFor(network, bytes, SendMode.CHEAPER));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.madeleine.bench;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.SendMode;
 import io.madeleine.pmm.spi.ProtocolModule;
 import java.util.List;
 import java.util.Optional;
@@ -14,12 +15,13 @@ import java.util.stream.LongStream;
  * <p>Threading: immutable.
  *
  * @param id the transmission module
+ * @param sendMode the mode of the blocks for which it is measured; those of each mode are measured against each other
  * @param settings what makes it take every block of its sizes, key=value each
  * @param sizes the messages with which it is measured
  * @param single whether it needs an engine for single copies
  * @param keys the settings by which it takes blocks over from the module before it
  */
-record Mechanism(String id, List<String> settings, SizeRange sizes, boolean single, Keys keys) {
+record Mechanism(String id, SendMode sendMode, List<String> settings, SizeRange sizes, boolean single, Keys keys) {
     private static final long EVERY_POWER_TO_BYTES = 1 << 15;
 
     /**
@@ -53,6 +55,7 @@ record Mechanism(String id, List<String> settings, SizeRange sizes, boolean sing
         String prefix = "tm." + family + ".";
         return new Mechanism(
                 described.getString("module"),
+                described.hasPath("send-mode") ? described.getEnum(SendMode.class, "send-mode") : SendMode.CHEAPER,
                 settings(described, "alone", prefix, "="),
                 new SizeRange(described.getBytes("sizes.from"), described.getBytes("sizes.to")),
                 described.hasPath("copy-engine") && described.getBoolean("copy-engine"),

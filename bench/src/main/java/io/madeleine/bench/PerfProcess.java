@@ -1,10 +1,12 @@
 package io.madeleine.bench;
 
+import io.madeleine.api.SendMode;
 import io.madeleine.api.Session;
 import io.madeleine.bench.measure.ControlLine;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Wire;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One of the two processes of a network's measurement.
@@ -23,6 +25,9 @@ public final class PerfProcess {
 
     /** The argument that begins with this says in which memory messages are. */
     static final String MEMORY = "memory=";
+
+    /** The argument that begins with this says in which mode blocks are sent. */
+    static final String SEND_MODE = "send-mode=";
 
     /** The system property that has it measure in a virtual thread: the session's own thread then polls for it. */
     private static final String VIRTUAL = "io.madeleine.bench.virtual";
@@ -44,18 +49,22 @@ public final class PerfProcess {
         if (asked.contains(PIN)) {
             Pinning.pinThisProcess(session.rank());
         }
-        MessageMemory memory = asked.stream()
-                .filter(word -> word.startsWith(MEMORY))
-                .map(word -> MessageMemory.valueOf(word.substring(MEMORY.length())))
-                .findFirst()
-                .orElse(MessageMemory.SESSION);
+        MessageMemory memory = value(asked, MEMORY).map(MessageMemory::valueOf).orElse(MessageMemory.SESSION);
+        SendMode sendMode = value(asked, SEND_MODE).map(SendMode::valueOf).orElse(SendMode.CHEAPER);
         ControlLine.serve(session.rank(), (_, line) -> {
             line.exchangeContacts("-");
             if (asked.contains(HANDLED)) {
-                return new HandlerWire(session, CHANNEL, memory);
+                return new HandlerWire(session, CHANNEL, memory, sendMode);
             }
-            Wire plain = new ChannelWire(session, CHANNEL, memory);
+            Wire plain = new ChannelWire(session, CHANNEL, memory, sendMode);
             return session.channelNames().contains(CallWire.CHANNEL) ? new CallWire(session, plain) : plain;
         });
+    }
+
+    private static Optional<String> value(List<String> arguments, String prefix) {
+        return arguments.stream()
+                .filter(word -> word.startsWith(prefix))
+                .map(word -> word.substring(prefix.length()))
+                .findFirst();
     }
 }

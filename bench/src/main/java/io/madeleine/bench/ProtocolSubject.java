@@ -69,6 +69,9 @@ class ProtocolSubject extends ResidentSubject {
                             Stream.of(
                                             variation.name(),
                                             exchange.memory().title(),
+                                            exchange.sendMode() == SendMode.CHEAPER
+                                                    ? ""
+                                                    : exchange.sendMode().name(),
                                             exchange.handled() ? "handler and wait" : "")
                                     .filter(name -> !name.isEmpty()),
                             cores.stream().map(Cores::relation))
@@ -128,25 +131,32 @@ class ProtocolSubject extends ResidentSubject {
      * @param calls whether there are calls to measure, for which the processes need another channel
      * @param handled whether messages are received by a handler, for which the measuring thread waits
      * @param memory in which memory messages are
+     * @param sendMode in which mode blocks are sent
      * @param only the pattern that is measured alone; empty for all
      */
-    record Exchange(boolean calls, boolean handled, MessageMemory memory, Optional<Pattern> only) {
+    record Exchange(boolean calls, boolean handled, MessageMemory memory, SendMode sendMode, Optional<Pattern> only) {
         /** Messages of the session's memory, in all patterns but calls. */
-        static final Exchange PLAIN = new Exchange(false, false, MessageMemory.SESSION, Optional.empty());
+        static final Exchange PLAIN =
+                new Exchange(false, false, MessageMemory.SESSION, SendMode.CHEAPER, Optional.empty());
 
         /** With or without calls. */
         Exchange withCalls(boolean wanted) {
-            return new Exchange(wanted, handled, memory, only);
+            return new Exchange(wanted, handled, memory, sendMode, only);
         }
 
         /** The same with messages received by a handler, and no calls. */
         Exchange withHandler() {
-            return new Exchange(false, true, memory, only);
+            return new Exchange(false, true, memory, sendMode, only);
         }
 
         /** The same with messages in that memory, for one pattern or for all. */
         Exchange withMemory(MessageMemory where, Optional<Pattern> pattern) {
-            return new Exchange(calls, handled, where, pattern);
+            return new Exchange(calls, handled, where, sendMode, pattern);
+        }
+
+        /** The same with blocks sent in this mode. */
+        Exchange withSendMode(SendMode mode) {
+            return new Exchange(calls, handled, memory, mode, only);
         }
     }
 
@@ -177,14 +187,14 @@ class ProtocolSubject extends ResidentSubject {
 
     @Override
     public Optional<String> transmissionModule(long bytes) {
-        return Optional.of(moduleFor(network, bytes));
+        return Optional.of(moduleFor(network, bytes, setup.exchange().sendMode()));
     }
 
-    /** Which transmission module of a network takes a block of this size. */
-    static String moduleFor(Network network, long bytes) {
+    /** Which transmission module of a network takes a block of this size and mode. */
+    static String moduleFor(Network network, long bytes, SendMode sendMode) {
         SelectionTable table = network.protocol().selection().orElseThrow();
         return table.modules()
-                .get(table.select(bytes, SendMode.CHEAPER, ReceiveMode.CHEAPER))
+                .get(table.select(bytes, sendMode, ReceiveMode.CHEAPER))
                 .id();
     }
 
@@ -235,6 +245,7 @@ class ProtocolSubject extends ResidentSubject {
             java.add(PerfProcess.HANDLED);
         }
         java.add(PerfProcess.MEMORY + setup.exchange().memory());
+        java.add(PerfProcess.SEND_MODE + setup.exchange().sendMode());
         List<String> settings = new ArrayList<>(setup.sessions().settings());
         settings.addAll(network.settings());
         settings.add("networks=[" + network.family() + "]");

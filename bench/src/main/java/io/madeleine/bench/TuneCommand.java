@@ -1,5 +1,6 @@
 package io.madeleine.bench;
 
+import io.madeleine.api.SendMode;
 import io.madeleine.bench.measure.Buffers;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
@@ -124,7 +125,7 @@ final class TuneCommand implements Callable<Integer> {
                         + network.protocol().availability().reason());
                 complete &= protocols.isEmpty();
             } else {
-                candidate(network, out, err).ifPresent(candidates::add);
+                candidates.addAll(candidates(network, out, err));
             }
         }
         if (!complete) {
@@ -137,12 +138,12 @@ final class TuneCommand implements Callable<Integer> {
         for (Candidate candidate : candidates) {
             List<Tuning> its = new ArrayList<>();
             for (Optional<Cores> cores : pairs) {
-                complete &= measure(candidate, cores, runs, its, where(candidate.network, cores));
+                complete &= measure(candidate, cores, runs, its, where(candidate, cores));
                 if (loaded) {
                     try (BusyProcess busy = BusyProcess.start(cores)) {
                         List<Tuning> beside = new ArrayList<>();
-                        complete &= measure(
-                                candidate, cores, runs, beside, where(candidate.network, cores) + ", one of them busy");
+                        complete &=
+                                measure(candidate, cores, runs, beside, where(candidate, cores) + ", one of them busy");
                         beside.forEach(tuning -> its.add(tuning.despiteNoise()));
                         complete &= busy.isAlive();
                     }
@@ -168,8 +169,8 @@ final class TuneCommand implements Callable<Integer> {
         return 1;
     }
 
-    /** A network whose modules are measured against each other. */
-    private record Candidate(Network network, List<Mechanism> mechanisms) {}
+    /** A network whose modules are measured against each other, for blocks of one mode. */
+    private record Candidate(Network network, SendMode sendMode, List<Mechanism> mechanisms) {}
 
     private List<Network> networks() {
         List<String> arguments = settings.arguments();
@@ -186,27 +187,34 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     /** What there is to measure of a network; says so if that is nothing. */
-    private Optional<Candidate> candidate(Network network, PrintWriter out, PrintWriter err) {
+    private List<Candidate> candidates(Network network, PrintWriter out, PrintWriter err) {
         List<TransmissionCapabilities> modules = network.protocol().modules();
         if (modules.size() < 2) {
             out.println(network.title() + ": nothing to tune, its only transmission module is "
                     + modules.getFirst().id());
-            return Optional.empty();
+            return List.of();
         }
         List<Mechanism> described = Mechanism.of(network.family());
         if (described.size() < 2) {
             out.println(network.title() + ": nothing to tune, its driver has no madeleine.tm." + network.family()
                     + ".tuning in its reference.conf, which says how its modules are measured");
-            return Optional.empty();
+            return List.of();
         }
-        List<Mechanism> mechanisms = described.stream()
-                .filter(mechanism -> canBeMeasured(network, mechanism, err))
-                .toList();
-        if (mechanisms.size() < 2) {
-            out.println(network.title() + ": nothing to tune, one of its transmission modules alone can be measured");
-            return Optional.empty();
+        List<Candidate> candidates = new ArrayList<>();
+        for (SendMode sendMode :
+                described.stream().map(Mechanism::sendMode).distinct().toList()) {
+            List<Mechanism> mechanisms = described.stream()
+                    .filter(mechanism -> mechanism.sendMode() == sendMode)
+                    .filter(mechanism -> canBeMeasured(network, mechanism, err))
+                    .toList();
+            if (mechanisms.size() < 2) {
+                out.println(network.title() + ": nothing to tune for " + sendMode
+                        + " blocks, one of its transmission modules alone can be measured");
+            } else {
+                candidates.add(new Candidate(network, sendMode, mechanisms));
+            }
         }
-        return Optional.of(new Candidate(network, mechanisms));
+        return candidates;
     }
 
     private boolean canBeMeasured(Network network, Mechanism mechanism, PrintWriter err) {
@@ -260,8 +268,9 @@ final class TuneCommand implements Callable<Integer> {
                 err);
     }
 
-    private static String where(Network network, Optional<Cores> cores) {
-        return network.title() + ", "
+    private static String where(Candidate candidate, Optional<Cores> cores) {
+        return candidate.network.title()
+                + (candidate.sendMode == SendMode.CHEAPER ? ", " : ", " + candidate.sendMode + " blocks, ")
                 + cores.map(pair -> "processors " + pair.first() + " and " + pair.second() + ", " + pair.relation())
                         .orElse("two processes where the system puts them");
     }

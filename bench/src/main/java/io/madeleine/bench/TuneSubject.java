@@ -28,6 +28,7 @@ final class TuneSubject extends ProtocolSubject {
 
     static TuneSubject of(Network network, Mechanism mechanism, Optional<Cores> cores, Setup setup, PrintWriter err) {
         Setup changed = new Setup(setup.sessions().with(mechanism.settings())).with(Variation.PLAIN, cores);
+        changed = changed.with(changed.exchange().withSendMode(mechanism.sendMode()));
         return new TuneSubject(mechanism, network.with(changed.sessions().arguments()), changed, err);
     }
 
@@ -35,7 +36,8 @@ final class TuneSubject extends ProtocolSubject {
     static boolean isForced(Network network, Mechanism mechanism, List<String> arguments) {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(mechanism.settings());
-        return moduleFor(network.with(all), mechanism.sizes().toBytes()).equals(mechanism.id());
+        return moduleFor(network.with(all), mechanism.sizes().toBytes(), mechanism.sendMode())
+                .equals(mechanism.id());
     }
 
     Mechanism mechanism() {

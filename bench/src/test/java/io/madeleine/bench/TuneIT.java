@@ -56,10 +56,13 @@ class TuneIT {
         }
         assertTrue(out.toString().startsWith("sci:two-and-more, "), out.toString());
         assertTrue(out.toString().contains("sci/regular overtakes sci/short above"), out.toString());
+        assertTrue(out.toString().contains("sci:two-and-more, SAFER blocks, "), out.toString());
         long longest = ConfigFactory.parseFile(file.toFile()).getBytes("madeleine.tm.sci.short.max-block");
         SessionInfo.Protocol sci =
                 SessionInfo.of(List.of("tuned=" + file)).protocol("sci").orElseThrow();
         assertEquals(longest, sci.modules().getFirst().maxBlockBytes());
+        long longestSafer = ConfigFactory.parseFile(file.toFile()).getBytes("madeleine.tm.sci.short.max-safer-block");
+        assertEquals(Math.max(longest, longestSafer), sci.modules().getFirst().maxSaferBlockBytes());
         assertTrue(
                 sci.thresholds().getFirst().source().startsWith("measured, "),
                 sci.thresholds().toString());

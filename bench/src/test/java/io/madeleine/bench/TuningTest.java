@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
+import io.madeleine.api.SendMode;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Usage;
@@ -16,7 +17,9 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class TuningTest {
-    private static final List<Mechanism> SCI = Mechanism.of("sci");
+    private static final List<Mechanism> SCI = Mechanism.of("sci").stream()
+            .filter(mechanism -> mechanism.sendMode() == SendMode.CHEAPER)
+            .toList();
     private static final Mechanism SHORT = SCI.get(0);
     private static final Mechanism REGULAR = SCI.get(1);
     private static final Mechanism DMA = SCI.get(2);
@@ -131,6 +134,23 @@ class TuningTest {
                 "madeleine.tm.sci.dma.to = none",
                 Thresholds.settings(SCI, List.of(tuning(2, 60_000), tuning(2, 15_000)))
                         .getLast());
+    }
+
+    @Test
+    void shouldFindTheThresholdForSaferBlocks() {
+        List<Mechanism> safer = Mechanism.of("sci").stream()
+                .filter(mechanism -> mechanism.sendMode() == SendMode.SAFER)
+                .toList();
+        Tuning measured = new Tuning(
+                "here",
+                Pattern.LATENCY,
+                Map.of(
+                        safer.getFirst(), Map.of(8192L, 1.0, 65_536L, 8.0, 1_048_576L, 200.0),
+                        safer.getLast(), Map.of(8192L, 4.0, 65_536L, 9.0, 1_048_576L, 100.0)),
+                false);
+        assertEquals(
+                List.of("madeleine.tm.sci.short.max-safer-block = 65536"),
+                Thresholds.settings(safer, List.of(measured)));
     }
 
     @Test

@@ -81,15 +81,18 @@ final class InfoJson {
 
     private static Map<String, Object> module(TransmissionCapabilities module) {
         return withBound(
-                "maxBlockBytes",
-                module.maxBlockBytes(),
-                Map.of(
-                        "id", module.id(),
-                        "bufferMode", word(module.bufferMode()),
-                        "linkMode", word(module.linkMode()),
-                        "aggregation", word(module.aggregation()),
-                        "bufferBytes", module.bufferBytes(),
-                        "summary", module.summary()));
+                "maxSaferBlockBytes",
+                module.maxSaferBlockBytes(),
+                withBound(
+                        "maxBlockBytes",
+                        module.maxBlockBytes(),
+                        Map.of(
+                                "id", module.id(),
+                                "bufferMode", word(module.bufferMode()),
+                                "linkMode", word(module.linkMode()),
+                                "aggregation", word(module.aggregation()),
+                                "bufferBytes", module.bufferBytes(),
+                                "summary", module.summary())));
     }
 
     private static Map<String, Object> row(SelectionTable.Row row) {

@@ -91,6 +91,9 @@ final class InfoText {
                 + (module.maxBlockBytes() == Long.MAX_VALUE
                         ? "any size"
                         : "up to " + Sizes.text(module.maxBlockBytes())));
+        if (module.maxSaferBlockBytes() != module.maxBlockBytes()) {
+            words.add("SAFER ones of up to " + Sizes.text(module.maxSaferBlockBytes()));
+        }
         return String.join(", ", words);
     }
 
@@ -123,7 +126,7 @@ final class InfoText {
         }
         rows.addFirst(new String[] {"", "block", "modes", "module", "buffer management"});
         for (String[] row : rows) {
-            line("  %-5s %-22s %-10s %-12s %s".formatted((Object[]) row));
+            line("  %-5s %-22s %-14s %-12s %s".formatted((Object[]) row));
         }
     }
 

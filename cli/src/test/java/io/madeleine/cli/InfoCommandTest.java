@@ -120,12 +120,17 @@ class InfoCommandTest {
                 "dynamic", tcp.getConfigList("transmissionModules").getFirst().getString("bufferMode"));
         Config sci = network(info, "sci");
         List<? extends Config> rows = sci.getConfigList("selection");
-        long from = 0;
-        for (Config row : rows) {
-            assertEquals(from, row.getLong("fromBytes"));
-            from = row.hasPath("toBytes") ? row.getLong("toBytes") + 1 : -1;
+        for (String mode : List.of("SAFER", "LATER", "CHEAPER")) {
+            long from = 0;
+            for (Config row : rows) {
+                String modes = row.getString("modes");
+                if (modes.equals("any modes") || List.of(modes.split(", ")).contains(mode)) {
+                    assertEquals(from, row.getLong("fromBytes"));
+                    from = row.hasPath("toBytes") ? row.getLong("toBytes") + 1 : -1;
+                }
+            }
+            assertEquals(-1, from, "the last row of " + mode + " blocks has no upper bound");
         }
-        assertEquals(-1, from, "the last row has no upper bound");
         List<String> channels = info.getConfigList("channels").stream()
                 .map(channel -> channel.getString("name") + " " + channel.getString("networkHere"))
                 .toList();

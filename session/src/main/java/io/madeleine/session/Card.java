@@ -35,7 +35,7 @@ record Card(
         List<ChannelConfig> channels,
         List<AdapterCard> adapters,
         List<SharedSetting> shared) {
-    private static final int FORMAT = 4;
+    private static final int FORMAT = 5;
     private static final int MAX_ENTRIES = 1024;
 
     /** One adapter: its network, name and address, and its transmission modules with the thresholds configured there. */
@@ -148,6 +148,7 @@ record Card(
         out.writeUTF(module.linkMode().name());
         out.writeUTF(module.aggregation().name());
         out.writeLong(module.maxBlockBytes());
+        out.writeLong(module.maxSaferBlockBytes());
         out.writeInt(module.bufferBytes());
         out.writeUTF(module.summary());
     }
@@ -159,6 +160,7 @@ record Card(
                     BufferMode.valueOf(in.readUTF()),
                     LinkMode.valueOf(in.readUTF()),
                     AggregationMode.valueOf(in.readUTF()),
+                    in.readLong(),
                     in.readLong(),
                     in.readInt(),
                     in.readUTF());

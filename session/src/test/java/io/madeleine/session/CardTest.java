@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class CardTest {
     private static final TransmissionCapabilities SHORT = new TransmissionCapabilities(
-            "x/short", BufferMode.STATIC, LinkMode.BUFFER, AggregationMode.ASYMMETRIC, 512, 1024, "small ones");
+            "x/short", BufferMode.STATIC, LinkMode.BUFFER, AggregationMode.ASYMMETRIC, 512, 2048, 1024, "small ones");
     private static final TransmissionCapabilities LONG = new TransmissionCapabilities(
             "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
     private static final Card CARD = new Card(

@@ -3,16 +3,19 @@ package io.madeleine.switching;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Which transmission module takes a block: a pure function of its size and modes, resolved when the connection is made
  * and the same at both ends, since the receiver repeats it (paper, section 4.2). A block goes to the first module that
- * accepts its size; the modes of the families there are today make no difference, and are part of the signature because
- * both ends know them too.
+ * accepts its size, which may be larger for SAFER blocks: they are copied anyway, and a module with static buffers copies them
+ * once. The other modes make no difference with the families there are today.
  *
  * <p>Nothing that only one end knows may enter here.
  *
@@ -24,11 +27,15 @@ public final class SelectionTable {
 
     private final List<TransmissionCapabilities> modules;
     private final long[] upperBounds;
+    private final long[] saferBounds;
 
     private SelectionTable(List<TransmissionCapabilities> modules) {
         this.modules = List.copyOf(modules);
         this.upperBounds = modules.stream()
                 .mapToLong(TransmissionCapabilities::maxBlockBytes)
+                .toArray();
+        this.saferBounds = modules.stream()
+                .mapToLong(TransmissionCapabilities::maxSaferBlockBytes)
                 .toArray();
     }
 
@@ -79,10 +86,14 @@ public final class SelectionTable {
     }
 
     /** The index of the module, and link, that takes a block of this size and these modes. */
-    @SuppressWarnings("unused") // the modes: see the class comment
+    @SuppressWarnings("unused") // the receive mode: see the class comment
     public int select(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        return first(sendMode == SendMode.SAFER ? saferBounds : upperBounds, bytes);
+    }
+
+    private static int first(long[] bounds, long bytes) {
         int link = 0;
-        while (bytes > upperBounds[link]) {
+        while (bytes > bounds[link]) {
             link++;
         }
         return link;
@@ -97,14 +108,37 @@ public final class SelectionTable {
         return hash;
     }
 
-    /** The table by size range. */
+    /** The table by size range; SAFER blocks have rows of their own where that makes a difference. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
+        List<Row> others = rows(false);
+        for (Row safer : rows(true)) {
+            Optional<Row> same = others.stream()
+                    .filter(other -> other.takesTheSizesOf(safer))
+                    .findFirst();
+            same.ifPresent(others::remove);
+            rows.add(same.map(Row::forAnyModes).orElse(safer));
+        }
+        rows.addAll(others);
+        rows.sort(Comparator.comparingLong(Row::fromBytes)); // stable
+        return rows;
+    }
+
+    private List<Row> rows(boolean safer) {
+        long[] bounds = safer ? saferBounds : upperBounds;
+        List<Row> rows = new ArrayList<>();
         long from = 0;
-        for (TransmissionCapabilities module : modules) {
-            if (module.maxBlockBytes() >= from) {
-                rows.add(new Row(from, module.maxBlockBytes(), "any modes", module.id(), bufferManagement(module)));
-                from = module.maxBlockBytes() == Long.MAX_VALUE ? Long.MAX_VALUE : module.maxBlockBytes() + 1;
+        for (int link = 0; link < bounds.length; link++) {
+            if (bounds[link] >= from) {
+                TransmissionCapabilities module = modules.get(link);
+                String copied = safer && module.bufferMode() == BufferMode.DYNAMIC ? "copied aside, then " : "";
+                rows.add(new Row(
+                        from,
+                        bounds[link],
+                        safer ? "SAFER" : "LATER, CHEAPER",
+                        module.id(),
+                        copied + bufferManagement(module)));
+                from = bounds[link] == Long.MAX_VALUE ? Long.MAX_VALUE : bounds[link] + 1;
             }
         }
         return rows;
@@ -119,7 +153,15 @@ public final class SelectionTable {
      * @param moduleId the transmission module
      * @param bufferManagement what becomes of the block in the buffer management module
      */
-    public record Row(long fromBytes, long toBytes, String modes, String moduleId, String bufferManagement) {}
+    public record Row(long fromBytes, long toBytes, String modes, String moduleId, String bufferManagement) {
+        private boolean takesTheSizesOf(Row other) {
+            return fromBytes == other.fromBytes && toBytes == other.toBytes && moduleId.equals(other.moduleId);
+        }
+
+        private Row forAnyModes() {
+            return new Row(fromBytes, toBytes, "any modes", moduleId, bufferManagement);
+        }
+    }
 
     /** Why a block goes where it goes, in sentences. */
     public String explain(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
@@ -130,14 +172,20 @@ public final class SelectionTable {
         for (int i = 0; i < link; i++) {
             text.append("  not ")
                     .append(modules.get(i).id())
-                    .append(", which takes up to ")
-                    .append(modules.get(i).maxBlockBytes())
+                    .append(
+                            sendMode == SendMode.SAFER
+                                    ? ", which takes SAFER blocks of up to "
+                                    : ", which takes up to ")
+                    .append(sendMode == SendMode.SAFER ? saferBounds[i] : upperBounds[i])
                     .append(" bytes.\n");
         }
         text.append("  ").append(bufferManagement(module)).append(".\n");
         text.append(
                 switch (sendMode) {
-                    case SAFER -> "  SAFER: may be changed after pack; it is copied unless it leaves at once.\n";
+                    case SAFER ->
+                        module.bufferMode() == BufferMode.STATIC
+                                ? "  SAFER: may be changed after pack; it is copied into those buffers at once.\n"
+                                : "  SAFER: may be changed after pack; it is copied first.\n";
                     case LATER ->
                         "  LATER: read at endPacking; this block and all behind it are recorded and replayed there.\n";
                     case CHEAPER -> "  CHEAPER: stays untouched until endPacking.\n";
@@ -173,6 +221,8 @@ public final class SelectionTable {
             text.append(module.id())
                     .append("<=")
                     .append(module.maxBlockBytes())
+                    .append(" SAFER<=")
+                    .append(module.maxSaferBlockBytes())
                     .append(' ')
                     .append(module.bufferMode())
                     .append(' ')

@@ -33,6 +33,7 @@ final class HeapPair {
             Optional.empty(),
             BUFFER_BYTES,
             BUFFER_BYTES,
+            BUFFER_BYTES,
             RING_BYTES,
             CELL_BYTES,
             CELLS,

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param enabled whether the family may be used
  * @param directory where the files of shared memory are made; empty for the default place
  * @param shortMaxBlockBytes the largest block for {@code sci/short}
+ * @param shortMaxSaferBlockBytes the largest SAFER block for {@code sci/short}, if that is larger
  * @param shortBufferBytes the size of one static buffer of {@code sci/short}
  * @param shortRingBytes the ring of one direction of a connection
  * @param regularCellBytes the size of one cell of {@code sci/regular}
@@ -32,6 +33,7 @@ public record SciConfig(
         boolean enabled,
         Optional<Path> directory,
         long shortMaxBlockBytes,
+        long shortMaxSaferBlockBytes,
         int shortBufferBytes,
         int shortRingBytes,
         int regularCellBytes,
@@ -57,8 +59,8 @@ public record SciConfig(
     public static final String ROOT = "madeleine.tm.sci";
 
     /** The keys of what decides which module takes a block. */
-    static final List<String> THRESHOLDS =
-            List.of(ROOT + ".short.max-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
+    static final List<String> THRESHOLDS = List.of(
+            ROOT + ".short.max-block", ROOT + ".short.max-safer-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
 
     private static final String AUTO = "auto";
     private static final String UNLIMITED = "unlimited";
@@ -76,7 +78,7 @@ public record SciConfig(
         ConfigReader sci = new ConfigReader(root, ROOT);
         sci.onlyKeys("enabled", "guice-module", "providers", "tuning", "directory", "short", "regular", "dma");
         ConfigReader small = sci.at("short");
-        small.onlyKeys("max-block", "buffer", "ring");
+        small.onlyKeys("max-block", "max-safer-block", "buffer", "ring");
         ConfigReader regular = sci.at("regular");
         regular.onlyKeys("cell", "cells");
         ConfigReader dma = sci.at("dma");
@@ -93,6 +95,7 @@ public record SciConfig(
                 sci.bool("enabled"),
                 directory(sci),
                 small.bytes("max-block", 0, Integer.MAX_VALUE),
+                small.bytes("max-safer-block", 0, Integer.MAX_VALUE),
                 bufferBytes,
                 ringBytes,
                 cellBytes,

@@ -93,6 +93,7 @@ public final class SciPmm implements ProtocolModule {
                 LinkMode.BUFFER,
                 AggregationMode.ASYMMETRIC,
                 config.shortMaxBlockBytes(),
+                Math.max(config.shortMaxBlockBytes(), config.shortMaxSaferBlockBytes()),
                 config.shortBufferBytes(),
                 "small blocks, copied into a ring of records in shared memory");
         boolean singleCopy = SingleCopy.isWanted(config);

@@ -108,6 +108,7 @@ final class Mortal {
                 true,
                 Optional.of(directory),
                 8192,
+                8192,
                 256,
                 2048,
                 4096,

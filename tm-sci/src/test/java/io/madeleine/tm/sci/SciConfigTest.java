@@ -40,6 +40,7 @@ class SciConfigTest {
                         true,
                         Optional.empty(),
                         8192,
+                        512 * 1024,
                         8192,
                         256 * 1024,
                         16 * 1024,
@@ -59,6 +60,7 @@ class SciConfigTest {
                 false,
                 Optional.of(Path.of("/mnt/x")),
                 1000,
+                5000,
                 4096,
                 32768,
                 131072,
@@ -71,7 +73,7 @@ class SciConfigTest {
         assertEquals(expected, read("""
                 madeleine.tm.sci {
                   enabled = false, directory = /mnt/x
-                  short { max-block = 1000, buffer = 4 KiB, ring = 32 KiB }
+                  short { max-block = 1000, max-safer-block = 5000, buffer = 4 KiB, ring = 32 KiB }
                   regular { cell = 128 KiB, cells = 16 }
                   dma { single-copy = on, from = 1 MiB, to = unlimited, shared-blocks = false, offload-from = 3 MiB }
                 }"""));
@@ -95,7 +97,7 @@ class SciConfigTest {
             dma.to = 1 KiB          | unlimited, none, or a size of 4096 bytes or more
             directory = here        | absolute path
             short.ringg = 1 MiB     | did you mean ring?
-            short.rng = 1           | known are max-block, buffer, ring
+            short.rng = 1           | known are max-block, max-safer-block, buffer, ring
             directry = /mnt/x       | known are enabled, guice-module, providers, tuning, directory, short, regular, dma
             """)
     void shouldSayWhatIsAcceptedWhereAValueIsWrong(String setting, String accepted) {
@@ -126,6 +128,18 @@ class SciConfigTest {
         assertEquals(100, modules.getFirst().maxBlockBytes());
         assertEquals(1024, modules.getFirst().bufferBytes());
         assertEquals(Long.MAX_VALUE, modules.getLast().maxBlockBytes());
+    }
+
+    @Test
+    void shouldTakeSaferBlocksIntoTheRingAtLeastAsFarUpAsOthers() {
+        for (String setting : List.of("max-safer-block = 0", "max-safer-block = 9 KiB", "max-safer-block = 10000")) {
+            TransmissionCapabilities small = new SciPmm(
+                            read("madeleine.tm.sci.short { max-block = 9 KiB, " + setting + " }"))
+                    .transmissionModules()
+                    .getFirst();
+            assertEquals(9 * 1024, small.maxBlockBytes());
+            assertEquals(setting.endsWith("10000") ? 10_000 : 9 * 1024, small.maxSaferBlockBytes());
+        }
     }
 
     @Test
