@@ -68,7 +68,9 @@ final class SciConnection implements ProtocolConnection {
     private boolean unwatched;
     private long unwatchedNs;
     private long announcedNs = System.nanoTime();
-    private boolean wasAnnounced;
+
+    /** So many announcements have come in a row, each soon after the one before. */
+    private int announcedInARow;
 
     SciConnection(
             PairSegment segment,
@@ -374,12 +376,11 @@ final class SciConnection implements ProtocolConnection {
         return System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
     }
 
-    /** Notes that the peer has announced something; returns whether it has done so before within that time. */
-    boolean noteAnnouncement(long nowNs, long withinNs) {
-        boolean again = wasAnnounced && nowNs - announcedNs < withinNs;
-        wasAnnounced = true;
+    /** Notes that the peer has announced something; returns how often it has by now, each time within that time of the one before. */
+    int noteAnnouncement(long nowNs, long withinNs) {
+        announcedInARow = nowNs - announcedNs < withinNs ? announcedInARow + 1 : 1;
         announcedNs = nowNs;
-        return again;
+        return announcedInARow;
     }
 
     /** Whether what the peer has announced is a message that has been read by now, and nothing else. */

@@ -37,6 +37,14 @@ final class SciProgress implements ProgressSource {
     /** How many looks at listed connections without news are afforded before one leaves the list. */
     static final int IDLE_LOOKS = 8192;
 
+    /**
+     * Who announces something so often, each time within this time of the one before, is looked at directly from then on, also by who
+     * polls for a moment. A reply, the next request and a word in between make fewer.
+     */
+    static final int DENSE_ANNOUNCEMENTS = 8;
+
+    private static final long DENSE_NS = 100_000;
+
     /** So long at most news may lie unseen that an announcement should have told of. */
     private static final long LONGEST_SLEEP_NS = 100_000_000;
 
@@ -50,9 +58,6 @@ final class SciProgress implements ProgressSource {
     private volatile boolean asleep;
 
     private volatile int highestSlot;
-
-    /** Who announces something again within this time is looked at directly from then on, also by who polls for a moment. */
-    private static final long DENSE_NS = 100_000;
 
     private long lookedEverywhereNs;
 
@@ -205,7 +210,7 @@ final class SciProgress implements ProgressSource {
             }
             return 0; // of one that is gone
         }
-        boolean dense = connection.noteAnnouncement(nowNs, DENSE_NS);
+        boolean dense = areDense(connection, nowNs);
         if (dense || !forAMoment) {
             watchList.add(connection);
         }
@@ -215,6 +220,11 @@ final class SciProgress implements ProgressSource {
         }
         connection.lookAtPeer();
         return work;
+    }
+
+    /** Notes an announcement; whether the connection is worth looking at directly. */
+    private static boolean areDense(SciConnection connection, long nowNs) {
+        return connection.noteAnnouncement(nowNs, DENSE_NS) >= DENSE_ANNOUNCEMENTS;
     }
 
     /** Forgets a closed connection, whose memory is about to be freed. */
@@ -322,7 +332,7 @@ final class SciProgress implements ProgressSource {
             for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
                 int slot = word * Long.SIZE + Long.numberOfTrailingZeros(bits);
                 SciConnection connection = slot == InboxLayout.CONTROL_SLOT ? null : bySlot.get(slot);
-                if (connection == null || !connection.isQuiet() || connection.noteAnnouncement(nowNs, DENSE_NS)) {
+                if (connection == null || !connection.isQuiet() || areDense(connection, nowNs)) {
                     long _ = inbox.announce(slot); // for the next poll
                     quiet = false;
                 }
