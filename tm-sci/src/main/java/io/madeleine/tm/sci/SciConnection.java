@@ -65,8 +65,12 @@ final class SciConnection implements ProtocolConnection {
     private volatile int stalledLinks;
     private boolean lossReported;
     private int idlePolls;
-    private boolean unwatched;
-    private long unwatchedNs;
+    private boolean unwatched = true;
+
+    /** Has been watched and is about to leave the list, unless there is news. */
+    private boolean leaving;
+
+    private long unwatchedNs = System.nanoTime() - WatchList.SETTLE_NS;
     private long announcedNs = System.nanoTime();
 
     /** So many announcements have come in a row, each soon after the one before. */
@@ -341,6 +345,7 @@ final class SciConnection implements ProtocolConnection {
 
     void setListed(boolean onList) {
         listed = onList;
+        leaving = false;
     }
 
     int slot() {
@@ -356,6 +361,7 @@ final class SciConnection implements ProtocolConnection {
     void watch() {
         idlePolls = 0;
         unwatched = false;
+        leaving = false;
         Words.setVolatile(memory, ownWatch, WATCHING);
     }
 
@@ -364,6 +370,7 @@ final class SciConnection implements ProtocolConnection {
         Words.setVolatile(memory, ownWatch, 0);
         VarHandle.fullFence();
         unwatched = true;
+        leaving = true;
         unwatchedNs = System.nanoTime();
     }
 
@@ -371,9 +378,9 @@ final class SciConnection implements ProtocolConnection {
         return unwatched;
     }
 
-    /** Whether a peer that has not seen yet that it has to announce has got out what it sent. */
+    /** Whether the peer announces what it sends, and has got out what it sent before it saw that it has to. */
     boolean isSettled() {
-        return System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
+        return unwatched && System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
     }
 
     /** Notes that the peer has announced something; returns how often it has by now, each time within that time of the one before. */
@@ -383,11 +390,13 @@ final class SciConnection implements ProtocolConnection {
         return announcedInARow;
     }
 
-    /** Whether what the peer has announced is a message that has been read by now, and nothing else. */
+    /**
+     * Whether what the peer has announced is a message that has been read by now, or that nobody wants yet, and nothing else. Who
+     * becomes interested announces it again.
+     */
     boolean isQuiet() {
         return !untouchable
-                && interest
-                && !hasNews()
+                && (!interest || !hasNews())
                 && !peer.isGone()
                 && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }
@@ -415,7 +424,7 @@ final class SciConnection implements ProtocolConnection {
         int work = upcalls.onReadable();
         if (work > 0) {
             idlePolls = 0;
-            if (unwatched && listed) {
+            if (leaving && listed) {
                 watch();
             }
         }

@@ -216,7 +216,8 @@ final class SciProgress implements ProgressSource {
         }
         int work = connection.readNews();
         if (connection.isInterested() && connection.hasNews()) {
-            watchList.add(connection); // of which no announcement will tell
+            watchList.addAnnounced(
+                    connection); // what waits for its handler, say: no other announcement will tell of it
         }
         connection.lookAtPeer();
         return work;
@@ -305,10 +306,10 @@ final class SciProgress implements ProgressSource {
         forAMoment = true;
     }
 
-    /** Not while a connection is looked at directly: to look away takes {@link WatchList#SETTLE_NS}. */
+    /** Not while a peer spares announcing: to look away from that takes {@link WatchList#SETTLE_NS}. */
     @Override
     public boolean rearm() {
-        if (!watchList.isEmpty() || control.isPending() || stalledCount.get() != 0) {
+        if (control.isPending() || stalledCount.get() != 0 || !watchList.leaveSettled()) {
             return false;
         }
         try {

@@ -36,19 +36,29 @@ final class WatchList {
     /** Puts a connection on the list. */
     void add(SciConnection connection) {
         if (!connection.isListed()) {
-            if (count == connections.length) {
-                connections = Arrays.copyOf(connections, 2 * count);
-            }
-            connections[count++] = connection;
-            connection.setListed(true);
+            list(connection);
         } else if (!connection.isUnwatched()) {
             return;
         }
         connection.watch();
     }
 
-    boolean isEmpty() {
-        return count == 0;
+    /**
+     * Puts a connection on the list of which the peer still announces what it sends: what lies there has been announced already. It may
+     * leave as soon as that has been read.
+     */
+    void addAnnounced(SciConnection connection) {
+        if (!connection.isListed()) {
+            list(connection);
+        }
+    }
+
+    private void list(SciConnection connection) {
+        if (count == connections.length) {
+            connections = Arrays.copyOf(connections, 2 * count);
+        }
+        connections[count++] = connection;
+        connection.setListed(true);
     }
 
     /** Looks at all; returns how many events that brought. */
@@ -95,9 +105,7 @@ final class WatchList {
     private boolean leave(int i) {
         SciConnection connection = get(i);
         remove(i);
-        if (!connection.isClosed()
-                && connection.isInterested()
-                && (!connection.isUnwatched() || !connection.isSettled() || connection.hasNews())) {
+        if (!connection.isClosed() && connection.isInterested() && (!connection.isSettled() || connection.hasNews())) {
             add(connection);
             return false;
         }
@@ -127,6 +135,22 @@ final class WatchList {
             quiet &= leave(i);
         }
         return quiet;
+    }
+
+    /** Takes those off the list that can leave at once, without news; false if some are left on it. */
+    boolean leaveSettled() {
+        for (int i = count - 1; i >= 0; i--) {
+            SciConnection connection = get(i);
+            if (!connection.isClosed() && !connection.isSettled()) {
+                return false;
+            }
+            remove(i);
+            if (!connection.isClosed() && connection.isInterested() && connection.hasNews()) {
+                addAnnounced(connection);
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean haveSettled() {

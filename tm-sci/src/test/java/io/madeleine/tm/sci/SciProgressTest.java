@@ -244,6 +244,42 @@ class SciProgressTest {
         assertEquals(sent, reader.received);
     }
 
+    /** Leaves what has come to a handler, which reads it when the round is over. */
+    private static final class ForHandler implements ConnectionListener {
+        @Override
+        public int onReadable() {
+            return 1;
+        }
+
+        @Override
+        public void onLost(LossKind kind, boolean orderly, String reason) {
+            throw new AssertionError(reason);
+        }
+    }
+
+    @Test
+    void shouldSleepOnOnceAHandlerHasReadWhatWasLeftToIt() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader handler = new Reader(pair.rightShort());
+        pair.right().start(new ForHandler());
+        ProgressSource progress = b.adapter.progress();
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(0);
+        }
+        long nowNs = System.nanoTime();
+        for (int i = 0; i < 3; i++) {
+            progress.disarmForAMoment();
+            send(pair.leftShort(), i);
+            assertEquals(1, progress.poll(nowNs += 200_000));
+            assertFalse(progress.rearm(), "it has not been read");
+            progress.disarmForAMoment();
+            assertEquals(1, handler.onReadable());
+            assertTrue(progress.rearm(), "the sleep goes on");
+        }
+        progress.disarm();
+    }
+
     @Test
     void shouldSleepOnThoughAnnouncementsComeOfWhatHasBeenRead() {
         Side.Pair pair = Side.Pair.of(a, b, "main");
