@@ -2,8 +2,10 @@ package io.madeleine.pmm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -41,6 +43,31 @@ class SpinLockTest {
             thread.join();
         }
         assertEquals(160_000, guarded);
+    }
+
+    @Test
+    void shouldBeHadAgainByTheThreadThatAnErrorMadeLeaveItLocked() {
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(4),
+                () -> { // in a thread of its own
+                    lock.lock();
+                    lock.lock();
+                    assertTrue(lock.tryLock(0));
+                    assertFalse(lock.tryLock(), "a try is no right to what a call further up the stack may hold");
+                    lock.unlock();
+                });
+        assertTrue(lock.tryLock());
+    }
+
+    @Test
+    void shouldBeTakenFromAThreadThatDoesNotGiveItBack() throws InterruptedException {
+        Thread.ofPlatform().start(lock::lock).join();
+        assertFalse(lock.tryLock(1_000_000));
+        Thread late = Thread.ofPlatform().unstarted(lock::unlock);
+        assertTimeoutPreemptively(Duration.ofSeconds(30), lock::lock);
+        late.start();
+        late.join();
+        assertFalse(lock.tryLock(), "given back by one that does not hold it");
     }
 
     @Test

@@ -154,7 +154,7 @@ final class ReceiveHalf {
             reception.lock();
         }
         try {
-            if (reception.now() != ARRIVED && (reception.now() != IDLE || !reception.isMessageInFront())) {
+            if (!reception.mayBegin()) {
                 return null;
             }
             IncomingHandle handle = handles.take();

@@ -189,10 +189,24 @@ final class Reception {
         fail(connection.failure());
     }
 
+    /** Whether there is a message that may be begun. Under the lock. */
+    boolean mayBegin() {
+        int seen = state.get();
+        if (seen == ARRIVED && connection.isGivenUp()) {
+            cutOff();
+            return false;
+        }
+        return seen == ARRIVED || seen == IDLE && isMessageInFront();
+    }
+
     /** Whether the next message has begun to arrive. Under the lock. */
     boolean isMessageInFront() {
         long header = front();
-        return header > 0 && !cut && extraction.ledger().isFirst(header);
+        return header > 0 && !isCut() && extraction.ledger().isFirst(header);
+    }
+
+    private boolean isCut() {
+        return cut || connection.isGivenUp();
     }
 
     private long front() {
@@ -221,7 +235,7 @@ final class Reception {
      */
     boolean takeWhole(MemorySegment block, long offset, long bytes) {
         int seen = state.get();
-        if (cut || seen != IDLE && seen != ARRIVED) {
+        if (isCut() || seen != IDLE && seen != ARRIVED) {
             return false;
         }
         try {
@@ -300,7 +314,7 @@ final class Reception {
     }
 
     private int lookForMessage() {
-        if (cut) {
+        if (isCut()) {
             attention.setInterest(false);
             return 0;
         }

@@ -46,6 +46,9 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /** The network says that no more comes than what has arrived. */
     private volatile boolean ended;
 
+    /** This process wants nothing more of the peer, which may be alive. */
+    private volatile boolean givenUp;
+
     private record Loss(LossKind kind, boolean orderly, String reason) {}
 
     SwitchedConnection(
@@ -148,6 +151,11 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return loss != null;
     }
 
+    /** Whether nothing more of the peer may be begun, though it has arrived: since before anyone was told. */
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
     /** Why calls fail, of a connection that is lost or whose link is closed. */
     MadeleineException failure() {
         return channel.isClosing()
@@ -188,18 +196,19 @@ final class SwitchedConnection implements ConnectionListener, Step {
     @Override
     public void onLost(LossKind kind, boolean orderly, String reason) {
         ended = true;
-        lose(kind, orderly, reason);
+        lose(kind, orderly, reason, true);
     }
 
     /** The peer is given up, which may be alive: nothing of it is taken in any more, and it is told as far as possible. */
     void giveUp(boolean orderly, String reason) {
-        lose(LossKind.PEER, orderly, reason);
+        lose(LossKind.PEER, orderly, reason, false);
     }
 
-    private void lose(LossKind kind, boolean orderly, String reason) {
+    private void lose(LossKind kind, boolean orderly, String reason, boolean byNetwork) {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
+        givenUp = !byNetwork; // which what the network says later does not change
         try {
             if (!orderly) {
                 channel.tellOfLoss(
@@ -269,14 +278,16 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     /** The connection cannot go on: the peer's bytes make no sense. */
     void breakUp(String reason) {
-        lose(LossKind.CONNECTION, false, reason);
+        lose(LossKind.CONNECTION, false, reason, false);
     }
 
     @Override
     public boolean step() {
-        if (!ended) {
+        if (givenUp) {
             receiving.cutOff();
-            protocol.giveUp();
+            if (!ended) {
+                protocol.giveUp();
+            }
         }
         receiving.connectionLost();
         sending.connectionLost();

@@ -9,12 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SendMode;
 import io.madeleine.api.SessionException;
+import io.madeleine.switching.SwitchedChannel;
 import io.madeleine.testkit.Pattern;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -60,6 +66,76 @@ abstract class LossContract extends ThreadsContract {
         assertFails(-1, () -> channel(1).tryBeginUnpacking());
         assertFails(0, () -> channel(1).tryBeginPacking(0));
         assertEquals(0, sessions().demand(1));
+    }
+
+    /** The peer may be alive, or die while that is told; its next message may be in the channel's queue already, or in the network. */
+    @Test
+    void shouldBeginNothingMoreOfAPeerOnceItHasBeenToldThatItIsGivenUp() {
+        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+        for (boolean dies : new boolean[] {false, true}) {
+            for (boolean queued : new boolean[] {false, true}) {
+                open(2);
+                Thread sender = Thread.ofPlatform().start(this::sendUntilItFails);
+                IncomingMessage first = channel(0).beginUnpacking(1);
+                assertEquals(0, first.unpackInt());
+                first.endUnpacking();
+                pause(10);
+                for (int rounds = 0; queued && rounds < 1_000; rounds++) {
+                    channel(0).session().progress();
+                }
+                List<String> begun = new ArrayList<>();
+                channel(0).session().onPeerFailure((_, _) -> {
+                    if (dies) {
+                        sessions().die(1);
+                    }
+                    for (int rounds = 0; rounds < 1_000; rounds++) {
+                        channel(0).session().progress();
+                        begun.addAll(begunWithoutWaiting());
+                    }
+                });
+                ((SwitchedChannel) channel(0)).peerLost(1, false, "somebody says so");
+                begun.addAll(begunWithoutWaiting());
+                assertEquals(List.of(), begun, () -> "dies " + dies + ", queued " + queued);
+                assertFails(1, () -> channel(0).beginUnpacking(1));
+                assertFails(-1, () -> channel(0).beginUnpacking());
+                sessions().die(1);
+                join(sender);
+                close();
+            }
+        }
+    }
+
+    private void sendUntilItFails() {
+        try {
+            for (int number = 0; ; number++) {
+                OutgoingMessage out = channel(1).beginPacking(0, 10, TimeUnit.SECONDS);
+                out.packInt(number);
+                out.endPacking(10, TimeUnit.SECONDS);
+            }
+        } catch (MadeleineException _) {
+            // the session has ended, or the peer has given it up
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            assertTrue(thread.join(Duration.ofSeconds(30)));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private List<String> begunWithoutWaiting() {
+        List<String> begun = new ArrayList<>();
+        try {
+            Optional<IncomingMessage> in = channel(0).tryBeginUnpacking(1);
+            in.ifPresent(message -> begun.add("of the peer: " + message.unpackInt()));
+            in = channel(0).tryBeginUnpacking();
+            in.ifPresent(message -> begun.add("of anyone: " + message.unpackInt()));
+        } catch (PeerFailedException _) {
+            // that is known already
+        }
+        return begun;
     }
 
     @Test
