@@ -107,7 +107,7 @@ final class Reception {
 
     /** Whether no message will ever arrive any more. */
     boolean isExhausted() {
-        return exhausted;
+        return exhausted || connection.hasNothingMoreToBegin();
     }
 
     // ---- the lock

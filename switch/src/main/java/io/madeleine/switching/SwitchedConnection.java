@@ -156,6 +156,11 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return givenUp;
     }
 
+    /** Whether the connection is lost and no further message can be begun, even if one is still open. */
+    boolean hasNothingMoreToBegin() {
+        return loss != null && (givenUp || protocol.hasLostArrivals());
+    }
+
     /** Why calls fail, of a connection that is lost or whose link is closed. */
     MadeleineException failure() {
         return channel.isClosing()

@@ -66,6 +66,14 @@ public interface ProtocolConnection extends AutoCloseable {
     default void giveUp() {}
 
     /**
+     * Whether the connection is lost together with everything that had arrived on it, for instance because its memory is gone. A thread
+     * that waits for a further message then fails at once, even while an earlier message is still open. Any thread.
+     */
+    default boolean hasLostArrivals() {
+        return false;
+    }
+
+    /**
      * Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}, and nothing is read or written any more
      * that was posted. Idempotent, under both locks.
      */

@@ -105,6 +105,20 @@ abstract class LossContract extends ThreadsContract {
         }
     }
 
+    @Test
+    void shouldNotWaitForAPeerThatIsGivenUpThoughOneOfItsMessagesIsOpen() {
+        assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
+        open(2);
+        Thread sender = Thread.ofPlatform().start(this::sendUntilItFails);
+        IncomingMessage open = channel(0).beginUnpacking(1);
+        ((SwitchedChannel) channel(0)).peerLost(1, false, "somebody says so");
+        assertFails(1, () -> channel(0).beginUnpacking(1, 20, TimeUnit.SECONDS));
+        assertFails(-1, () -> channel(0).beginUnpacking(20, TimeUnit.SECONDS));
+        open.close();
+        sessions().die(1);
+        join(sender);
+    }
+
     private void sendUntilItFails() {
         try {
             for (int number = 0; ; number++) {

@@ -166,6 +166,11 @@ final class SciConnection implements ProtocolConnection {
     }
 
     @Override
+    public boolean hasLostArrivals() {
+        return cut;
+    }
+
+    @Override
     public String seenOfLoss() {
         String seen = breach;
         return seen == null ? "" : seen;

@@ -2,12 +2,16 @@ package io.madeleine.tm.sci;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.PeerFailedException;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.testkit.messages.LocalSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +20,8 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -133,6 +139,26 @@ class CutMemoryTest {
         }
         assertLost(one, "inbox of");
         assertLost(two, "inbox of");
+    }
+
+    @Test
+    void shouldFailWhoWaitsForTheNextMessageThoughOneIsOpen() throws Exception {
+        Path sessionDirectory = Files.createDirectory(directory.resolve("session"));
+        try (LocalSessions sessions = LocalSessions.of(2)
+                .network("sci", _ -> new SciPmm(SciConfig.from(Side.config(sessionDirectory, ""))))
+                .channel("default", "sci")
+                .open()) {
+            sessions.channel(1).beginPacking(0).packInt(1).endPacking();
+            IncomingMessage open = sessions.channel(0).beginUnpacking();
+            try (Stream<Path> files = Files.walk(sessionDirectory)) {
+                for (Path inbox :
+                        files.filter(file -> file.toString().endsWith(".inbox")).toList()) {
+                    opened(inbox).truncate(0).close();
+                }
+            }
+            assertThrows(PeerFailedException.class, () -> sessions.channel(0).beginUnpacking(20, TimeUnit.SECONDS));
+            open.close();
+        }
     }
 
     @Test
