@@ -1,4 +1,4 @@
-/** TLS of the TCP family by BoringSSL, through Netty's native library. */
+/** TLS for the TCP protocol module with BoringSSL, through Netty's native library. */
 module io.madeleine.tm.tcp.boringssl {
     requires static org.jspecify;
     requires transitive io.madeleine.tm.tcp;

@@ -1,4 +1,4 @@
-/** The TCP family: its protocol module and its transmission modules. */
+/** The TCP protocol module and its transmission module {@code tcp/stream}. */
 module io.madeleine.tm.tcp {
     requires static org.jspecify;
     requires transitive io.madeleine.pmm;

@@ -7,16 +7,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that what dense streams keep back leaves in time: before the thread that sent it waits or sends to another peer,
- * else by whoever polls, and when nobody does by a thread of its own, which is there only while there are such streams.
+ * Flushes the messages that dense streams hold back. The sending thread flushes its own before it waits or sends to
+ * another peer; otherwise a polling thread does; if no thread does either, a timer thread flushes, which is awake only
+ * while there are dense streams.
  *
  * <p>Threading: thread-safe.
  */
 final class Coalescing {
-    /** After so many looks in vain a stream has ended. */
+    /** The number of timer periods without messages after which a stream has ended. */
     private static final int LOOKS_IN_VAIN = 64;
 
-    /** A socket that is full is tried again after twice the time, and so on, so many times. */
+    /** The upper bound of the exponential back-off while a socket is full. */
     private static final int MAX_DOUBLINGS = 6;
 
     private static final int FIRST_CAPACITY = 8;
@@ -24,9 +25,11 @@ final class Coalescing {
     private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.tm.tcp"));
     private final String name;
     private final long coalesceNs;
+
     /**
-     * The connections with a dense stream: so many of the first ones. They change in place, so that a stream that begins costs
-     * no memory; who looks without the lock may miss one that moves just now, and the thread looks again.
+     * The connections with a dense stream: the first {@link #count} elements. The array changes in place, so that the
+     * begin of a stream allocates nothing. A reader without the lock may miss an element that moves meanwhile; the
+     * timer looks again.
      */
     private volatile @Nullable TcpConnection[] streams = new TcpConnection[FIRST_CAPACITY];
 
@@ -34,7 +37,10 @@ final class Coalescing {
     private volatile boolean closed;
     private @Nullable Thread thread;
 
-    /** The connection that kept something last. A lost update means that a timer does what a call would have done. */
+    /**
+     * The connection that held back a message last. If two threads race here, the loser's message leaves with the
+     * timer instead of with the next call.
+     */
     private @Nullable TcpConnection keeper;
 
     Coalescing(String name, long coalesceNs) {
@@ -46,7 +52,10 @@ final class Coalescing {
         return coalesceNs;
     }
 
-    /** A connection has kept something back; under its lock. Costs nothing while its stream goes on. */
+    /**
+     * Notes that a connection has held back a message. Called under that connection's lock. Costs almost nothing while
+     * a stream goes on.
+     */
     void kept(TcpConnection connection, boolean isNew) {
         if (keeper != connection) {
             keeper = connection;
@@ -67,14 +76,14 @@ final class Coalescing {
             flusher.start();
             thread = flusher;
         }
-        streams[count] = connection; // when nothing can fail any more for want of memory
+        streams[count] = connection; // after the last statement that may lack memory
         count++; // publishes it
         if (count == 1 && flusher != null) {
             LockSupport.unpark(flusher);
         }
     }
 
-    /** Forgets a connection whose stream has ended; under its lock. */
+    /** Removes a connection whose stream has ended. Called under that connection's lock. */
     synchronized void delist(TcpConnection connection) {
         for (int i = 0; i < count; i++) {
             if (streams[i] == connection) {
@@ -89,7 +98,7 @@ final class Coalescing {
         }
     }
 
-    /** This thread is about to send over a connection: what it has kept for another peer leaves first. */
+    /** The calling thread is about to send over a connection: flushes what it has held back for another one. */
     void sendsOver(TcpConnection connection) {
         TcpConnection before = keeper;
         if (before != null && before != connection) {
@@ -97,12 +106,12 @@ final class Coalescing {
         }
     }
 
-    /** The connection at that place, if there still is one. */
+    /** The connection at an index, or null if it has left. */
     private @Nullable TcpConnection stream(int place) {
-        return streams[place]; // never gets shorter
+        return streams[place]; // the array never shrinks
     }
 
-    /** Somebody polls. */
+    /** Flushes on behalf of a thread that polls. */
     void poll(long nowNs) {
         for (int i = 0; i < count; i++) {
             TcpConnection connection = stream(i);
@@ -117,7 +126,7 @@ final class Coalescing {
         return count == 0;
     }
 
-    /** The leader is about to sleep. */
+    /** Flushes everything before the leader sleeps. */
     void flushAll() {
         for (int i = 0; i < count; i++) {
             TcpConnection connection = stream(i);
@@ -137,13 +146,13 @@ final class Coalescing {
                 } else {
                     flushing.next();
                 }
-            } catch (RuntimeException | Error e) { // for want of memory, say: what is kept has nobody else
-                failures.error("flushing failed; it goes on", e);
+            } catch (RuntimeException | Error e) { // for example out of memory; no other thread flushes
+                failures.error("cannot flush messages held back by adapter " + name + "; the timer goes on", e);
             }
         }
     }
 
-    /** What the thread does while there are streams. */
+    /** The work of the timer thread while there are dense streams. */
     private final class Flushing {
         private final FlushTimer timer;
         private int vain;
@@ -154,7 +163,7 @@ final class Coalescing {
             this.timer = timer;
         }
 
-        /** Sleeps, and then brings about what is due. */
+        /** Sleeps, then flushes what is due. */
         void next() {
             timer.sleep(alive && doublings == 0 ? timer.patienceNs() : coalesceNs << doublings);
             boolean found = false;
@@ -179,7 +188,7 @@ final class Coalescing {
         }
 
         private void endStreams() {
-            for (int i = count - 1; i >= 0; i--) { // from behind: each may leave
+            for (int i = count - 1; i >= 0; i--) { // backwards, because each element may be removed
                 TcpConnection connection = stream(i);
                 if (connection != null) {
                     connection.output().endStream();

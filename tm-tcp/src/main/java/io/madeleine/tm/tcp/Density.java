@@ -3,27 +3,31 @@ package io.madeleine.tm.tcp;
 import java.util.function.LongSupplier;
 
 /**
- * Tells a dense stream from a conversation: several messages in a row, each right behind the one before. What counts is the
- * time between the end of one call and the next, not what a write in between takes: writing what was kept takes longer
- * than the messages of a dense stream are apart. The clock is read only where nothing has come from the peer since the
- * last message, or a stream is on, so that a round trip does not pay.
+ * Tells a dense stream from a request-response exchange. A stream is dense after several messages in a row, each sent
+ * shortly after the one before. The pause between the end of one call and the next message counts, not the time of the
+ * write in between: to write a batch takes longer than the gap between two messages of a dense stream. The clock is
+ * read only if the peer has sent nothing since the last message, or during a stream; so a round trip does not pay for
+ * it.
  *
- * <p>Threading: guarded by the lock of the sender.
+ * <p>Threading: guarded by the lock of {@link StreamOutput}.
  */
 final class Density {
-    /** So many messages in a row make a stream; before that each leaves at once. */
+    /** The number of consecutive messages that make a stream dense; before that each message leaves at once. */
     static final int RUN = 8;
 
-    /** A stream that has lasted is taken for ended after some pauses, not after one: any thread loses its processor at times. */
+    /**
+     * The upper bound of the run. A long stream ends after several pauses, not after one: any thread loses its
+     * processor now and then.
+     */
     private static final int LONGEST_RUN = 2 * RUN;
 
-    /** So many messages of the run a pause counts for. */
+    /** The number of messages that a pause subtracts from the run. */
     private static final int PAUSE = RUN / 2;
 
-    /** A stream brings at least so many messages within the time they may be kept. */
+    /** The least number of messages that a dense stream sends within the coalescing time. */
     private static final int MESSAGES_PER_KEEP = 4;
 
-    /** A wait of the sender that finds fewer than so many kept is one for an answer. */
+    /** If the sender waits after fewer messages than this, it expects an answer, and the stream ends. */
     private static final int CONVERSATION = 4;
 
     private final long gapNs;
@@ -37,17 +41,17 @@ final class Density {
         this(coalesceNs, System::nanoTime);
     }
 
-    /** With another clock, of nanoseconds. */
+    /** With a given clock, in nanoseconds. */
     Density(long coalesceNs, LongSupplier clock) {
         this.gapNs = coalesceNs / MESSAGES_PER_KEEP;
         this.clock = clock;
     }
 
     /**
-     * Counts a message; returns whether it may be kept: it belongs to a dense stream and is right behind the one before. The
-     * clock has been read ({@link #nowNs}) then.
+     * Counts a message. Returns whether it may be held back: it belongs to a dense stream and follows the message
+     * before without a pause. If so, {@link #nowNs} is the current time.
      *
-     * @param heardPackets how many packets have come from the peer, in any terms
+     * @param heardPackets the number of packets received from the peer so far; only changes of it matter
      */
     boolean next(int heardPackets) {
         if (gapNs == 0 || (run < RUN && heard != heardPackets)) {
@@ -68,19 +72,19 @@ final class Density {
         return false;
     }
 
-    /** The message counted last has been written: from now on its sender is its own master again. */
+    /** Ends the write of the last message: the gap to the next message counts from now on. */
     void written() {
         if (timed) {
             lastNs = clock.getAsLong();
         }
     }
 
-    /** When the last message came whose time was looked at, or its write was over. */
+    /** The last time that was read: of the last timed message, or of the end of its write. */
     long nowNs() {
         return lastNs;
     }
 
-    /** The sender waits, and so many messages had been kept. */
+    /** Tells that the sender waits after {@code keptMessages} messages that were held back. */
     void waits(int keptMessages) {
         if (keptMessages < CONVERSATION) {
             run = 0;

@@ -3,21 +3,21 @@ package io.madeleine.tm.tcp;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How the thread sleeps that brings writes about. A timer that is late takes its processor about as long as it is late:
- * where it wakes 30 us late, as virtual machines do, to wake every 20 us takes more than half of a processor, most likely the
- * sender's. So while streams go on by themselves the thread sleeps some times as long as its sleeps have been late; where
- * timers are punctual that is no longer than it should be.
+ * Chooses the sleep time of the coalescing timer thread. A late wake-up occupies the processor for about as long as it
+ * is late: where timers are 30 us late, as in virtual machines, a wake-up every 20 us takes more than half of a
+ * processor, probably that of the sender. Therefore, while streams write without the timer's help, a sleep lasts a
+ * multiple of the measured lateness. Where timers are punctual that is no longer than the coalescing time.
  *
- * <p>Threading: confined to that thread.
+ * <p>Threading: confined to the timer thread.
  */
 final class FlushTimer {
-    /** So many times its lateness a sleep lasts: a seventh of a processor at most. */
+    /** The ratio of sleep time to lateness: the timer takes at most a seventh of a processor. */
     private static final int WORTH = 6;
 
-    /** So many times as long as it should, a sleep may last. */
+    /** The longest sleep, in multiples of the coalescing time. */
     private static final int MOST = 16;
 
-    /** How many sleeps the measured lateness looks back. */
+    /** The number of sleeps over which the lateness is averaged. */
     private static final int MEMORY = 8;
 
     private final long coalesceNs;
@@ -27,21 +27,21 @@ final class FlushTimer {
         this.coalesceNs = coalesceNs;
     }
 
-    /** How long to sleep while streams go on by themselves. */
+    /** How long to sleep while streams write without the timer's help. */
     long patienceNs() {
         return Math.clamp(WORTH * lateNs, coalesceNs, MOST * coalesceNs);
     }
 
-    /** Sleeps for so long, or until woken. */
+    /** Sleeps for so long, or until the thread is unparked. */
     void sleep(long ns) {
         long beforeNs = System.nanoTime();
         LockSupport.parkNanos(this, ns);
         slept(ns, System.nanoTime() - beforeNs);
     }
 
-    /** A sleep has lasted so long. */
+    /** Updates the lateness after a sleep. */
     void slept(long askedNs, long tookNs) {
-        if (tookNs >= askedNs) { // else somebody woke it
+        if (tookNs >= askedNs) { // else the thread was unparked
             long nowLateNs = Math.min(tookNs - askedNs, MOST * coalesceNs / WORTH);
             lateNs += (nowLateNs - lateNs) / MEMORY;
         }

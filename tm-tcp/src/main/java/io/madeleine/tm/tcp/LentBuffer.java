@@ -7,7 +7,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes on their way, taken at the head and added at the tail. A buffer is lent for as long as there are any.
+ * A byte queue, taken at the head and added to at the tail. It borrows a buffer of {@link StreamBuffers} while it is
+ * not empty.
  *
  * <p>Threading: one thread at a time; {@link #isEmpty} is a hint for others.
  */
@@ -17,7 +18,7 @@ final class LentBuffer {
     private int head;
     private int tail;
 
-    /** An empty one. */
+    /** An empty queue. */
     LentBuffer(StreamBuffers lender) {
         this.lender = lender;
     }
@@ -26,12 +27,12 @@ final class LentBuffer {
         return lent == null;
     }
 
-    /** How many bytes are in it. */
+    /** The number of bytes in the queue. */
     int bytes() {
         return tail - head;
     }
 
-    /** The buffer; what is in it lies from {@link #head} to {@link #tail}. */
+    /** The buffer; the queue lies from {@link #head} to {@link #tail}. */
     MemorySegment memory() {
         return buffer().memory();
     }
@@ -40,7 +41,7 @@ final class LentBuffer {
         return head;
     }
 
-    /** How much has been added since it was empty or compacted. */
+    /** The position behind the last byte. */
     int tail() {
         return tail;
     }
@@ -56,7 +57,7 @@ final class LentBuffer {
         return word;
     }
 
-    /** Adds bytes, also more than a buffer has room for otherwise; to an empty one. */
+    /** Adds bytes to an empty queue, possibly more than a buffer has room for. Ownership: the bytes are copied. */
     void begin(ByteBuffer bytes) {
         int count = bytes.remaining();
         StreamBuffer taken = lender.take(count);
@@ -65,28 +66,31 @@ final class LentBuffer {
         tail = count;
     }
 
-    /** The bytes in front, as many as there are at the most. Ownership: valid until {@link #taken}. */
+    /** The first {@code bytes} bytes. Ownership: valid until {@link #taken}. */
     ByteBuffer front(int bytes) {
         return buffer().bytes().clear().limit(head + bytes).position(head);
     }
 
-    /** Two of the bytes in front, big-endian. */
+    /** Two bytes at an offset behind the head, big-endian. */
     short shortAt(int offset) {
         return buffer().bytes().clear().getShort(head + offset);
     }
 
-    /** So many bytes in front are done with. */
+    /** Removes bytes at the head. */
     void taken(int bytes) {
         head += bytes;
         giveBackIfEmpty();
     }
 
-    /** The room behind the tail; what is put there counts after {@link #filledTo}. Goes with {@link #giveBackIfEmpty}. */
+    /**
+     * The room behind the tail. The caller fills it, calls {@link #filledTo}, and if it added nothing {@link
+     * #giveBackIfEmpty}. Ownership: valid until the next call.
+     */
     ByteBuffer room() {
         return buffer().bytes().clear().position(tail);
     }
 
-    /** Moves what there is to the front of the buffer. */
+    /** Moves the bytes to the front of the buffer. */
     void compact() {
         if (head > 0) {
             front(bytes()).compact();
@@ -95,7 +99,7 @@ final class LentBuffer {
         }
     }
 
-    /** {@link #room} has been filled up to there. */
+    /** Sets the tail, after {@link #room} has been filled up to there. */
     void filledTo(int position) {
         tail = position;
     }

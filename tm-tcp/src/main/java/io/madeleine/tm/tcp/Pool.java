@@ -5,23 +5,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Things that are lent: a few at rest are kept, so that the one in use is mostly in the cache.
+ * A pool of reusable objects. It keeps only a few idle ones, so that the one in use is mostly in the cache.
  *
- * <p>Threading: thread-safe, lock-free; a thing belongs to whoever took it until it is given back.
+ * <p>Threading: thread-safe, lock-free. Ownership: an object belongs to the thread that took it until it gives it
+ * back.
  */
 final class Pool<T> {
-    /** More than so many at rest are left to the garbage collector. */
+    /** The most idle objects; others are left to the garbage collector. */
     private static final int KEPT = 16;
 
     private final Supplier<T> maker;
     private final AtomicReferenceArray<@Nullable T> kept = new AtomicReferenceArray<>(KEPT);
 
-    /** An empty pool; {@code maker} makes what is taken from it then. */
+    /** Creates an empty pool; {@code maker} creates an object when the pool is empty. */
     Pool(Supplier<T> maker) {
         this.maker = maker;
     }
 
-    /** One at rest, in whatever state, or a new one. */
+    /** Takes an idle object, in whatever state, or a new one. */
     T take() {
         for (int i = 0; i < KEPT; i++) {
             if (kept.getPlain(i) != null) {
@@ -34,7 +35,7 @@ final class Pool<T> {
         return maker.get();
     }
 
-    /** Gives one back. */
+    /** Gives an object back. Ownership: the caller must not use it again. */
     void give(T unused) {
         for (int i = 0; i < KEPT; i++) {
             if (kept.getPlain(i) == null && kept.compareAndSet(i, null, unused)) {

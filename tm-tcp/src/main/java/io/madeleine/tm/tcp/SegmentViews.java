@@ -6,10 +6,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Byte buffers over native segments, kept for segments that are used again, because making one allocates. Kept weakly:
- * no user memory lives longer for having been sent.
+ * A cache of byte buffers over native segments, because creating one allocates. The references are weak: the cache
+ * does not extend the life of user memory.
  *
- * <p>Threading: confined to whoever holds the direction's lock.
+ * <p>Threading: confined to the thread that holds the lock of its direction.
  */
 final class SegmentViews {
     private static final int CAPACITY = 16;
@@ -31,7 +31,10 @@ final class SegmentViews {
             this.buffer = segment.asByteBuffer();
         }
 
-        /** Whether the segment is the same memory with the same life and rights; to be equal means to begin there. */
+        /**
+         * Whether the segment is the same memory with the same lifetime and access mode. Equal segments begin at the
+         * same address.
+         */
         boolean isOf(MemorySegment other) {
             return segment.equals(other)
                     && segment.byteSize() == other.byteSize()
@@ -40,7 +43,10 @@ final class SegmentViews {
         }
     }
 
-    /** A buffer whose position and limit enclose a range of a native segment. */
+    /**
+     * Returns a buffer whose position and limit enclose a range of a native segment. Ownership: valid until the next
+     * call.
+     */
     ByteBuffer view(MemorySegment segment, long offset, long bytes) {
         if (segment.byteSize() > Integer.MAX_VALUE) {
             return segment.asSlice(offset, bytes).asByteBuffer();

@@ -1,24 +1,30 @@
 package io.madeleine.tm.tcp;
 
 /**
- * Where copies of the kernel are slow: processors of AMD copy by "rep movsb" at a fifth of their rate to a target that lies 1 to 31 bytes
- * behind the source, pages aside. On the other side of the copy is the kernel's page, and a packet, whose header comes first, mostly
- * begins with one. So memory at the beginning of a page is slow to write from, and memory 16 bytes behind it, where malloc puts
- * large pieces, is slow to read into; to copy such blocks to or from a buffer takes less time.
+ * Detects copies that are slow in the kernel. AMD processors copy with "rep movsb" at a fifth of their rate if, within
+ * the page, the target lies 1 to 31 bytes behind the source. One side of such a copy is a kernel page, which mostly
+ * begins with a packet, that is with its header. So writes are slow from memory at the beginning of a page, and reads
+ * are slow into memory 16 bytes behind one, where malloc places large blocks. An additional copy through a buffer
+ * takes less time.
  *
- * <p>Threading: thread-safe, without state.
+ * <p>Threading: stateless.
  */
 final class SlowCopy {
     static final int PAGE_BYTES = 4096;
 
-    /** Where buffers begin, far from the beginnings of pages. */
+    /** The offset of buffers in a page: far from its beginning. */
     static final int AWAY_BYTES = 2048;
 
     private static final int BEHIND_BYTES = 32;
 
     private SlowCopy() {}
 
-    /** Whether a copy between these places is slow: addresses, or distances from the beginning of a page. */
+    /**
+     * Whether a copy is slow.
+     *
+     * @param source the address of the source, or its offset in a page
+     * @param target the address of the target, or its offset in a page
+     */
     static boolean toBehind(long source, long target) {
         long distance = target - source & PAGE_BYTES - 1;
         return distance > 0 && distance < BEHIND_BYTES;

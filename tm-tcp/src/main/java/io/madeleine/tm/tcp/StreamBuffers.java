@@ -4,16 +4,19 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The buffers between the blocks and the kernel, shared by all connections of an adapter: a connection has one only while
- * there is something in it, so that they can be large though idle connections cost next to nothing, and the one in use is
- * mostly in the cache.
+ * The buffers between blocks and kernel, shared by all connections of an adapter. A connection holds a buffer only
+ * while there are bytes in it. So the buffers can be large although idle connections cost almost nothing, and the
+ * buffer in use is mostly in the cache.
  *
- * <p>Threading: thread-safe, lock-free; a buffer belongs to whoever took it until it is given back.
+ * <p>Threading: thread-safe, lock-free. Ownership: a buffer belongs to the thread that took it until it gives it back.
  */
 final class StreamBuffers {
     private final Pool<StreamBuffer> pool;
 
-    /** A buffer outside the heap, as the kernel wants it and as a segment; it begins where the kernel's copies are fast. */
+    /**
+     * A direct buffer, for the kernel as a byte buffer and for blocks as a segment. It begins where the kernel copies
+     * fast ({@link SlowCopy}).
+     */
     record StreamBuffer(ByteBuffer bytes, MemorySegment memory) {
         static StreamBuffer of(int capacityBytes) {
             ByteBuffer bytes = ByteBuffer.allocateDirect(SlowCopy.AWAY_BYTES + capacityBytes + 2 * SlowCopy.PAGE_BYTES)
@@ -23,23 +26,23 @@ final class StreamBuffers {
         }
     }
 
-    /** Buffers of that size. */
+    /** Creates a pool of buffers of one size. */
     StreamBuffers(int bytes) {
         pool = new Pool<>(() -> StreamBuffer.of(bytes));
     }
 
-    /** A buffer, with anything in it. */
+    /** Takes a buffer with undefined content. */
     StreamBuffer take() {
         return pool.take();
     }
 
-    /** A buffer with room for so much, larger than the others if need be. */
+    /** Takes a buffer with room for at least so many bytes, larger than the others if necessary. */
     StreamBuffer take(int bytes) {
         StreamBuffer taken = pool.take();
         return taken.bytes().capacity() < bytes ? StreamBuffer.of(bytes) : taken;
     }
 
-    /** Gives a buffer back. */
+    /** Gives a buffer back. Ownership: the caller must not use it again. */
     void give(StreamBuffer unused) {
         pool.give(unused);
     }

@@ -8,18 +8,21 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half of a connection: small messages of a dense stream are kept back for a moment, so that one write takes many
- * of them, until {@link Coalescing} brings the next flush about or the sender does; and the farewell.
+ * The sending half of a connection. It holds back small messages of a dense stream for a short time, so that one write
+ * carries many of them; the sender or {@link Coalescing} flushes them. It also sends the farewell.
  *
- * <p>Threading: thread-safe; packets come from one thread at a time. The lock is held for as long as a write takes, and by
- * whoever holds it nothing is waited for.
+ * <p>Threading: thread-safe; packets come from one thread at a time. The lock is held for the length of a write; its
+ * holder never waits.
  */
 final class StreamOutput {
-    /** Switched off to measure what it is worth (Nemesis, section 3.4): then a packet is sent by whoever drives the engine. */
+    /**
+     * False only to measure its worth (Nemesis, section 3.4): then the thread that drives the engine sends each
+     * packet.
+     */
     private static final boolean SEND_BYPASS =
             !System.getProperty("io.madeleine.tm.tcp.send-bypass", "true").equals("false");
 
-    /** Copying so much takes long enough to be mistaken for a pause of the sender. */
+    /** A copy of this size takes so long that {@link Density} would take it for a pause of the sender. */
     private static final int LONG_COPY_BYTES = 4 * 1024;
 
     private final TcpConnection connection;
@@ -30,7 +33,7 @@ final class StreamOutput {
 
     private boolean queued;
 
-    // guarded by the lock; looked at without it as hints
+    // guarded by the lock; read without it as hints
     private boolean kept;
     private @Nullable Thread keeper;
     private long keptSinceNs;
@@ -48,9 +51,9 @@ final class StreamOutput {
     }
 
     /**
-     * As {@link io.madeleine.pmm.spi.DynamicLink#send} says.
+     * Sends one packet; see {@link io.madeleine.pmm.spi.DynamicLink#send}.
      *
-     * @param heardPackets how many packets have come from the peer, in any terms
+     * @param heardPackets the number of packets received from the peer so far; only changes of it matter
      */
     int send(long header, BufferGroup group, long trailer, int heardPackets) throws IOException {
         if (!SEND_BYPASS && !queued) {
@@ -64,14 +67,14 @@ final class StreamOutput {
             int status = stream.send(header, group, trailer, mayKeep);
             if (mayKeep && status == LinkStatus.COMPLETE && stream.hasStaged()) {
                 if (stream.hasWritten() || PacketHeader.payloadBytes(header) >= LONG_COPY_BYTES) {
-                    kept &= !stream.hasWritten(); // what is in the buffer now is of this message alone
+                    kept &= !stream.hasWritten(); // after a write the buffer holds only this message
                     density.written();
                 }
                 keep();
             } else {
                 density.written();
                 if (kept) {
-                    kept = false; // it has left, or the message that is under way takes it along
+                    kept = false; // written, or the message under way takes it along
                 }
             }
             queued = status == LinkStatus.PENDING;
@@ -100,12 +103,12 @@ final class StreamOutput {
         try {
             coalescing.kept(connection, !listed);
             listed = true;
-        } catch (OutOfMemoryError _) { // nobody would see to it: it leaves now
+        } catch (OutOfMemoryError _) { // no thread would flush it later
             flushKeptNow();
         }
     }
 
-    /** Under the lock. */
+    /** Flushes under the lock that the caller holds. */
     private void flushKeptNow() {
         try {
             kept = !stream.flush();
@@ -116,12 +119,12 @@ final class StreamOutput {
         connection.sentKept(kept);
     }
 
-    /** Whether something was kept back a moment ago. */
+    /** Whether messages are held back; a hint. */
     boolean hasKept() {
         return kept;
     }
 
-    /** The calling thread waits or turns to another peer: what it has kept leaves. */
+    /** Flushes the messages that the calling thread has held back, because it waits or turns to another peer. */
     void flushOwn() {
         if (kept && keeper == Thread.currentThread()) {
             lock.lock();
@@ -130,7 +133,9 @@ final class StreamOutput {
         }
     }
 
-    /** Somebody polls: what the same thread has kept leaves, and what others have kept for so long. */
+    /**
+     * Flushes on behalf of a polling thread: its own messages at once, those of others from an age of {@code ageNs}.
+     */
     void flushOwnOrOld(long nowNs, long ageNs) {
         if (!kept) {
             return;
@@ -142,7 +147,9 @@ final class StreamOutput {
         }
     }
 
-    /** Whether the sender has begun to keep anew since the last time that the timer asked: it writes by itself. */
+    /**
+     * Whether the sender has begun a new batch since the timer's last call: then it writes without the timer's help.
+     */
     boolean goesOn() {
         long sinceNs = keptSinceNs;
         boolean goesOn = sinceNs != seenSinceNs;
@@ -150,12 +157,15 @@ final class StreamOutput {
         return goesOn;
     }
 
-    /** A timer looks: what is kept leaves, unless its sender has just begun to keep, and will look at the clock itself. */
+    /**
+     * Flushes on behalf of the timer, except a batch younger than half of the coalescing time: its sender still looks
+     * at the clock itself. Returns whether the socket has accepted everything, or nothing was to be written.
+     */
     boolean flushIdle(long nowNs) {
         return !kept || nowNs - keptSinceNs < coalescing.coalesceNs() / 2 || flushKept();
     }
 
-    /** Writes what is kept unless its sender is at it; returns whether the socket has taken all. */
+    /** Flushes unless the sender holds the lock; returns false only if the socket did not accept everything. */
     boolean flushKept() {
         return !kept || !lock.tryLock() || flushAndUnlock();
     }
@@ -178,7 +188,7 @@ final class StreamOutput {
         return all;
     }
 
-    /** Nothing has been kept for a while: the stream has ended, if that is still so. */
+    /** Ends the stream if it still holds nothing back; the timer calls this after a while without messages. */
     void endStream() {
         if (lock.tryLock()) {
             try {
@@ -199,12 +209,16 @@ final class StreamOutput {
         }
     }
 
-    /** Puts the farewell behind the last packet; returns false where there is no place for it. Goes on by {@link #flushLast}. */
+    /**
+     * Stages the farewell behind the last packet. {@link #flushLast} continues to send it.
+     *
+     * @return false in the middle of a packet, where no farewell can stand
+     */
     boolean finish() {
         lock.lock();
         try {
             if (stream.isUnderWay()) {
-                return false; // in the middle of a packet
+                return false;
             }
             stream.stageLast(StreamReceiver.FAREWELL);
             finishing = true;
@@ -214,7 +228,10 @@ final class StreamOutput {
         }
     }
 
-    /** Puts behind the last packet that the peer has been given up, if there is a place for it, and sends what the socket takes. */
+    /**
+     * Tells the peer behind the last packet that this process has given it up, unless a packet is under way, and sends
+     * what the socket accepts.
+     */
     void giveUp() {
         lock.lock();
         try {
@@ -228,7 +245,11 @@ final class StreamOutput {
         flushLast();
     }
 
-    /** Sends the last that is to be sent, or what is left of it; returns whether that is done or has become pointless. */
+    /**
+     * Sends the rest of the end-of-stream word and the bytes before it.
+     *
+     * @return whether this is complete, or pointless because the connection has failed
+     */
     boolean flushLast() {
         lock.lock();
         try {
@@ -237,7 +258,7 @@ final class StreamOutput {
                 kept &= finishing;
             }
         } catch (IOException _) {
-            finishing = false; // the receiving half sees the same end
+            finishing = false; // the receiving half reports the failure
         } finally {
             lock.unlock();
         }
@@ -248,7 +269,10 @@ final class StreamOutput {
         return finishing;
     }
 
-    /** No packets come any more; what is kept is the last to be sent. From now on only {@link #flushLast} writes. */
+    /**
+     * Ends the output: no more packets come. Messages held back are sent last, and from now on only {@link #flushLast}
+     * writes.
+     */
     void end() {
         lock.lock();
         try {

@@ -7,24 +7,24 @@ import java.nio.ByteBuffer;
 
 /**
  * The receiving half of a stream. One read brings a header and the small payload behind it into a buffer (Nemesis,
- * section 3.5); of a large payload, the rest is read into user memory where that is native.
+ * section 3.5). The rest of a large payload is read directly into native user memory.
  *
- * <p>Threading: confined to whoever holds the receive lock.
+ * <p>Threading: confined to the thread that holds the receive lock, except {@link #cut} and {@link #packets}.
  */
 final class StreamReceiver {
-    /** Stands where a header could, after the last packet; as a header it would be invalid. */
+    /** The orderly end of the stream. Stands in place of a header behind the last packet; it is not a valid header. */
     static final long FAREWELL = 0x4D41_444C_2042_5945L; // "MADL BYE"
 
-    /** Stands there instead if the sender has given its peer up. */
+    /** The end of the stream when the sender has given its peer up; stands in place of a header, too. */
     static final long GIVEN_UP = 0x4D41_444C_2047_5550L; // "MADL GUP"
 
-    /** The end of a large payload is not read in place, so that what is behind it comes in the same read. */
+    /** The end of a large payload that is not read in place, so that the same read brings the bytes behind it. */
     private static final int END_BYTES = 128;
 
-    /** After so many reads in one call, others get their turn. */
+    /** The most reads in one call, so that other connections get their turn. */
     private static final int MAX_READS = 16;
 
-    /** Switched off to measure what it is worth (Nemesis, section 3.5): then a header is read by itself. */
+    /** False only to measure its worth (Nemesis, section 3.5): then a read brings either a header or payload. */
     private static final boolean ONE_READ =
             !System.getProperty("io.madeleine.tm.tcp.one-read", "true").equals("false");
 
@@ -32,7 +32,7 @@ final class StreamReceiver {
     private final int inPlaceFromBytes;
     private final SegmentViews views = new SegmentViews();
 
-    /** What has been read and not been taken. */
+    /** Bytes that have been read and not taken. */
     private final LentBuffer in;
 
     private long front;
@@ -49,12 +49,15 @@ final class StreamReceiver {
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
     }
 
-    /** Takes bytes that came together with the end of the handshake, maybe more than a buffer holds; before any read. */
+    /**
+     * Adds bytes that arrived with the end of the handshake, possibly more than a buffer holds. Before any read.
+     * Ownership: the bytes are copied.
+     */
     void prepend(ByteBuffer bytes) {
         in.begin(bytes);
     }
 
-    /** The header in front, or 0. Nothing is read while a packet is in front. */
+    /** Returns the header of the front packet, or 0. Does not read while there is a front packet. */
     long front() throws IOException, BrokenStreamException {
         if (front == 0 && (in.bytes() >= Long.BYTES || (fill() && in.bytes() >= Long.BYTES))) {
             parse();
@@ -75,11 +78,14 @@ final class StreamReceiver {
         } else {
             drop();
             throw new BrokenStreamException("it sent 0x" + Long.toHexString(header)
-                    + " where the header of a packet has to be, which does not belong to the protocol");
+                    + " where a packet header was expected");
         }
     }
 
-    /** Moves payload into the group; at most {@code maxBytes}. */
+    /**
+     * Moves at most {@code maxBytes} of payload into the group; returns how many bytes it moved. Ownership: the
+     * group's memory is lent for the time of the call.
+     */
     long receive(BufferGroup group, long maxBytes) throws IOException {
         long wanted = Math.min(Math.min(maxBytes, leftBytes), group.remainingBytes());
         long moved = takeBuffered(group, wanted);
@@ -106,7 +112,7 @@ final class StreamReceiver {
         try {
             group.fillFrom(in.memory(), in.head(), Math.min(maxBytes, in.bytes()));
         } finally {
-            long moved = before - group.remainingBytes(); // also if memory turns out to be freed
+            long moved = before - group.remainingBytes(); // also when the memory has been freed and the copy throws
             in.taken((int) moved);
             leftBytes -= moved;
         }
@@ -126,7 +132,7 @@ final class StreamReceiver {
                         group.segment(0).address() + group.offset(0));
     }
 
-    /** Reads into the group's block in front; returns how many bytes. The buffer is empty. */
+    /** Reads into the front block of the group; returns the number of bytes. The buffer is empty. */
     private long readInPlace(BufferGroup group, long maxBytes) throws IOException {
         if (ended || cut) {
             ended = true;
@@ -134,7 +140,7 @@ final class StreamReceiver {
         }
         long bytes = Math.min(group.bytes(0), maxBytes);
         if (bytes == leftBytes) {
-            bytes -= END_BYTES; // which come with the next header
+            bytes -= END_BYTES; // they come with the next header
         }
         int read = wire.read(views.view(group.segment(0), group.offset(0), bytes));
         if (read < 0) {
@@ -146,12 +152,12 @@ final class StreamReceiver {
         return read;
     }
 
-    /** How many packets have come, modulo 2^32; a hint in other threads. */
+    /** The number of packets received, modulo 2^32; for other threads a hint. */
     int packets() {
         return packets;
     }
 
-    /** Drops payload; at most {@code maxBytes}. */
+    /** Drops at most {@code maxBytes} of payload; returns how many bytes it dropped. */
     long skip(long maxBytes) throws IOException {
         long wanted = Math.min(maxBytes, leftBytes);
         long dropped = dropBuffered(wanted);
@@ -160,7 +166,7 @@ final class StreamReceiver {
                 dropped += dropBuffered(wanted - dropped);
             }
         } catch (OutOfMemoryError _) {
-            // the caller has to know what has been dropped, and comes again
+            // the caller must learn how much was dropped, and calls again
         }
         return dropped;
     }
@@ -172,28 +178,28 @@ final class StreamReceiver {
         return bytes;
     }
 
-    /** Lets go of the packet in front; returns whether another header has been read already. */
+    /** Releases the front packet; returns whether the next header is already in the buffer. */
     boolean release() {
         if (leftBytes != 0) {
-            throw new IllegalStateException(leftBytes + " bytes of " + PacketHeader.describe(front)
-                    + " have neither been received nor skipped");
+            throw new IllegalStateException("released " + PacketHeader.describe(front) + " with " + leftBytes
+                    + " bytes neither received nor skipped");
         }
         front = 0;
         return hasHeader();
     }
 
-    /** Whether the next {@link #front()} finds a header without reading. */
+    /** Whether the next {@link #front()} finds a header without a read. */
     boolean hasHeader() {
         return front == 0 && in.bytes() >= Long.BYTES;
     }
 
-    /** Reads once into the free part of the buffer; returns whether anything came. */
+    /** Reads once into the free part of the buffer; returns whether any byte arrived. */
     private boolean fill() throws IOException {
         if (ended || cut) {
             ended = true;
             return false;
         }
-        in.compact(); // less than a header
+        in.compact(); // moves less than a header
         ByteBuffer target = in.room();
         if (!ONE_READ) {
             long wanted = front == 0 ? Long.BYTES : leftBytes;
@@ -209,17 +215,17 @@ final class StreamReceiver {
         return read > 0;
     }
 
-    /** Nothing will be read any more; packets already in the buffer stay. */
+    /** Ends reading; packets already in the buffer stay. */
     void end() {
         ended = true;
     }
 
-    /** The same from any thread. */
+    /** As {@link #end()}, from any thread. */
     void cut() {
         cut = true;
     }
 
-    /** Drops what is left, too. */
+    /** Ends reading and drops the buffered bytes. */
     void drop() {
         ended = true;
         front = 0;
@@ -227,7 +233,7 @@ final class StreamReceiver {
         in.taken(in.bytes());
     }
 
-    /** Whether nothing more will come up: the stream has ended and what was read has been taken. */
+    /** Whether the stream has ended and every buffered packet has been taken. */
     boolean isExhausted() {
         return ended && front == 0 && in.bytes() < Long.BYTES;
     }
@@ -236,17 +242,17 @@ final class StreamReceiver {
         return ended;
     }
 
-    /** Whether the peer ended the stream of its own will. */
+    /** Whether the peer ended the stream in an orderly way. */
     boolean hasFarewell() {
         return farewell;
     }
 
-    /** Whether the peer said last that it has given this process up. */
+    /** Whether the peer ended the stream because it has given this process up. */
     boolean isGivenUp() {
         return givenUp;
     }
 
-    /** How many bytes of the packet in front have not been taken. */
+    /** The payload bytes of the front packet that have not been taken. */
     long leftBytes() {
         return leftBytes;
     }

@@ -5,25 +5,28 @@ import io.madeleine.pmm.spi.LinkStatus;
 import java.io.IOException;
 
 /**
- * The sending half of a stream. Header, small blocks and blocks of heap memory are gathered in a buffer and leave with
- * one write; large native blocks are written from where they are. The JDK's gathering write would save a call, but it
- * allocates for each buffer over a segment. Nothing is queued (Nemesis, section 3.4): a packet is complete when the kernel has
- * taken all of it, but for small ones of a dense stream, which are complete in the buffer.
+ * The sending half of a stream. The header, small blocks and blocks of heap memory are gathered in a staging buffer
+ * and leave with one write; large native blocks are written in place. The JDK's gathering write would save a system
+ * call, but it allocates for each buffer over a segment. No packet is queued (Nemesis, section 3.4): a packet is
+ * complete when the kernel has accepted all of it. The exception is a packet of a dense stream that need not go in
+ * place: it is complete when it is in the staging buffer.
  *
- * <p>Threading: guarded by the lock of {@link StreamOutput}. Ownership: blocks in place are lent for the time of a call.
+ * <p>Threading: guarded by the lock of {@link StreamOutput}. Ownership: blocks in place are lent for the time of a
+ * call.
  */
 final class StreamSender {
     /**
-     * What one segment carries on the loopback, by IPv4 and by IPv6: 65,535 bytes, or 65,536, less the headers and a time stamp. Each
-     * segment costs the kernel about as much as 32 KiB more in it. So a dense stream is written in whole ones, and the rest waits
-     * for what comes next; 64 KiB and an end mark at a time would leave with a second segment of some bytes each.
+     * The payload of one TCP segment on the loopback, over IPv4 and over IPv6: 65,535 or 65,536 bytes less headers and
+     * timestamp. Each additional segment costs the kernel about as much as 32 KiB of payload. Therefore a dense stream
+     * is written in whole segments, and the remainder waits for the next packet. Otherwise each 64 KiB block with
+     * header and end mark would need a second, nearly empty segment.
      */
     static final int SEGMENT_BYTES = 65_464;
 
-    /** So little is moved to the front of the buffer at once, for that part to stay in the cache. */
+    /** The most that one call moves to the front of the buffer; this much stays in the cache. */
     private static final int MOVED_BYTES = 16 * 1024;
 
-    /** How much of a block in place is copied behind the header before it. */
+    /** The part of an in-place block that is copied behind the header before it. */
     private static final int LEAD_BYTES = 8 * 1024;
 
     private final Wire wire;
@@ -32,13 +35,13 @@ final class StreamSender {
     private final int segmentBytes;
     private final SegmentViews views = new SegmentViews();
 
-    /** What is staged and not written. */
+    /** Bytes that are staged and not yet written. */
     private final LentBuffer staged;
 
     private boolean underWay;
     private boolean trailerTaken;
 
-    /** Whether part of the packet has been written from where it was: then it is none of the small ones. */
+    /** Whether part of the packet went in place; such a packet is never held back. */
     private boolean inPlace;
 
     private boolean written;
@@ -48,22 +51,22 @@ final class StreamSender {
         this.wire = wire;
         this.staged = new LentBuffer(buffers);
         this.inPlaceFromBytes = wire.reachesUserMemory() ? config.inPlaceFromBytes() : Integer.MAX_VALUE;
-        this.stagingBytes = config.bufferBytes() - Long.BYTES; // there is always room for a trailer
+        this.stagingBytes = config.bufferBytes() - Long.BYTES; // always leaves room for a trailer
         this.segmentBytes = Math.min(SEGMENT_BYTES, stagingBytes / 2);
     }
 
     /**
-     * As {@link io.madeleine.pmm.spi.DynamicLink#send} says.
+     * Sends one packet; see {@link io.madeleine.pmm.spi.DynamicLink#send}.
      *
-     * @param mayKeep whether a packet, with others before it, or its end may stay in the buffer until the next {@link #flush()}
+     * @param mayKeep whether the packet, or its end, may stay in the staging buffer until the next call or {@link
+     *     #flush()}
      */
     int send(long header, BufferGroup group, long trailer, boolean mayKeep) throws IOException {
         written = false;
         try {
             return sendNow(header, group, trailer, mayKeep);
-        } catch (
-                OutOfMemoryError
-                        _) { // what has moved is accounted for, and the packet has not ended: its sender comes again
+        } catch (OutOfMemoryError _) {
+            // the bytes moved so far are accounted for and the packet is still under way: the caller repeats the call
             return LinkStatus.PENDING;
         }
     }
@@ -78,7 +81,7 @@ final class StreamSender {
         }
         while (true) {
             stageBlocks(group);
-            if (group.isEmpty() && !trailerTaken) { // until now it could be exchanged
+            if (group.isEmpty() && !trailerTaken) { // up to here the caller may exchange the trailer
                 if (trailer != 0) {
                     staged.addLong(trailer);
                 }
@@ -105,32 +108,32 @@ final class StreamSender {
         }
     }
 
-    /** Whether a packet has been begun and not ended. */
+    /** Whether a packet has begun and not ended. */
     boolean isUnderWay() {
         return underWay;
     }
 
-    /** Whether the last call of {@link #send} has written anything: what stood in the buffer before, to begin with. */
+    /** Whether the last {@link #send} wrote to the wire; a write begins with the bytes staged before. */
     boolean hasWritten() {
         return written;
     }
 
-    /** Whether something waits for the next {@link #flush()} or packet. */
+    /** Whether staged bytes wait for the next {@link #flush()} or packet. */
     boolean hasStaged() {
         return staged.bytes() > 0;
     }
 
-    /** Puts a last word behind the last packet; the caller goes on with {@link #flush}. */
+    /** Stages an end-of-stream word behind the last packet; the caller then calls {@link #flush}. */
     void stageLast(long word) {
         staged.addLong(word);
     }
 
-    /** Writes what is staged; returns whether nothing is left. */
+    /** Writes the staged bytes; returns whether none is left. */
     boolean flush() throws IOException {
         return writeStaged() && wire.flush();
     }
 
-    /** Copies blocks until one comes that goes in place, or the buffer is full. */
+    /** Copies blocks until one goes in place or the buffer is full. */
     private void stageBlocks(BufferGroup group) {
         while (!group.isEmpty() && staged.tail() < stagingBytes) {
             long together = Math.max(group.bytes(0), group.bytesInShortRanges(inPlaceFromBytes));
@@ -145,8 +148,8 @@ final class StreamSender {
             try {
                 group.drainTo(staged.memory(), staged.tail(), bytes);
             } finally {
-                staged.filledTo(staged.tail()
-                        + (int) (before - group.remainingBytes())); // also if memory turns out to be freed
+                // also when the block's memory has been freed and the copy throws
+                staged.filledTo(staged.tail() + (int) (before - group.remainingBytes()));
             }
         }
     }
@@ -161,7 +164,7 @@ final class StreamSender {
                         group.segment(0).address() + group.offset(0), packetBytes - group.remainingBytes());
     }
 
-    /** Writes the whole segments there are; returns whether the wire has taken them. */
+    /** Writes the whole segments that are staged; returns whether the wire has accepted them. */
     private boolean writeSegments() throws IOException {
         int bytes = staged.bytes() - staged.bytes() % segmentBytes;
         if (bytes == 0) {
@@ -169,7 +172,7 @@ final class StreamSender {
         }
         int taken = write(bytes);
         if (staged.bytes() <= MOVED_BYTES || staged.tail() > stagingBytes / 2) {
-            staged.compact(); // there is room for the next header, too
+            staged.compact(); // makes room for the next header
         }
         return taken == bytes && wire.flush();
     }
@@ -189,7 +192,7 @@ final class StreamSender {
         return taken;
     }
 
-    /** Writes the block in front from where it is; returns whether the kernel took all of it. */
+    /** Writes the front block in place; returns whether the wire accepted all of it. */
     private boolean writeInPlace(BufferGroup group) throws IOException {
         inPlace = true;
         long bytes = group.bytes(0);

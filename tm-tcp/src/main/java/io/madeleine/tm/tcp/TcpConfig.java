@@ -13,20 +13,22 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The configuration of the TCP family, {@code madeleine.tm.tcp}, as its {@code reference.conf} explains it.
+ * The configuration of the TCP protocol module, {@code madeleine.tm.tcp}. The module's {@code reference.conf}
+ * describes each key.
  *
  * <p>Threading: immutable.
  *
- * @param enabled whether the family is offered
- * @param io how sockets are driven: {@code nio}, {@code epoll}, {@code io_uring} or {@code auto}
- * @param adapters what to listen on, by name; the default one first
- * @param stream the transmission module
- * @param socket options of the sockets
- * @param tls whether and as whom connections are encrypted
+ * @param enabled whether the protocol is offered
+ * @param io the I/O transport: {@code nio}, {@code epoll}, {@code io_uring} or {@code auto}
+ * @param adapters the listening sockets by name, the default one first
+ * @param stream the transmission module {@code tcp/stream}
+ * @param socket socket options
+ * @param tls whether connections are encrypted, and with which certificate
  * @param handshake limits of the handshake
- * @param coalesceNs how long a small message of a dense stream is kept back at most, 0 not at all
- * @param closeLingerNs how long closing an adapter may wait for its peers
- * @param peerTimeoutNs after how long without a sign a host counts as gone, {@code madeleine.peer-timeout}
+ * @param coalesceNs the longest time that a small message of a dense stream is held back, 0 for not at all
+ * @param closeLingerNs the longest time that closing an adapter waits for its peers
+ * @param peerTimeoutNs the time without a sign of life after which a host counts as lost, {@code
+ *     madeleine.peer-timeout}
  */
 public record TcpConfig(
         boolean enabled,
@@ -48,7 +50,7 @@ public record TcpConfig(
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
 
-    /** Copies the map, keeping its order. */
+    /** Copies the map and keeps its order. */
     public TcpConfig {
         adapters = Collections.unmodifiableMap(new LinkedHashMap<>(adapters));
     }
@@ -56,49 +58,50 @@ public record TcpConfig(
     /**
      * One adapter.
      *
-     * @param bind the address or name to listen on
-     * @param port the port, 0 for any
-     * @param advertise what peers connect to, or {@code auto}
+     * @param bind the address or host name to listen on
+     * @param port the port, 0 for any free one
+     * @param advertise the host name or address that peers connect to, or {@code auto}
      */
     public record AdapterConfig(String bind, int port, String advertise) {}
 
     /**
      * The transmission module {@code tcp/stream}.
      *
-     * @param bufferBytes the size of {@link StreamBuffers}: what one read can bring in, and where small blocks are put
-     *     together
-     * @param inPlaceFromBytes from which size on native blocks are not copied
+     * @param bufferBytes the size of one buffer of {@link StreamBuffers}: the most that one read brings in, and the
+     *     room where small blocks are gathered before a write
+     * @param inPlaceFromBytes the size from which native blocks are not copied
      */
     public record StreamConfig(int bufferBytes, int inPlaceFromBytes) {}
 
     /**
-     * Options of the sockets.
+     * Socket options.
      *
-     * @param noDelay whether small packets leave at once
-     * @param sendBufferBytes the kernel's buffer, 0 for the system's choice, {@link #AUTO_BYTES} for ours
-     * @param receiveBufferBytes the kernel's buffer, 0 for the system's choice
+     * @param noDelay whether small segments leave at once (TCP_NODELAY)
+     * @param sendBufferBytes the kernel's send buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice by
+     *     the peer's location
+     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice
      * @param backlogCount how many connections may wait to be accepted
      */
     public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {
-        /** What is best between processes of a host, and the system's choice between hosts. */
+        /** A fixed size between processes of one host, and the system's choice between hosts. */
         public static final int AUTO_BYTES = -1;
     }
 
     /**
-     * TLS, with certificates at both ends.
+     * TLS with certificates at both ends.
      *
      * @param enabled whether connections are encrypted
-     * @param engine by what: jdk, boringssl or auto
-     * @param certificate the PEM file of this process's certificate, those that lead to a trusted one behind it
-     * @param privateKey the PEM file of its key
-     * @param trusted the PEM file of the certificates that sign those of peers
+     * @param engine the implementation: {@code jdk}, {@code boringssl} or {@code auto}
+     * @param certificate the PEM file of this process's certificate chain, its own certificate first
+     * @param privateKey the PEM file of its private key
+     * @param trusted the PEM file of the certificate authorities that peers' certificates must chain to
      */
     public record TlsConfig(boolean enabled, String engine, String certificate, String privateKey, String trusted) {}
 
     /**
-     * Reads {@code madeleine.tm.tcp} of a root configuration that includes the reference configuration.
+     * Reads {@code madeleine.tm.tcp} from a root configuration that includes the reference configuration.
      *
-     * @throws ConfigurationException if a key is unknown or a value wrong
+     * @throws ConfigurationException if a key is unknown or a value is invalid
      */
     public static TcpConfig from(Config root) {
         ConfigReader tcp = new ConfigReader(root, PATH);
@@ -150,7 +153,7 @@ public record TcpConfig(
                 peerTimeoutNs(root));
     }
 
-    /** The session's key, which the session's own configuration checks; without a session it need not be there. */
+    /** Reads a key of the session. The session's own configuration validates it; outside a session it may be absent. */
     private static long peerTimeoutNs(Config root) {
         return root.hasPath(PEER_TIMEOUT)
                 ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)

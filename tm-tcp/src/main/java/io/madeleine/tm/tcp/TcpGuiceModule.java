@@ -5,14 +5,14 @@ import com.google.inject.multibindings.MapBinder;
 import com.typesafe.config.Config;
 import io.madeleine.pmm.spi.ProtocolModule;
 
-/** Brings the TCP family into a session: binds {@code tcp} in the map of protocol modules. */
+/** Binds {@code tcp} in the session's map of protocol modules. */
 public final class TcpGuiceModule extends AbstractModule {
     private final TcpConfig config;
 
     /**
-     * A module that takes its part of the session's configuration.
+     * Reads {@code madeleine.tm.tcp} from the session's configuration.
      *
-     * @throws io.madeleine.api.ConfigurationException if that part is wrong
+     * @throws io.madeleine.api.ConfigurationException if that part is invalid
      */
     public TcpGuiceModule(Config root) {
         this.config = TcpConfig.from(root);

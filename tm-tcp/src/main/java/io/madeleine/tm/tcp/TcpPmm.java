@@ -13,17 +13,17 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The TCP family: one transmission module, {@code tcp/stream}, over Netty.
+ * The TCP protocol module: one transmission module, {@code tcp/stream}, over Netty.
  *
  * <p>Threading: as {@link ProtocolModule} says.
  */
 public final class TcpPmm implements ProtocolModule {
-    /** The family's name. */
+    /** The name of the protocol. */
     public static final String NAME = "tcp";
 
     private final TcpConfig config;
 
-    /** A module with its configuration; opens nothing. */
+    /** A protocol module with its configuration. Opens no socket. */
     public TcpPmm(TcpConfig config) {
         this.config = config;
     }
@@ -68,7 +68,7 @@ public final class TcpPmm implements ProtocolModule {
         new SocketTable()
                 .unavailable()
                 .ifPresent(reason ->
-                        details.add("links cut while bytes are under way are found by the kernel alone: " + reason));
+                        details.add("only the kernel detects a link that is cut while bytes are in flight: " + reason));
         return details;
     }
 
@@ -90,7 +90,7 @@ public final class TcpPmm implements ProtocolModule {
     @Override
     public List<String> nativeModules() {
         if (NettyLibrary.unavailable().isPresent()) {
-            return List.of(); // and no class that needs Netty is to be touched
+            return List.of(); // do not load a class that needs Netty
         }
         List<String> modules = new ArrayList<>(chosen().nativeModules());
         if (config.tls().enabled()) {
@@ -119,10 +119,10 @@ public final class TcpPmm implements ProtocolModule {
         NettyReactor own = newReactor();
         try {
             if (!own.asksBeforeHandling()) {
-                throw new ConfigurationException("with " + TcpConfig.PATH + ".io = "
-                        + own.io().key() + " tcp needs the session to sleep in the reactor that tcp offers, found "
-                        + context.reactor().getClass().getName() + "; set it to"
-                        + " nio, or switch the other network off that offers a reactor");
+                throw new ConfigurationException(TcpConfig.PATH + ".io = " + own.io().key()
+                        + " needs the session to sleep in the reactor of tcp, but it sleeps in "
+                        + context.reactor().getClass().getName() + "; set " + TcpConfig.PATH
+                        + ".io = nio, or switch off the other network that offers a reactor");
             }
             return new TcpAdapter(name, config, context, own);
         } catch (RuntimeException | Error e) {
@@ -131,7 +131,7 @@ public final class TcpPmm implements ProtocolModule {
         }
     }
 
-    /** A new reactor each time; whoever takes it closes it. */
+    /** Returns a new reactor at each call. Ownership: the caller closes it. */
     @Override
     public Optional<Reactor> offerReactor() {
         return Optional.of(newReactor());

@@ -5,53 +5,78 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * An established socket, as a link sees it: bytes in, bytes out, nothing waits.
+ * An established socket as a link sees it. No call blocks.
  *
- * <p>Threading: one thread at a time reads, one at a time writes; {@link #interest} and {@link #close} are thread-safe,
- * but nobody may read or write when {@code close} is called.
+ * <p>Threading: one thread at a time reads, one at a time writes; {@link #interest} and {@link #close} are
+ * thread-safe, but no read or write may run while {@code close} is called.
  */
 interface Wire {
-    /** Whether the wire reads and writes user memory safely in place, even if that is freed meanwhile. */
+    /**
+     * Whether the wire can read into and write from user memory in place, even if that memory is freed during the
+     * call.
+     */
     boolean reachesUserMemory();
 
-    /** Whether it is the kernel that copies to and from user memory, so that it matters where that lies ({@link SlowCopy}). */
+    /** Whether the kernel copies to and from user memory, so that its alignment matters ({@link SlowCopy}). */
     default boolean isCopiedByKernel() {
         return true;
     }
 
-    /** Reads into the buffer; returns how many bytes, 0 if there are none, -1 at the end of the stream. */
+    /**
+     * Reads into the buffer.
+     *
+     * <p>Ownership: the buffer is the caller's again when the call returns.
+     *
+     * @return the number of bytes read; 0 if none has arrived, -1 at the end of the stream
+     */
     int read(ByteBuffer target) throws IOException;
 
-    /** Writes what it can of the buffer; returns how many bytes. */
+    /**
+     * Writes as much of the buffer as the wire accepts.
+     *
+     * <p>Ownership: the buffer is the caller's again when the call returns.
+     *
+     * @return the number of bytes accepted
+     */
     int write(ByteBuffer source) throws IOException;
 
-    /** Passes on what {@link #write} has taken and kept; returns whether nothing is left. By whoever writes. */
+    /**
+     * Passes on the bytes that {@link #write} accepted and kept. Called by the writing thread.
+     *
+     * @return whether none is left
+     */
     default boolean flush() throws IOException {
         return true;
     }
 
-    /** Has events reported, none at first. Called once, in the event loop, before {@link #interest}. */
+    /**
+     * Registers the handler of readiness events, with no interest yet. Called once, in the event loop, before {@link
+     * #interest}.
+     */
     void register(Reactor.ReadyHandler handler) throws IOException;
 
-    /** Which events to report from now on, of {@link java.nio.channels.SelectionKey}: {@code OP_READ}, {@code OP_WRITE}. */
+    /**
+     * Sets the events to report from now on: {@code OP_READ} and {@code OP_WRITE} of {@link
+     * java.nio.channels.SelectionKey}.
+     */
     void interest(int operations);
 
-    /** Whether bytes or the end of the stream have come in, of which no event will tell any more. */
+    /** Whether bytes or the end of the stream have already been read, so that no event will report them. */
     default boolean hasArrived() {
         return false;
     }
 
-    /** Whether there is room to write again, of which no event will tell any more. */
+    /** Whether there is room to write of which no event will tell. */
     default boolean hasRoom() {
         return false;
     }
 
-    /** Whether bytes that were written have not reached the kernel. */
+    /** Whether accepted bytes have not reached the kernel. */
     default boolean hasUnsent() {
         return false;
     }
 
-    /** Tells the peer's kernel that nothing more will come, once all is sent. */
+    /** Shuts down the sending direction (FIN) once everything is sent. */
     void shutdownOutput() throws IOException;
 
     /** Closes the socket. Idempotent. */

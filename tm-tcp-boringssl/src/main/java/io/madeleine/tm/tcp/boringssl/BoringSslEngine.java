@@ -21,11 +21,11 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
- * BoringSSL, as Netty's {@code netty-tcnative-boringssl-static} brings it.
+ * BoringSSL, as Netty's {@code netty-tcnative-boringssl-static} provides it.
  *
- * <p>It has no exporter (RFC 5705) that Java could call. What names a session is its resumption secret instead (RFC 8446, section
- * 7.1: derived from the master secret and the whole handshake up to the client's Finished), which both ends have computed when
- * the handshake is over; an HMAC with a label keeps it from being used for anything else.
+ * <p>Java cannot call its exporter (RFC 5705). Therefore the resumption secret identifies a session (RFC 8446, section
+ * 7.1: derived from the master secret and the whole handshake up to the client's Finished). Both ends have computed it
+ * when the handshake is over. An HMAC with a label separates this use from any other.
  *
  * <p>Threading: thread-safe.
  */
@@ -33,7 +33,7 @@ public final class BoringSslEngine implements TlsEngine {
     private static final byte KIND = 2;
     private static final String LABEL = "EXPORTER-madeleine-1 of a resumption secret";
 
-    /** Made by the service loader. */
+    /** Called by the service loader. */
     public BoringSslEngine() {}
 
     @Override
@@ -68,7 +68,7 @@ public final class BoringSslEngine implements TlsEngine {
             while (root.getCause() != null) {
                 root = root.getCause();
             }
-            return Optional.of("Netty says: " + root.getMessage()
+            return Optional.of("Netty cannot load BoringSSL: " + root.getMessage()
                     + "; is netty-tcnative-boringssl-static for this platform on the path?");
         }
         return SslProvider.isTlsv13Supported(SslProvider.OPENSSL)
@@ -81,7 +81,7 @@ public final class BoringSslEngine implements TlsEngine {
         return true;
     }
 
-    /** Its suites of TLS 1.3 are fixed: AES-GCM first where the processor has instructions for it. */
+    /** BoringSSL fixes the TLS 1.3 cipher suites: AES-GCM first where the processor has AES instructions. */
     @Override
     public SslContext build(SslContextBuilder builder) throws SSLException {
         return builder.sslProvider(SslProvider.OPENSSL)

@@ -1,4 +1,7 @@
-/** TLS of the TCP family by BoringSSL, through Netty's native library: two to three times the JDK's speed. */
+/**
+ * TLS for the TCP protocol module with BoringSSL, through Netty's native library: two to three times as fast as the
+ * JDK's TLS.
+ */
 @NullMarked
 package io.madeleine.tm.tcp.boringssl;
 

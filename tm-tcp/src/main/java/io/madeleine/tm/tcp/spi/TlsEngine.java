@@ -9,45 +9,52 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
 /**
- * An implementation of TLS 1.3 for Netty's {@code SslHandler}, found as a service. The JDK's is built in.
+ * A TLS 1.3 implementation for Netty's {@code SslHandler}. Implementations are found with {@link
+ * java.util.ServiceLoader}; the JDK's is built in.
  *
  * <p>Threading: thread-safe.
  */
 public interface TlsEngine {
-    /** What it is called in configuration: letters, digits, hyphens. */
+    /** The value of {@code madeleine.tm.tcp.tls.engine} that selects this implementation: letters, digits, hyphens. */
     String key();
 
-    /** What it is called in sentences. */
+    /** The name of this implementation in messages for users. */
     String title();
 
-    /** A number from 2 to 127 that tells implementations apart whose {@link #keyingMaterial} differs; 1 is the JDK's. */
+    /**
+     * The number by which the two ends of a connection compare their implementations: from 2 to 127; the JDK's is 1.
+     * Implementations whose {@link #keyingMaterial} differs must have different numbers.
+     */
     byte kind();
 
-    /** Why it cannot be used here, or empty if it can. Loads what it needs, and only where native access is granted. */
+    /**
+     * The reason why this implementation cannot be used here, or empty if it can. Loads native libraries only where
+     * native access is granted.
+     */
     Optional<String> unavailable();
 
-    /** The Java modules that need native access for it. */
+    /** The names of the Java modules that need native access for this implementation. */
     List<String> nativeModules();
 
-    /** Whether it works faster with buffers outside the heap, and reads and writes them where they are. */
+    /** Whether this implementation is faster with direct buffers, and encrypts and decrypts them in place. */
     boolean prefersDirect();
 
     /**
-     * A context of this implementation.
+     * Builds a context of this implementation.
      *
-     * @param builder knows certificates, key and the protocol's version
-     * @throws SSLException if it cannot be made of these
+     * @param builder holds certificates, key and protocol version
+     * @throws SSLException if no context can be built from them
      */
     SslContext build(SslContextBuilder builder) throws SSLException;
 
     /**
-     * A secret of this TLS session and no other, which its two ends alone know. Part of the proofs of the session's secret, so
-     * that nobody can stand between and pass them on.
+     * Derives a secret that is unique to this TLS session and that only its two ends know. It becomes part of the
+     * proofs of the session's secret, so that a man in the middle cannot relay these proofs.
      *
-     * @param engine of a context of this implementation; its handshake is over
+     * @param engine an engine of a context of this implementation, after its handshake
      * @return at least 32 bytes, the same at both ends
      * @throws SSLException if the engine is closed
-     * @throws GeneralSecurityException if the platform has not what is needed
+     * @throws GeneralSecurityException if the platform lacks a required algorithm
      */
     byte[] keyingMaterial(SSLEngine engine) throws SSLException, GeneralSecurityException;
 }

@@ -1,4 +1,4 @@
-/** What others may bring to the TCP family: an implementation of TLS. */
+/** The SPI of the TCP protocol module: TLS implementations that other modules provide as services. */
 @NullMarked
 package io.madeleine.tm.tcp.spi;
 
