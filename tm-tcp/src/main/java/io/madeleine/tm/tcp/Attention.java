@@ -7,11 +7,13 @@ import io.madeleine.pmm.spi.ConnectionListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a connection is looked at, and by whom: the leader reads it as often as its {@link ReadingPace} says; when it is cold, and
- * before the engine sleeps, the reactor watches it; and what no event would tell of is requested.
+ * Decides when a connection is polled, and by whom. The leader reads a hot connection as often as its {@link
+ * ReadingPace} says. The reactor watches a cold connection, and every connection while the engine sleeps. For state
+ * that no readiness event reports, a thread requests a check by the leader.
  *
- * <p>Threading: {@link #attend}, {@link #heat}, {@link #pollHot}, {@link #arm} and {@link #disarm} belong to the leader, the rest is
- * thread-safe. Flags that several threads look at are volatile: who changes one changes it first and looks at the others then.
+ * <p>Threading: {@link #attend}, {@link #heat}, {@link #pollHot}, {@link #arm}, {@link #rearm} and {@link #disarm}
+ * belong to the leader, the rest is thread-safe. The flags are volatile: a thread writes its own flag first and reads
+ * the others then, so that of two threads at least one sees both changes.
  */
 final class Attention {
     private final TcpConnection connection;
@@ -29,7 +31,7 @@ final class Attention {
     private volatile boolean closed;
     private volatile boolean look;
 
-    /** What the reactor's last sleep began to watch for; the leader's. */
+    /** The operations that the reactor's last sleep began to watch; the leader's. */
     private int armedOperations = -1;
 
     Attention(TcpConnection connection, Wire wire, TcpProgress progress) {
@@ -45,15 +47,15 @@ final class Attention {
         requestLook();
     }
 
-    /** Who is told; null before the start. */
+    /** The receiver of upcalls, or null before the start. */
     @Nullable
     ConnectionListener listener() {
         return listener;
     }
 
-    // --- what changes ---
+    // --- changes of state ---
 
-    /** Whether the layer above can take what comes. */
+    /** Sets whether the layer above can take arriving packets. */
     void receiveInterest(boolean wanted) {
         if (interested == wanted) {
             return;
@@ -65,7 +67,7 @@ final class Attention {
         }
     }
 
-    /** Whether a header lies in the buffer, where no event will tell of it. */
+    /** Sets whether a header lies in the receive buffer, which no readiness event reports. */
     void buffered(boolean is) {
         if (buffered != is) {
             buffered = is;
@@ -79,30 +81,30 @@ final class Attention {
         return buffered;
     }
 
-    /** A packet has been sent as far as the socket takes it. */
+    /** Notes that a packet was sent; {@code pending} if the socket did not accept all of it. */
     void sent(boolean pending) {
         sendPending(pending);
         if (!pace.isHot() && !look && !progress.isArmed()) {
-            requestLook(); // an answer is likely
+            requestLook(); // an answer is likely soon
         }
     }
 
-    /** What had been kept back has been written as far as the socket takes it. */
+    /** Notes that held-back messages were written; {@code pending} if the socket did not accept all of them. */
     void sentKept(boolean pending) {
         sendPending(pending);
         if (pending && progress.isArmed()) {
-            requestLook(); // and room is watched for then
+            requestLook(); // the leader then has the reactor watch for room
         }
     }
 
-    /** Whether something waits for room in the socket. */
+    /** Sets whether bytes wait for room in the socket. */
     void sendPending(boolean pending) {
         if (sendPending != pending) {
             sendPending = pending;
         }
     }
 
-    /** Nothing more will be read. */
+    /** Ends reading. */
     void endReceiving() {
         receiveClosed = true;
         interest.update();
@@ -112,41 +114,41 @@ final class Attention {
         return receiveClosed;
     }
 
-    /** The connection brings no more; the listener will be told. */
+    /** Notes that the connection is lost; the leader reports it to the listener. */
     void lose(boolean orderly, String reason) {
         if (loss.note(orderly, reason)) {
             requestLook();
         }
     }
 
-    /** A send has failed: the same, unless reading finds a better reason until then. */
+    /** Notes that a send failed: a loss, unless reading finds a more precise reason before it is reported. */
     void loseBySend(String reason) {
         if (loss.noteFailedSend(reason)) {
             requestLook();
         }
     }
 
-    /** What is known of the connection's end, or an empty text. */
+    /** The reason of the loss, or an empty text. */
     String seenOfLoss() {
         return loss.seen();
     }
 
-    /** The wire's events are somebody else's from now on; returns false if they were before. */
+    /** Detaches the wire's events from this connection; returns false if they were detached before. */
     boolean close() {
         boolean first = interest.end();
         closed = true;
         return first;
     }
 
-    /** Makes the leader look even though no event tells; ends its sleep. */
+    /** Requests a check by the leader although no event tells of it; ends the leader's sleep. */
     void requestLook() {
         look = true;
         progress.requestLook();
     }
 
-    // --- what the leader does ---
+    // --- calls of the leader ---
 
-    /** Attends to what was requested; returns how many events that was. */
+    /** Performs a requested check; returns the number of events. */
     int attend() {
         ConnectionListener upper = listener;
         if (!look || upper == null) {
@@ -159,7 +161,7 @@ final class Attention {
                 requestLook();
             }
             return loss.report(upper);
-        } catch (VirtualMachineError e) { // memory is short, say: once more
+        } catch (VirtualMachineError e) { // for example out of memory: try again
             requestLook();
             throw e;
         }
@@ -173,7 +175,7 @@ final class Attention {
         pace.heat();
     }
 
-    /** Tries to read, if it is time; returns how much was moved. */
+    /** Reads if it is time to; returns the number of packets or blocks moved. */
     int pollHot() {
         if (!pace.isDue()) {
             return 0;
@@ -200,12 +202,12 @@ final class Attention {
         return moved;
     }
 
-    /** Whether something has been read of which no event will tell. */
+    /** Whether bytes have been read that no readiness event reports. */
     private boolean hasBytes() {
         return buffered || (!receiveClosed && wire.hasArrived());
     }
 
-    /** Watches for what matters to a sleeper; returns whether there is something already. */
+    /** Has the reactor watch everything that must end a sleep; returns whether there is work already. */
     boolean arm() {
         pace.armed();
         interest.update();
@@ -217,7 +219,10 @@ final class Attention {
         return false;
     }
 
-    /** As {@link #arm} while the reactor's sleep goes on that was armed before; false if it does not watch for just the same. */
+    /**
+     * As {@link #arm}, while the reactor's sleep that was armed before goes on. Returns false if that sleep does not
+     * watch exactly what is needed now, or if there is work.
+     */
     boolean rearm() {
         interest.update();
         return interest.operations() == armedOperations && !look && !sendPending && !(interested && hasBytes());
@@ -227,13 +232,13 @@ final class Attention {
         interest.update();
     }
 
-    /** The reactor's event; also after closing, while the peer takes what was sent last. */
+    /** Handles a readiness event; also after closing, while the peer still reads what was sent last. */
     void onReady(int readyOperations) {
         if (closed) {
             progress.lingering().onReady(connection);
             return;
         }
-        if (!progress.isLedHere()) { // upcalls are the leader's
+        if (!progress.isLedHere()) { // only the leader makes upcalls
             if (!pace.isHot() || progress.isArmed()) {
                 requestLook();
             }

@@ -1,6 +1,6 @@
 package io.madeleine.tm.tcp;
 
-/** What a peer sent is not of the protocol; the message is the clause that {@code onLost} reports. */
+/** The peer violated the protocol. The message is the reason that {@code onLost} reports, as a clause. */
 final class BrokenStreamException extends Exception {
     private static final long serialVersionUID = 1L;
 

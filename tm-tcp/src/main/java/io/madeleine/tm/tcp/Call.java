@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The initiator's attempts to make one connection: each address of the peer in turn, and again after a pause while that
- * can help, until the deadline.
+ * The initiator's attempts to make one connection. It tries each address of the peer in turn, and repeats that after a
+ * pause as long as it can help, until the deadline.
  *
  * <p>Threading: confined to the event loop.
  */
@@ -47,7 +47,7 @@ final class Call implements HandshakeHandler.Caller {
         InetSocketAddress place = places.get(next++ % places.size());
         wanted.note(place + " does not answer");
         if (place.isUnresolved()) {
-            failed("the host name " + place.getHostString() + " is unknown here", false);
+            failed("the host name " + place.getHostString() + " cannot be resolved here", false);
             return;
         }
         ChannelFuture connecting = adapter.connect(place, new HandshakeHandler(adapter, adapter.tlsForCall(), this));
@@ -55,7 +55,7 @@ final class Call implements HandshakeHandler.Caller {
         connecting.addListener(made -> {
             if (!made.isSuccess()) {
                 boolean nobodyListens = made.cause() instanceof ConnectException
-                        && !(made.cause() instanceof ConnectTimeoutException) // there may be no room for the moment
+                        && !(made.cause() instanceof ConnectTimeoutException) // the backlog may be full
                         && next >= places.size();
                 failed(String.valueOf(made.cause().getMessage()), nobodyListens);
             }
@@ -74,7 +74,7 @@ final class Call implements HandshakeHandler.Caller {
         }
     }
 
-    /** It is given up: what is under way ends. */
+    /** Ends the attempt under way, if there is one. */
     void giveUp() {
         Channel open = channel;
         if (open != null) {

@@ -8,13 +8,13 @@ import java.net.SocketException;
 import java.util.Optional;
 
 /**
- * Where the two ends of a connection are.
+ * The addresses of both ends of a connection.
  *
  * @param local this process's address
- * @param remote the peer's
+ * @param remote the peer's address
  */
 record Ends(InetSocketAddress local, InetSocketAddress remote) {
-    /** Those of a connected channel; empty once it is closed. */
+    /** The ends of a connected channel; empty if it is closed. */
     static Optional<Ends> of(Channel channel) {
         return channel.localAddress() instanceof InetSocketAddress local
                         && channel.remoteAddress() instanceof InetSocketAddress remote
@@ -22,7 +22,7 @@ record Ends(InetSocketAddress local, InetSocketAddress remote) {
                 : Optional.empty();
     }
 
-    /** Whether the bytes stay on this host. */
+    /** Whether both ends are on the same host. */
     boolean areOnOneHost() {
         InetAddress peer = remote.getAddress();
         try {

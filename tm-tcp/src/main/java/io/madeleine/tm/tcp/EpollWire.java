@@ -17,12 +17,17 @@ import java.nio.channels.NotYetConnectedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket's descriptor, read and written directly through Netty's native library, and watched by its epoll handler.
+ * Reads and writes the socket's descriptor directly through Netty's native library; Netty's epoll handler watches it.
  *
  * <p>The native library does not keep memory segments alive, so user memory is copied.
+ *
+ * <p>Threading: as {@link Wire} says.
  */
 final class EpollWire implements Wire, EpollIoHandle {
-    /** Watches for nothing. Netty cannot change a registration once it was NONE; this tells of an error once at most. */
+    /**
+     * The operations for "no interest". Netty cannot change a registration after NONE was submitted; EPOLLET alone
+     * reports an error at most once.
+     */
     static final EpollIoOps NOTHING = EpollIoOps.EPOLLET;
 
     private final Socket socket;
@@ -63,7 +68,7 @@ final class EpollWire implements Wire, EpollIoHandle {
         try {
             registration = loop.registerNow(this);
         } catch (Exception e) {
-            throw new IOException("cannot watch the socket: " + e.getMessage(), e);
+            throw new IOException("cannot register the socket with epoll: " + e.getMessage(), e);
         }
     }
 
@@ -88,7 +93,7 @@ final class EpollWire implements Wire, EpollIoHandle {
             return;
         }
         EpollIoOps ops = ((EpollIoEvent) event).ops();
-        // an error or a hang-up shows when reading
+        // errors and hang-ups are reported by the next read
         int ready = ops.equals(EpollIoOps.EPOLLOUT)
                 ? OP_WRITE
                 : ops.contains(EpollIoOps.EPOLLOUT) ? OP_READ | OP_WRITE : OP_READ;
@@ -113,7 +118,7 @@ final class EpollWire implements Wire, EpollIoHandle {
         }
     }
 
-    /** The descriptor's number may be used again once it is closed, so the loop has to forget it before. */
+    /** Removes the descriptor from the loop before it closes it, because the kernel may reuse the number at once. */
     @Override
     public void close() {
         synchronized (this) {
@@ -137,7 +142,7 @@ final class EpollWire implements Wire, EpollIoHandle {
         try {
             socket.close();
         } catch (IOException _) {
-            // there is nothing left that could be lost
+            // nothing is left that could be lost
         }
     }
 }

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches channels of the JDK for a loop that cannot, being epoll or io_uring: a thread selects and passes each readiness
- * on, once, until the loop has handled it.
+ * Watches JDK channels for a loop that runs epoll or io_uring. A thread selects and forwards each readiness event to
+ * the loop. It does not watch the channel again until the loop has handled the event.
  *
  * <p>Threading: thread-safe. The thread starts with the first channel.
  */
@@ -35,7 +35,7 @@ final class ForwardingSelector implements AutoCloseable {
             forwarded.selector.wakeup();
             return forwarded;
         } catch (ClosedChannelException e) {
-            throw new UncheckedIOException("cannot watch a closed channel", e);
+            throw new UncheckedIOException("cannot register a closed channel with the reactor of tcp", e);
         }
     }
 
@@ -60,10 +60,10 @@ final class ForwardingSelector implements AutoCloseable {
             try {
                 selector.select(key -> ((Forwarded) key.attachment()).ready(key));
             } catch (IOException e) {
-                throw new UncheckedIOException("selecting failed", e);
+                throw new UncheckedIOException("tcp: select() failed", e);
             } catch (java.nio.channels.ClosedSelectorException _) {
                 return;
-            } catch (OutOfMemoryError _) { // it is the only thread that looks: once memory is there again
+            } catch (OutOfMemoryError _) { // no other thread watches: try again when memory may be free
                 LockSupport.parkNanos(selector, PAUSE_NS);
             }
         }
@@ -76,12 +76,12 @@ final class ForwardingSelector implements AutoCloseable {
             try {
                 opened.close();
             } catch (IOException _) {
-                // nothing is lost
+                // there is nothing to lose
             }
         }
     }
 
-    /** One channel. While a readiness is on its way, nothing is watched for. */
+    /** One channel. It is not watched while an event is on its way to the loop. */
     private final class Forwarded implements Reactor.Registration {
         private final Selector selector;
         private final Reactor.ReadyHandler handler;
@@ -96,22 +96,22 @@ final class ForwardingSelector implements AutoCloseable {
             this.handler = handler;
         }
 
-        /** In the selecting thread. */
+        /** Runs in the selecting thread. */
         synchronized void ready(SelectionKey selected) {
             try {
                 onTheWay = selected.readyOps();
                 selected.interestOps(0);
                 loop.execute(this::handle);
             } catch (CancelledKeyException | RejectedExecutionException _) {
-                onTheWay = 0; // nobody needs the event any more
-            } catch (OutOfMemoryError e) { // it has not been passed on, and is still there
+                onTheWay = 0; // the channel or the loop is closed
+            } catch (OutOfMemoryError e) { // not forwarded: the next select reports it again
                 onTheWay = 0;
                 selected.interestOps(wanted);
                 throw e;
             }
         }
 
-        /** In the loop. */
+        /** Runs in the loop. */
         private void handle() {
             int ready;
             synchronized (this) {
@@ -147,7 +147,7 @@ final class ForwardingSelector implements AutoCloseable {
                     selector.wakeup();
                 }
             } catch (CancelledKeyException _) {
-                // closed by its owner meanwhile
+                // the owner has closed the channel
             }
         }
 

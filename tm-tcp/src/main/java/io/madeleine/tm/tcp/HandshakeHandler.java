@@ -26,8 +26,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries a handshake's frames over a Netty channel, each after its length in two bytes, and TLS below them; keeps what is read
- * behind the last frame, which belongs to the packet stream and must not be lost.
+ * Carries the frames of a handshake over a Netty channel, each behind its length in two bytes, with TLS below if
+ * enabled. Bytes behind the last frame belong to the packet stream; the handler keeps them.
  *
  * <p>Threading: confined to the event loop.
  */
@@ -38,10 +38,13 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
     private static final String DECODER = "frame-decoder";
     private static final String PREPENDER = "frame-prepender";
 
-    /** What is read behind the last frame is at most one buffer. */
+    /** The size of one read, and so the most bytes that are read behind the last frame. */
     private static final int READ_BYTES = HandshakeFrames.MAX_FRAME_BYTES + LENGTH_BYTES;
 
-    /** Room for certificates: what has not been read when one is refused would make the kernel reset the connection. */
+    /**
+     * Room for certificate chains: if bytes are unread when a certificate is refused, the kernel resets the
+     * connection.
+     */
     private static final int TLS_READ_BYTES = 16 * 1024;
 
     private final Host host;
@@ -54,31 +57,31 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
     private byte[] undecrypted = {};
     private boolean unwrapped;
 
-    /** Whom handshakes are made for. */
+    /** The owner of the handshakes. */
     interface Host {
         ConnectionManager connections();
 
-        /** The next deadline may have come nearer. */
+        /** The next deadline may be nearer than before. */
         void deadlinesChanged();
 
-        /** Makes a connection of a channel that is through with the handshake. */
+        /** Makes a connection of a channel whose handshake is over. */
         void establish(HandshakeHandler through, PendingConnection wanted);
     }
 
-    /** Who called. */
+    /** The initiator of a connection. */
     interface Caller {
         PendingConnection wanted();
 
-        /** An attempt has come to nothing; if {@code decided}, trying again is useless. */
+        /** Reports a failed attempt; {@code decided} if another attempt is useless. */
         void failed(String reason, boolean decided);
     }
 
-    /** A frame's length that begins a record of TLS instead. */
+    /** The length of a frame is the begin of a TLS record. */
     private static final class TlsRecordException extends DecoderException {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Frames after their length in two bytes. */
+    /** Splits the stream into frames, each behind its length in two bytes. */
     private static final class FrameDecoder extends LengthFieldBasedFrameDecoder {
         private static final int TLS_HANDSHAKE = 0x1603;
 
@@ -87,7 +90,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
 
         @Override
-        @SuppressWarnings("deprecation") // of the byte order, which is the usual one here
+        @SuppressWarnings("deprecation") // the parameter is deprecated; it is big-endian here
         protected long getUnadjustedFrameLength(ByteBuf bytes, int offset, int length, java.nio.ByteOrder order) {
             long frameBytes = super.getUnadjustedFrameLength(bytes, offset, length, order);
             if (frameBytes == TLS_HANDSHAKE) {
@@ -97,7 +100,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
     }
 
-    /** Of a channel that was accepted, or of a call. */
+    /** The handler of an accepted channel ({@code call} is null) or of an outgoing one. */
     HandshakeHandler(Host host, @Nullable TlsSide tls, @Nullable Caller call) {
         this.host = host;
         this.tls = tls;
@@ -133,7 +136,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         return handshake != null && handshake.isOver();
     }
 
-    // ---- what Netty tells
+    // ---- calls of Netty
 
     @Override
     public void channelActive(ChannelHandlerContext active) {
@@ -188,7 +191,10 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
     }
 
-    /** TLS tells the peer by an alert what it does not like; a peer without TLS cannot read that. */
+    /**
+     * Reports a TLS failure. TLS tells the peer by an alert; a peer without TLS cannot read that, so it gets a reject
+     * frame.
+     */
     private void tlsFailed(SslHandler handler, Throwable cause) {
         if (TlsFailures.isNoTls(cause)) {
             ChannelHandlerContext below = context().pipeline().context(handler);
@@ -216,7 +222,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
                         HandshakeFrames.TLS_NOT_SPOKEN,
                         "the peer speaks TLS, this process does not; set " + TcpConfig.PATH
                                 + ".tls.enabled alike in all processes");
-            case DecoderException _ -> fail("the peer sent something else than the handshake", true);
+            case DecoderException _ -> fail("the peer sent bytes that are not a handshake frame", true);
             default -> fail("the connection broke during the handshake: " + cause.getMessage(), false);
         }
     }
@@ -227,7 +233,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
     }
 
-    // ---- what the handshake says
+    // ---- calls of the handshake
 
     @Override
     public String remote() {
@@ -251,15 +257,15 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
     }
 
-    /** What is read through the pipeline from now on is left over. */
+    /** Ends the handshake. Bytes read through the pipeline from now on are kept as leftover. */
     @Override
     public void established(PendingConnection wanted, byte[] lastFrame) {
         channel().config().setAutoRead(false);
-        context().pipeline().remove(DECODER); // passes what it has on to channelRead
+        context().pipeline().remove(DECODER); // passes its remaining bytes to channelRead
         if (lastFrame.length == 0) {
             host.establish(this, wanted);
         } else if (leftover.length > 0) {
-            broken("the peer sent packets before it was accepted"); // not one of ours
+            broken("the peer sent packets before it was accepted"); // a correct peer never does
         } else {
             context().writeAndFlush(Unpooled.wrappedBuffer(lastFrame)).addListener(written -> {
                 if (written.isSuccess()) {
@@ -280,7 +286,10 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
 
     // ---- handing the channel over
 
-    /** Takes TLS out of the pipeline; what it has not decrypted is {@link #undecrypted}. */
+    /**
+     * Takes TLS out of the pipeline. Bytes that are not decrypted are then in {@link #undecrypted}. Ownership: the
+     * caller releases the engine.
+     */
     @Nullable
     SSLEngine takeEngine() {
         TlsSide side = tls;
@@ -289,22 +298,22 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
         unwrapped = true;
         SSLEngine engine = side.handler().engine();
-        ReferenceCountUtil.retain(engine); // the handler lets go of it
+        ReferenceCountUtil.retain(engine); // the handler releases it when it is removed
         context().pipeline().remove(side.handler());
         return engine;
     }
 
-    /** What has been read of the socket and not been decrypted. */
+    /** The bytes that were read from the socket and not decrypted. */
     byte[] undecrypted() {
         return undecrypted;
     }
 
-    /** What has been read behind the handshake. */
+    /** The bytes that were read behind the last frame. */
     ByteBuffer leftover() {
         return ByteBuffer.wrap(leftover);
     }
 
-    /** Leaves the pipeline to another, to which all that comes belongs. */
+    /** Replaces this handler in the pipeline; the successor receives all further bytes. */
     void replaceBy(ChannelHandler successor) {
         context().pipeline().remove(PREPENDER);
         context().pipeline().replace(this, null, successor);

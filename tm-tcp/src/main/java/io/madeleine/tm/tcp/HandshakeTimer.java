@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the event loop look at the deadlines of handshakes when one comes.
+ * Has the event loop poll the connection manager at its next deadline.
  *
  * <p>Threading: confined to the event loop.
  */
@@ -22,7 +22,7 @@ final class HandshakeTimer {
         this.loop = loop;
     }
 
-    /** The next deadline may have come nearer. */
+    /** Reschedules the timer if the next deadline is nearer than the scheduled one. */
     void update() {
         long nowNs = System.nanoTime();
         long untilNextNs = connections.untilNextNs(nowNs);

@@ -3,8 +3,8 @@ package io.madeleine.tm.tcp;
 import java.util.function.IntSupplier;
 
 /**
- * What the reactor watches a wire for. Several threads change what that depends on; who changes something does so first and then
- * calls {@link #update}, so that the last one sees all.
+ * Keeps the reactor's interest in a wire up to date. Several threads change the state on which the interest depends.
+ * Each changes the state first and then calls {@link #update}, so that the last call sees all changes.
  *
  * <p>Threading: thread-safe.
  */
@@ -16,13 +16,13 @@ final class Interest {
     private volatile int operations;
     private boolean ended;
 
-    /** {@code wanted} tells the operations of {@link java.nio.channels.SelectionKey} that matter now. */
+    /** {@code wanted} returns the operations of {@link java.nio.channels.SelectionKey} to watch now. */
     Interest(Wire wire, IntSupplier wanted) {
         this.wire = wire;
         this.wanted = wanted;
     }
 
-    /** Makes the reactor watch for what matters now. */
+    /** Brings the reactor's interest up to date. */
     void update() {
         if (operations != wanted.getAsInt()) {
             change();
@@ -32,18 +32,18 @@ final class Interest {
     private synchronized void change() {
         int now = wanted.getAsInt();
         if (operations != now && !ended) {
-            operations = UNKNOWN; // should the wire lack memory for it: then the next update says it again
+            operations = UNKNOWN; // if the wire lacks memory for the change, the next update repeats it
             wire.interest(now);
             operations = now;
         }
     }
 
-    /** What the reactor watches for, from its next sleep on. */
+    /** The operations that the reactor watches from its next sleep on. */
     int operations() {
         return operations;
     }
 
-    /** From now on the wire is somebody else's; returns false if it was before. */
+    /** Leaves the wire to another owner; returns false if it was left before. */
     synchronized boolean end() {
         boolean first = !ended;
         ended = true;

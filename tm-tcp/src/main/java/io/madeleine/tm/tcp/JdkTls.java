@@ -10,13 +10,13 @@ import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
-/** The JDK's TLS: needs nothing. Threading: stateless. */
+/** The JDK's TLS; needs no further module. Threading: stateless. */
 final class JdkTls implements TlsEngine {
     static final JdkTls INSTANCE = new JdkTls();
 
     private static final int BINDING_BYTES = 32;
 
-    /** The first is the fastest where the processor has instructions for AES. */
+    /** The first suite is the fastest where the processor has AES instructions. */
     private static final List<String> SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 
@@ -47,7 +47,7 @@ final class JdkTls implements TlsEngine {
         return List.of();
     }
 
-    /** It encrypts between arrays three times as fast. */
+    /** False: the JDK encrypts between arrays three times as fast as between direct buffers. */
     @Override
     public boolean prefersDirect() {
         return false;

@@ -9,22 +9,25 @@ import java.util.concurrent.TimeUnit;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * How the kernel asks the peer's for a sign of life over a connection that is idle, so that a link that is cut in silence is found
- * after {@code madeleine.peer-timeout}. It is the kernels that ask and answer, whatever their processes do, and on a connection
- * where bytes are under way they ask nothing: see {@link PathWatch}. (TCP_USER_TIMEOUT would be no help: it ends connections whose receiver does
- * not take what is sent for so long, though it answers.)
+ * The TCP keep-alive options that detect a silently cut link over an idle connection after {@code
+ * madeleine.peer-timeout}. The kernels probe and answer whatever their processes do. The kernel does not probe a
+ * connection with bytes in flight; see {@link PathWatch} for these. (TCP_USER_TIMEOUT would not help: it also ends a
+ * connection whose receiver answers but does not read for so long.)
  *
  * <p>Threading: immutable.
  *
- * @param idleSeconds after how long without anything it asks for the first time
- * @param intervalSeconds how long it waits for each answer
- * @param count how often it asks
+ * @param idleSeconds the idle time before the first probe
+ * @param intervalSeconds the time to wait for the answer to a probe
+ * @param count the number of probes
  */
 record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
     private static final int MOST_SECONDS = 32_767;
     private static final int QUESTIONS = 4;
 
-    /** Asks after a third of the time, and several times in the rest; to the second, which is as fine as kernels do it. */
+    /**
+     * Probes after a third of the timeout for the first time, and several times in the rest. Kernels count whole
+     * seconds.
+     */
     static KeepAlive of(long peerTimeoutNs) {
         int timeout = Math.clamp(TimeUnit.NANOSECONDS.toSeconds(peerTimeoutNs), 2, MOST_SECONDS);
         int idle = Math.max(1, timeout / 3);
@@ -32,7 +35,7 @@ record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
         return new KeepAlive(idle, interval, Math.max(1, (timeout - idle) / interval));
     }
 
-    /** Options of sockets that are driven that way. */
+    /** The socket options for an I/O transport. */
     Map<ChannelOption<?>, Object> options(TcpIo io) {
         return switch (io) {
             case NIO ->

@@ -26,18 +26,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Netty event loop without a thread: it is run by whoever calls {@link #runNow} or {@link #runBlocking}, one thread at
- * a time, and that thread is the one "in the event loop" meanwhile. So the loop goes from hand to hand with the lead of
- * the progress engine, which Netty's own {@code ManualIoEventLoop} cannot.
+ * A Netty event loop without a thread of its own. The thread that calls {@link #runNow} or {@link #runBlocking} runs
+ * it and is "in the event loop" meanwhile, one thread at a time. So the loop can move from thread to thread with the
+ * lead of the progress engine, which Netty's own {@code ManualIoEventLoop} cannot.
  *
- * <p>Threading: {@link #execute}, {@link #schedule} and {@link #wakeUp} are thread-safe; of threads that run it at once,
- * one does and the others return.
+ * <p>Threading: {@link #execute}, {@link #schedule} and {@link #wakeUp} are thread-safe. If several threads run the
+ * loop at once, one of them runs it and the others return.
  */
 final class LeaderEventLoop extends AbstractScheduledEventExecutor implements IoEventLoop {
-    /** Native loops do not notice an interrupt; none lets its thread wait longer than this for it. */
+    /** The longest wait of a native I/O handler, which does not notice an interrupt. */
     private static final long MAX_BLOCKING_NS = 100_000_000;
 
-    /** How long a thread waits that finds the loop in other hands. */
+    /** The pause of a thread that finds another thread in the loop. */
     private static final long BUSY_NS = 50_000;
 
     private static final int MAX_TASKS_PER_RUN = 4096;
@@ -54,16 +54,24 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
     private volatile boolean woken;
     private volatile boolean closed;
     private boolean initialized;
-    private @Nullable BooleanSupplier mayHandle; // of who runs the loop
+    private @Nullable BooleanSupplier mayHandle; // of the thread that runs the loop
     private @Nullable Throwable failure;
 
-    /** A loop over one of Netty's I/O handlers; {@code endsOnInterrupt} tells whether its wait ends on an interrupt. */
+    /**
+     * Creates a loop over an I/O handler of Netty.
+     *
+     * @param endsOnInterrupt whether an interrupt ends the handler's wait
+     */
     LeaderEventLoop(IoHandlerFactory factory, boolean endsOnInterrupt) {
         this.handler = factory.newHandler(this);
         this.endsOnInterrupt = endsOnInterrupt;
     }
 
-    /** Handles what is ready and runs what is due; returns how many that were, 0 if another thread is at it. */
+    /**
+     * Handles ready events and due tasks without waiting.
+     *
+     * @return how many were handled; 0 if another thread runs the loop
+     */
     int runNow() {
         if (!driver.compareAndSet(null, Thread.currentThread())) {
             return 0;
@@ -80,14 +88,16 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         return handled;
     }
 
-    /** Like {@link #runNow}, but waits until there is something, {@link #wakeUp} is called or the time is over. */
+    /** As {@link #runNow}, but waits for an event or a task, {@link #wakeUp} or the timeout. */
     int runBlocking(long timeoutNs) {
         return runBlocking(timeoutNs, null);
     }
 
     /**
-     * The same; what the wait brings is handled only if {@code asked}, if it is given, says so then, and left for the next run
-     * otherwise. The I/O handler is to be a {@link SelectorIoHandler} if it is given.
+     * As {@link #runBlocking(long)}, but asks before it handles events.
+     *
+     * @param asked if not null, asked after the wait: events are handled only if it returns true, and otherwise left
+     *     for the next run. Requires a {@link SelectorIoHandler}
      */
     int runBlocking(long timeoutNs, @Nullable BooleanSupplier asked) {
         Thread self = Thread.currentThread();
@@ -103,7 +113,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
             mayHandle = asked;
             for (boolean first = true;
                     (first || asked == null) && handled == 0 && !woken && !self.isInterrupted();
-                    first = false) { // who is asked comes back, and may not have the lead any more
+                    first = false) { // if asked is given, wait once: the caller may have lost the lead
                 long leftNs = timeoutNs - (System.nanoTime() - startNs);
                 if (leftNs <= 0) {
                     break;
@@ -114,7 +124,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         } finally {
             sleeping = false;
             mayHandle = null;
-            woken = false; // who woke us changed something before; the engine looks again after each sleep
+            woken = false; // safe: a caller of wakeUp changes state first, and the engine looks again after each sleep
             cause = takeFailure();
             driver.set(null);
         }
@@ -142,7 +152,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         return mayHandle() ? handled + runTasks() : 0;
     }
 
-    /** Whether the thread that runs the loop may handle what its wait has brought. In the loop. */
+    /** Whether the thread that runs the loop may handle events. Called in the loop. */
     boolean mayHandle() {
         BooleanSupplier asked = mayHandle;
         return asked == null || asked.getAsBoolean();
@@ -160,11 +170,11 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         return ran;
     }
 
-    /** Keeps a failure of a handler until the loop is left, so that the other events are handled. */
+    /** Keeps the failure of a handler until the run ends, so that the other events are handled first. */
     void failed(Throwable cause) {
         if (failure == null) {
             failure = cause;
-        } else if (failure != cause) { // the JVM has one error for all threads that lack memory
+        } else if (failure != cause) { // the JVM reuses one OutOfMemoryError for all threads
             failure.addSuppressed(cause);
         }
     }
@@ -184,17 +194,20 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
         }
     }
 
-    /** Registers a handle; only in the loop. */
+    /** Registers a handle. Called in the loop. */
     IoRegistration registerNow(IoHandle handle) throws Exception {
         return handler.register(handle);
     }
 
-    /** Closes the I/O handler and what is registered with it. Idempotent; waits for the thread that runs the loop. */
+    /**
+     * Closes the I/O handler and everything registered with it. Waits for the thread that runs the loop. Idempotent.
+     */
     @Override
     public void close() {
         while (!driver.compareAndSet(null, Thread.currentThread())) {
             if (inEventLoop()) {
-                throw new IllegalStateException("the loop cannot be closed by one of its own handlers");
+                throw new IllegalStateException(
+                        "a handler or task of this event loop called close(); call it from another thread");
             }
             wakeUp();
             LockSupport.parkNanos(this, BUSY_NS);
@@ -349,7 +362,7 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
     private final class Blocking implements IoHandlerContext {
         private long maxNs;
 
-        /** Also asked after the wait, before Netty would clear the thread's interrupt status. */
+        /** Netty also asks after the wait, before it would clear the interrupt status of the thread. */
         @Override
         public boolean canBlock() {
             return tasks.isEmpty()

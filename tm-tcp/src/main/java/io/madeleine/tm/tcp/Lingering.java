@@ -11,11 +11,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closed connections whose peers may not have taken all yet. Closing a socket with unread bytes, or one that more bytes
- * come to, makes the kernel reset the connection, and that destroys what is on its way to the peer: so the output is shut
- * down, and what comes is dropped until the peer closes, too, or the time is over.
+ * Closed connections whose peers may not have read everything yet. If a socket is closed with unread bytes, or bytes
+ * arrive after it is closed, the kernel resets the connection and discards what is on its way to the peer. Therefore
+ * the output is shut down first, and arriving bytes are dropped until the peer closes, too, or the linger time is
+ * over.
  *
- * <p>Threading: {@link #add} is thread-safe; events come in the event loop.
+ * <p>Threading: {@link #add} is thread-safe; {@link #onReady} runs in the event loop.
  */
 final class Lingering {
     private final NettyReactor reactor;
@@ -30,7 +31,7 @@ final class Lingering {
         this.lingerNs = lingerNs;
     }
 
-    /** Takes a connection whose links are not used any more. */
+    /** Adds a connection. Ownership: its links are not used any more. */
     void add(TcpConnection connection) {
         connections.add(connection);
         if (loop.inEventLoop()) {
@@ -47,7 +48,7 @@ final class Lingering {
         onReady(connection);
     }
 
-    /** Goes on with the farewell and drops what has come. */
+    /** Continues to send the end-of-stream word and drops the bytes that have arrived. */
     void onReady(TcpConnection connection) {
         if (!connections.contains(connection)) {
             return;
@@ -60,7 +61,7 @@ final class Lingering {
                 wire.interest(connection.hasLastToSend() ? OP_READ | OP_WRITE : OP_READ);
             }
         } catch (IOException _) {
-            end(connection); // reset: nobody is there to read what was sent last
+            end(connection); // reset: the peer does not read what was sent last
         }
     }
 
@@ -78,7 +79,10 @@ final class Lingering {
         }
     }
 
-    /** Runs the loop until every peer has closed, or for as long as lingering lasts in total; then closes the rest. */
+    /**
+     * Runs the loop until every peer has closed, at most for the linger time in total; then closes the remaining
+     * connections.
+     */
     void awaitAll() {
         reactor.await(connections::isEmpty, lingerNs);
         connections.forEach(this::end);

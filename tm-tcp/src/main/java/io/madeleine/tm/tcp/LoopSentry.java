@@ -5,8 +5,9 @@ import io.madeleine.pmm.spi.Reactor;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Where the session sleeps in a reactor that is not tcp's: a thread that waits in tcp's own loop meanwhile, and wakes that reactor when
- * there is something to do in the loop. It does nothing of it itself: the leader does, with its next poll.
+ * A thread for sessions that sleep in the reactor of another network. While the session sleeps, it waits in tcp's own
+ * event loop and wakes the session's reactor when there is work in the loop. It handles nothing itself: the leader
+ * does, with its next poll.
  *
  * <p>Threading: {@link #arm}, {@link #disarm} and {@link #takeNews} belong to the leader.
  */
@@ -22,7 +23,12 @@ final class LoopSentry extends Thread implements AutoCloseable {
     private volatile boolean news;
     private volatile boolean closed;
 
-    /** Not started yet, between a loop that asks before it handles anything and where the session sleeps. */
+    /**
+     * Creates the thread but does not start it.
+     *
+     * @param own the event loop to wait in, which asks before it handles events
+     * @param sessions the reactor in which the session sleeps
+     */
     LoopSentry(String adapter, NettyReactor own, Reactor sessions) {
         super("madeleine-tcp-sentry-" + adapter);
         this.own = own;
@@ -30,7 +36,7 @@ final class LoopSentry extends Thread implements AutoCloseable {
         setDaemon(true);
     }
 
-    /** From now on what there is to do in the loop, also what there was before, ends the session's sleep. */
+    /** From now on work in the loop ends the session's sleep, including work that is there already. */
     void arm() {
         armed = true;
         if (idle) {
@@ -38,7 +44,7 @@ final class LoopSentry extends Thread implements AutoCloseable {
         }
     }
 
-    /** Has it leave the loop, which nobody else can run while it waits there. */
+    /** Makes the thread leave the loop, which no other thread can run while this one waits in it. */
     void disarm() {
         armed = false;
         if (!idle) {
@@ -46,7 +52,7 @@ final class LoopSentry extends Thread implements AutoCloseable {
         }
     }
 
-    /** Whether it has woken the session since this was asked last. */
+    /** Whether the thread has woken the session since the last call. */
     boolean takeNews() {
         if (!news) {
             return false;
@@ -62,20 +68,23 @@ final class LoopSentry extends Thread implements AutoCloseable {
                 if (isWanted()) {
                     waitInLoop();
                 }
-            } catch (RuntimeException | Error e) { // nobody else looks while the session sleeps
-                failures.error("waiting for sockets failed on " + getName() + "; it goes on", e);
+            } catch (RuntimeException | Error e) { // no other thread watches while the session sleeps
+                failures.error("waiting for sockets failed in thread " + getName() + "; it goes on", e);
                 LockSupport.parkNanos(this, PAUSE_NS);
             }
         }
     }
 
-    /** Parks, unless it is armed; who arms does so and looks then whether it is idle. */
+    /**
+     * Parks unless the thread is armed. {@link #arm} writes {@code armed} and then reads {@code idle}; this method
+     * writes {@code idle} and then reads {@code armed}.
+     */
     private boolean isWanted() {
         idle = true;
         if (!armed && !closed) {
             LockSupport.park(this);
         }
-        idle = false; // who disarms does so and looks then
+        idle = false; // disarm writes armed and then reads this
         return armed && !closed;
     }
 
@@ -92,7 +101,7 @@ final class LoopSentry extends Thread implements AutoCloseable {
         }
     }
 
-    /** Ends it; it is not armed any more. */
+    /** Ends the thread. It must be disarmed. */
     @Override
     public void close() {
         closed = true;

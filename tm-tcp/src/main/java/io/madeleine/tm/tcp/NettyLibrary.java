@@ -11,8 +11,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The Netty that is on the path: an application may bring another than this family was built for, or none. Names no class of
- * Netty's, so that it can be asked before one is loaded.
+ * Checks the Netty on the path: an application may bring none, or another version than this module was built for. This
+ * class names no class of Netty, so that it can run before one is loaded.
  *
  * <p>Threading: stateless.
  */
@@ -21,12 +21,12 @@ final class NettyLibrary {
     private static final int MINOR = 2;
     private static final String NEEDED = "needs Netty " + MAJOR + "." + MINOR;
 
-    /** In each of Netty's jars. */
+    /** A file in each jar of Netty. */
     private static final String VERSIONS = "META-INF/io.netty.versions.properties";
 
     private static final String SUFFIX = ".version";
 
-    /** A class of each artifact that the way through the JDK's NIO uses, of those that there are only since 4.2 where one is. */
+    /** One class of each artifact that the NIO transport needs; where possible a class that exists only since 4.2. */
     private static final Map<String, String> MARKERS = markers();
 
     private NettyLibrary() {}
@@ -41,12 +41,12 @@ final class NettyLibrary {
         return markers;
     }
 
-    /** Why it cannot be used, or empty if it can. */
+    /** The reason why Netty cannot be used, or empty if it can. */
     static Optional<String> unavailable() {
         return unavailable(NettyLibrary.class.getClassLoader());
     }
 
-    /** The same of the Netty that a class loader finds. */
+    /** As {@link #unavailable()}, for the Netty that a class loader finds. */
     static Optional<String> unavailable(ClassLoader loader) {
         Map<String, String> versions = versions(loader);
         Optional<String> old = MARKERS.values().stream()
@@ -85,11 +85,13 @@ final class NettyLibrary {
             int major = Integer.parseInt(parts[0]);
             return major < MAJOR || major == MAJOR && parts.length > 1 && Integer.parseInt(parts[1]) < MINOR;
         } catch (NumberFormatException _) {
-            return false; // no version of Netty's: the classes tell
+            return false; // not a version number of Netty: the marker classes decide
         }
     }
 
-    /** The version of each artifact, as far as the jars say it; of one that is there twice, that which is found first. */
+    /**
+     * The version of each artifact, as far as the jars state it. If an artifact is there twice, the first one counts.
+     */
     private static Map<String, String> versions(ClassLoader loader) {
         Map<String, String> versions = new TreeMap<>();
         try {
@@ -109,7 +111,7 @@ final class NettyLibrary {
                 }
             }
         } catch (IOException | IllegalArgumentException _) {
-            // the classes tell
+            // the marker classes decide
         }
         return versions;
     }

@@ -15,16 +15,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The reactor of a session that uses TCP: it sleeps in Netty's I/O handler, where the connections' sockets are
- * registered, and takes other modules' channels in as well.
+ * The reactor of a session that uses TCP. It sleeps in Netty's I/O handler, where the sockets of the connections are
+ * registered, and also watches channels and file descriptors of other modules.
  *
- * <p>Threading: as {@link Reactor} says. A thread that is not the leader may poll, too; one at a time does.
+ * <p>Threading: as {@link Reactor} says. Threads other than the leader may poll, too; one at a time does.
  */
 final class NettyReactor implements Reactor {
-    /** Something in another thread does not end a wait here. */
+    /** The longest single wait of {@link #await}: an event in another thread does not end it. */
     private static final long AWAIT_NS = 2_000_000;
 
-    /** How long channels that are being closed may take for it. */
+    /** The longest time that channels may take to close. */
     private static final long CLOSING_NS = 200_000_000;
 
     private final LeaderEventLoop loop;
@@ -47,17 +47,21 @@ final class NettyReactor implements Reactor {
         return loop;
     }
 
-    /** Where Netty's channels are registered: the leader's loop, or one with a thread of its own. */
+    /** The event loop of Netty's channels: the leader's loop, or one with a thread of its own. */
     EventLoop channels() {
         return channels;
     }
 
-    /** Whether this thread runs the loop as leader, so that upcalls may be made. */
+    /** Whether the calling thread runs the loop as leader, so that it may make upcalls. */
     boolean isLedHere() {
         return loop.inEventLoop();
     }
 
-    /** Waits for something in {@link #channels()}; runs the leader's loop meanwhile. Returns whether it has come. */
+    /**
+     * Runs the leader's loop until {@code done}, which an event in {@link #channels()} makes true.
+     *
+     * @return whether it is done; false after the timeout or an interrupt
+     */
     boolean await(BooleanSupplier done, long timeoutNs) {
         long startNs = System.nanoTime();
         while (!done.getAsBoolean()) {
@@ -127,14 +131,15 @@ final class NettyReactor implements Reactor {
     @Override
     public int sleep(long timeoutNs, BooleanSupplier mayHandle) {
         if (!asksBeforeHandling()) {
-            throw new UnsupportedOperationException("what Netty's epoll waits for it handles");
+            throw new UnsupportedOperationException(TcpConfig.PATH + ".io = epoll cannot ask before it"
+                    + " handles events; call sleep(timeoutNs) instead");
         }
         descriptors.arm();
         int handled = loop.runBlocking(timeoutNs, mayHandle);
         return descriptors.disarm() && mayHandle.getAsBoolean() ? handled + pollDescriptors() : handled;
     }
 
-    /** Netty's epoll handles in one go what it waits for. */
+    /** Netty's epoll handler handles what it waited for in the same call. */
     @Override
     public boolean asksBeforeHandling() {
         return io != TcpIo.EPOLL;
@@ -146,8 +151,9 @@ final class NettyReactor implements Reactor {
     }
 
     /**
-     * Its channels are closed, or about to be: io_uring closes one when the kernel has answered, and Netty complains of a channel that
-     * outlives its loop. Otherwise Netty need not be quiet first, for which it would sleep 100 ms at a time.
+     * Shuts down the thread of the ring. Its channels are closed or about to be. io_uring closes a channel when the
+     * kernel has answered, and Netty logs an error for a channel that outlives its loop; so wait for them first. A
+     * quiet period is not needed: Netty would sleep 100 ms at a time for it.
      */
     private static void shutDown(EventLoopGroup thread) {
         long startNs = System.nanoTime();

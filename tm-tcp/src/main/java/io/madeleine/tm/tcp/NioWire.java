@@ -8,10 +8,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket channel itself: Netty made the connection and only the selector that its loop runs is used further. Reading
- * and writing directly saves the selector's call and every buffer of the pipeline.
+ * The JDK socket channel itself. Netty made the connection; from then on only the selector of its loop is used. To
+ * read and write directly saves the select call and all buffers of the pipeline.
  *
  * <p>The JDK keeps a memory segment alive while it reads or writes it, so user memory is safe.
+ *
+ * <p>Threading: as {@link Wire} says.
  */
 final class NioWire implements Wire {
     private final SocketChannel channel;
@@ -59,7 +61,7 @@ final class NioWire implements Wire {
         try {
             channel.close();
         } catch (IOException _) {
-            // there is nothing left that could be lost
+            // nothing is left that could be lost
         }
     }
 }

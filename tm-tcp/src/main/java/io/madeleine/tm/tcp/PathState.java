@@ -3,16 +3,17 @@ package io.madeleine.tm.tcp;
 import java.util.function.IntSupplier;
 
 /**
- * Whether what one connection sends still gets an answer, judged by what the kernel tells from time to time. An answer is any
- * acknowledgement by the peer's kernel, also "no room", whatever its process does: a stopped or slow peer answers.
+ * Whether the bytes that one connection sends still get an answer, judged by regular samples of the kernel's counters.
+ * Any acknowledgement by the peer's kernel is an answer, also one that announces no room: the kernel of a stopped or
+ * slow process still answers.
  *
- * <p>Threading: {@link #sent} and {@link #end} are thread-safe; the rest belongs to the thread that looks.
+ * <p>Threading: {@link #sent} and {@link #end} are thread-safe; the rest belongs to the thread that samples.
  */
 final class PathState {
-    /** Of a connection that is not watched. */
+    /** The state of a connection that is not watched. */
     static final PathState UNWATCHED = new PathState("", () -> 0);
 
-    /** One probe of a full receiver may be on its way. */
+    /** One probe of a full receiver may always be in flight. */
     private static final int PROBES_UNDER_WAY = 1;
 
     private final String key;
@@ -32,19 +33,19 @@ final class PathState {
         this.heardPackets = heardPackets;
     }
 
-    /** As {@link SocketTable#key} says. */
+    /** The connection's key; see {@link SocketTable#key}. */
     String key() {
         return key;
     }
 
-    /** Something is sent; for each packet, so it costs next to nothing. */
+    /** Notes that bytes are sent. Called for each packet, so it writes only if necessary. */
     void sent() {
         if (!used) {
             used = true;
         }
     }
 
-    /** The connection is closed, or it is known to be lost. */
+    /** Ends watching: the connection is closed, or known to be lost. */
     void end() {
         ended = true;
     }
@@ -54,8 +55,8 @@ final class PathState {
     }
 
     /**
-     * Whether the kernel is to be asked: something may be unacknowledged, and the peer has sent nothing lately either. (What the
-     * kernel had received before the link was cut counts, too: then silence begins when that has been read.)
+     * Whether a sample is needed: bytes may be unacknowledged, and the peer has sent nothing lately either. (Bytes
+     * that the kernel received before the cut count as well: silence begins when they have been read.)
      */
     boolean beginLook() {
         int heardBefore = heard;
@@ -63,24 +64,24 @@ final class PathState {
         if (!used || (heard != heardBefore && !silent)) {
             return false;
         }
-        used = false; // what is sent from now on the kernel may not tell
+        used = false; // before the sample, which may miss what is sent from now on
         return true;
     }
 
-    /** Whether everything has been in vain since the last look but one at least. */
+    /** Whether nothing has been answered since at least the last sample but one. */
     boolean isSilent() {
         return silent;
     }
 
-    /** The kernel told nothing: a table that changes while it is read may lack a row, and the next look tells. */
+    /** Notes that the table had no row: it may lack one if it changes while it is read. The next sample tells. */
     void missed() {
         used = true;
     }
 
     /**
-     * Takes what the kernel told.
+     * Takes a sample.
      *
-     * @return how long at least everything has been in vain, in nanoseconds, or 0
+     * @return the least time for which nothing has been answered, in nanoseconds, or 0
      */
     long look(SocketTable.Row row, long nowNs) {
         if (row.unacknowledgedBytes() > 0) {
@@ -97,11 +98,11 @@ final class PathState {
             firstCount = attempts;
             return 0;
         }
-        // each attempt comes after twice the time: if there is none for so long, there was an answer in between
+        // the kernel doubles the time between attempts: without a new attempt there was an answer in between
         return attempts > firstCount ? nowNs - silentSinceNs : 0;
     }
 
-    /** The last attempts, in words. */
+    /** The last sample as a clause. */
     String describe() {
         return unacknowledgedBytes + " bytes are unacknowledged after " + count + " more attempts";
     }

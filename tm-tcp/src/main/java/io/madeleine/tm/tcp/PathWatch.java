@@ -12,9 +12,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out within {@code madeleine.peer-timeout} (and less than 2 s more) that a link is cut while bytes are under way, when {@link
- * KeepAlive} asks nothing and the kernel would repeat them for a quarter of an hour. A thread of its own looks at the kernel's table
- * of connections, and only at those that leave the host and have sent something that may be unacknowledged.
+ * Detects a link that is cut while bytes are in flight, within {@code madeleine.peer-timeout} and less than 2 s more.
+ * In this case {@link KeepAlive} does not probe, and the kernel would retransmit for a quarter of an hour. A thread
+ * reads the kernel's table of connections, and only for connections that leave the host and may have unacknowledged
+ * bytes.
  *
  * <p>Threading: thread-safe.
  */
@@ -23,7 +24,7 @@ final class PathWatch {
     private static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long MAX_PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** While something is silent. */
+    /** The period while a connection is silent. */
     private static final long SHARP_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private record Watched(TcpConnection connection, PathState path) {}
@@ -45,7 +46,11 @@ final class PathWatch {
         this.logger = logger;
     }
 
-    /** Begins to watch a connection if it leaves this host; returns what is to be told of each packet then. */
+    /**
+     * Watches a connection if it leaves this host.
+     *
+     * @return the state to which each sent packet must be reported, or empty if the connection stays on this host
+     */
     Optional<PathState> watch(TcpConnection connection, Ends ends) {
         if (ends.areOnOneHost()) {
             return Optional.empty();
@@ -77,14 +82,14 @@ final class PathWatch {
         } catch (IOException e) {
             logger.log(
                     Level.WARNING,
-                    "tcp: a link that is cut while bytes are under way is found by the kernel alone, after its"
-                            + " net.ipv4.tcp_retries2: " + e.getMessage());
+                    "tcp: from now on only the kernel detects a link that is cut while bytes are in flight, after the"
+                            + " retransmissions of net.ipv4.tcp_retries2: " + e.getMessage());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Returns false at the end. */
+    /** Waits until the next look; returns false at the end. */
     private synchronized boolean pause(boolean silence) throws InterruptedException {
         while (!closed && paths.isEmpty()) {
             wait();

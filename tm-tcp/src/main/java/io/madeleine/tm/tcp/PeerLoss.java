@@ -6,18 +6,23 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * That a connection brings no more, and why: noted by whoever finds out, reported once, by the leader.
+ * The loss of a connection and its reason: any thread notes it, the leader reports it once.
  *
  * <p>Threading: thread-safe, but {@link #report} belongs to the leader.
  */
 final class PeerLoss {
-    /** Of a send that failed, which says little: reading finds what the peer, or its host, had to say. */
+    /** A reason. That of a failed send says little: reading may find what the peer, or its host, said before. */
     private record Reason(boolean orderly, boolean isOfSend, String text) {}
 
     private volatile @Nullable Reason reason;
     private boolean reported;
 
-    /** Returns whether that is news: what was found first counts, but a farewell in the stream counts more. */
+    /**
+     * Notes a loss. The first reason counts, but a farewell in the stream replaces it, and any reason replaces that of
+     * a failed send.
+     *
+     * @return whether the reason was taken
+     */
     synchronized boolean note(boolean orderly, String text) {
         Reason before = reason;
         if (before != null && !before.isOfSend && !orderly) {
@@ -27,7 +32,11 @@ final class PeerLoss {
         return true;
     }
 
-    /** The same of a send that failed: whatever reading finds counts more. */
+    /**
+     * Notes a failed send; any other reason takes precedence.
+     *
+     * @return whether the reason was taken
+     */
     synchronized boolean noteFailedSend(String text) {
         if (reason != null) {
             return false;
@@ -36,13 +45,18 @@ final class PeerLoss {
         return true;
     }
 
-    /** What has been noted, or an empty text. */
+    /** The reason noted so far, or an empty text. */
     String seen() {
         Reason noted = reason;
         return noted == null ? "" : noted.text;
     }
 
-    /** Has what came before read, and then tells of the loss if there is one; returns how many events that was. */
+    /**
+     * Has the listener read everything that came before the loss, and then reports the loss, if there is one and it
+     * has not been reported.
+     *
+     * @return the number of events
+     */
     int report(ConnectionListener upper) {
         if (reason == null || reported) {
             return 0;
@@ -54,14 +68,14 @@ final class PeerLoss {
             if (last != null) {
                 upper.onLost(LossKind.CONNECTION, last.orderly, last.text);
             }
-        } catch (VirtualMachineError e) { // memory is short, say: the caller comes again
+        } catch (VirtualMachineError e) { // for example out of memory: the caller calls again
             reported = false;
             throw e;
         }
         return 1;
     }
 
-    /** What it means that reading failed so. */
+    /** The reason of loss that a failed read stands for. */
     static String reasonOf(IOException e) {
         return String.valueOf(e.getMessage()).contains("timed out")
                 ? "its host gave no sign for madeleine.peer-timeout"

@@ -24,10 +24,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel that stays in Netty's pipeline, for io_uring, where only the ring's own thread reads and writes: bytes are
- * copied in and out of Netty's buffers, bounded in both directions, and handed over between the threads.
+ * A channel that stays in Netty's pipeline, for io_uring, where only the thread of the ring may read and write. Bytes
+ * are copied to and from Netty's buffers, at most {@link #MAX_BYTES} in each direction, and handed over between the
+ * threads.
  *
- * <p>Threading: the ring's thread adds to what has arrived, and the reader takes from it.
+ * <p>Threading: the thread of the ring adds arrived bytes, the reading thread takes them; otherwise as {@link Wire}
+ * says.
  */
 final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     private static final int MAX_BYTES = 256 * 1024;
@@ -63,7 +65,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         config.setAutoRead(true);
     }
 
-    /** Bytes come as long as there is room for them, and each event ends a sleep. */
+    /** Does nothing: bytes arrive as long as there is room, and each event ends a sleep. */
     @Override
     public void interest(int operations) {}
 
@@ -81,19 +83,19 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         try {
             arrived.add(bytes);
         } catch (OutOfMemoryError e) {
-            fault = e; // they are missing
+            fault = e; // these bytes are missing from the stream
             bytes.release();
             throw e;
         }
         if (arrivedBytes.addAndGet(count) > MAX_BYTES && !paused) {
             paused = true;
             channel.config().setAutoRead(false);
-            resume(); // the reader may have taken all before it could see the pause
+            resume(); // the reader may have taken all bytes before it could see the pause
         }
         ready(OP_READ);
     }
 
-    /** In the ring's thread: lets bytes come again if there is room. */
+    /** Reads again if there is room. In the thread of the ring. */
     private void resume() {
         if (paused && arrivedBytes.get() < MAX_BYTES / 2) {
             paused = false;
@@ -190,11 +192,11 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         try {
             channel.eventLoop().execute(task);
         } catch (RejectedExecutionException _) {
-            fault = new ClosedChannelException(); // the thread has ended, and closed the channel before
+            fault = new ClosedChannelException(); // the thread has ended and has closed the channel
         }
     }
 
-    /** In the ring's thread: what several calls brought leaves in one operation. */
+    /** Writes the bytes of several calls in one operation. In the thread of the ring. */
     private void sendAll() {
         sendRequested.set(false);
         for (ByteBuf bytes; (bytes = toSend.poll()) != null; ) {

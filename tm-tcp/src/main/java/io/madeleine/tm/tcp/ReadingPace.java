@@ -1,19 +1,22 @@
 package io.madeleine.tm.tcp;
 
 /**
- * How often the leader tries to read a connection: while it is <i>hot</i> (something came lately) in each round, and less and less
- * often as nothing comes; when it is cold, the reactor watches it.
+ * Decides how often the leader reads a connection. While it is <i>hot</i> (bytes came lately) the leader reads it in
+ * each round, and with growing intervals as nothing comes. When it is cold, the reactor watches it.
  *
  * <p>Threading: belongs to the leader; {@link #isHot} and {@link #isWatched} are hints for others.
  */
 final class ReadingPace {
-    /** So many rounds in vain until the connection is read in every second, fourth, ... round only. */
+    /** The number of rounds without bytes in which the connection is still read each time. */
     private static final int EAGER_ROUNDS = 256;
 
+    /** The number of reads without bytes after which the interval doubles. */
     private static final int PATIENT_ROUNDS = 32;
+
+    /** A connection whose interval would exceed this becomes cold. */
     private static final int MAX_INTERVAL = 64;
 
-    /** After so many reads without a sleep the reactor need not watch the socket, too. */
+    /** After so many successful reads without a sleep, the reactor stops watching the socket. */
     private static final int UNWATCH_AFTER = 16;
 
     private volatile boolean hot;
@@ -26,7 +29,7 @@ final class ReadingPace {
         return hot;
     }
 
-    /** Whether the reactor watches it although it is hot. */
+    /** Whether the reactor watches the connection although it is hot. */
     boolean isWatched() {
         return watched;
     }
@@ -35,7 +38,7 @@ final class ReadingPace {
         idleRounds = 0;
         countdown = 1;
         if (!hot) {
-            watched = true; // still is
+            watched = true; // the reactor watches a cold connection
             successes = 0;
             hot = true;
         }
@@ -45,7 +48,7 @@ final class ReadingPace {
         hot = false;
     }
 
-    /** Counts the rounds; returns whether the connection is to be read in this one. */
+    /** Counts a round; returns whether the leader reads the connection in it. */
     boolean isDue() {
         if (--countdown > 0) {
             return false;
@@ -54,7 +57,7 @@ final class ReadingPace {
         return true;
     }
 
-    /** Something came; returns whether the reactor need not watch any more. */
+    /** Counts a read that brought bytes; returns whether the reactor can stop watching. */
     boolean succeeded() {
         idleRounds = 0;
         if (watched && ++successes >= UNWATCH_AFTER) {
@@ -64,7 +67,7 @@ final class ReadingPace {
         return false;
     }
 
-    /** Nothing came; returns whether the connection has become cold, and the reactor is to watch it. */
+    /** Counts a read without bytes; returns whether the connection has become cold and the reactor must watch it. */
     boolean failed() {
         if (++idleRounds <= EAGER_ROUNDS) {
             return false;
@@ -78,7 +81,7 @@ final class ReadingPace {
         return true;
     }
 
-    /** The engine sleeps, so that the reactor has to watch for longer. */
+    /** Counts a sleep of the engine: the reactor then keeps watching for longer. */
     void armed() {
         successes = 0;
     }

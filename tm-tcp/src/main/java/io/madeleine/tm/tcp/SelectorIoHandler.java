@@ -21,11 +21,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs Netty's NIO channels with the JDK's selector. Unlike Netty's own handler it selects with an action, which spares
- * the set of selected keys and so every allocation, it keeps a thread's interrupt, and a failure is thrown to the leader
- * at once.
+ * Runs Netty's NIO channels on a JDK selector. Differences to Netty's own handler: it selects with an action, which
+ * needs no set of selected keys and so allocates nothing; it preserves the interrupt status; and it throws a failure
+ * to the leader at once.
  *
- * <p>Threading: {@link #run} and {@link #register} belong to the thread that runs the loop, {@link #wakeup} to any.
+ * <p>Threading: {@link #run} and {@link #register} belong to the thread that runs the loop; {@link #wakeup} is
+ * thread-safe.
  */
 final class SelectorIoHandler implements IoHandler {
     private static final NioIoEvent[] EVENTS = events();
@@ -35,7 +36,7 @@ final class SelectorIoHandler implements IoHandler {
     private final TimedSelector timed;
     private final Consumer<SelectionKey> dispatch = this::dispatch;
 
-    /** Whether the selector may have forgotten what the keys are to be watched for. */
+    /** Whether the selector may have lost a change of interest operations. */
     private volatile boolean inDoubt;
 
     private SelectorIoHandler(ThreadAwareExecutor executor) {
@@ -76,7 +77,10 @@ final class SelectorIoHandler implements IoHandler {
         }
     }
 
-    /** The JDK's selector forgets a change of interest if it lacks memory while it takes that up. */
+    /**
+     * Submits all interest operations again: the JDK's selector loses a change if it runs out of memory while it
+     * processes the change.
+     */
     private void submitAgain() {
         for (SelectionKey key : selector.keys()) {
             ((Registration) key.attachment()).submitAgain();
@@ -94,13 +98,13 @@ final class SelectorIoHandler implements IoHandler {
             }
             return timed.select(dispatch, delayNs);
         } catch (IOException e) {
-            throw new UncheckedIOException("selecting failed", e);
+            throw new UncheckedIOException("tcp: select() failed", e);
         }
     }
 
     private void dispatch(SelectionKey key) {
         if (executor instanceof LeaderEventLoop loop && !loop.mayHandle()) {
-            return; // still ready when it is selected next
+            return; // the next select reports it again
         }
         Registration registration = (Registration) key.attachment();
         try {
@@ -108,7 +112,7 @@ final class SelectorIoHandler implements IoHandler {
                 registration.handle.handle(registration, EVENTS[key.readyOps()]);
             }
         } catch (CancelledKeyException _) {
-            // cancelled between the two lines by its owner, who needs no event any more
+            // the owner cancelled the key between the check and the call, and needs no event
         }
     }
 
@@ -126,7 +130,7 @@ final class SelectorIoHandler implements IoHandler {
         try {
             registration.register(selector);
         } catch (CancelledKeyException _) {
-            selector.selectNow(_ -> {}); // forgets the key under which the channel was registered before
+            selector.selectNow(_ -> {}); // removes the key of the channel's former registration
             registration.register(selector);
         }
         nio.registered();
@@ -151,11 +155,11 @@ final class SelectorIoHandler implements IoHandler {
         try {
             selector.close();
         } catch (IOException e) {
-            throw new UncheckedIOException("closing a selector failed", e);
+            throw new UncheckedIOException("tcp: closing the selector failed", e);
         }
     }
 
-    /** A registered channel, Netty's or a watched one. */
+    /** A registered channel: Netty's, or a {@link WatchedChannel}. */
     private final class Registration implements IoRegistration {
         private final NioIoHandle handle;
         private volatile @Nullable SelectionKey key;
@@ -179,7 +183,7 @@ final class SelectorIoHandler implements IoHandler {
         private SelectionKey key() {
             SelectionKey made = key;
             if (made == null) {
-                throw new IllegalStateException("not registered");
+                throw new IllegalStateException("the channel is not registered with the selector yet");
             }
             return made;
         }
@@ -200,7 +204,7 @@ final class SelectorIoHandler implements IoHandler {
             return operations;
         }
 
-        /** As if it had never been submitted; others may submit something else meanwhile. */
+        /** Repeats the last submit. Other threads may submit other operations meanwhile. */
         void submitAgain() {
             int submitted;
             do {
@@ -232,7 +236,7 @@ final class SelectorIoHandler implements IoHandler {
             try {
                 handle.close();
             } catch (Exception _) {
-                // its pipeline has been told
+                // the pipeline has reported it
             }
         }
     }

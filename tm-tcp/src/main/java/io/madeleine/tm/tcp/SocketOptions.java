@@ -11,16 +11,17 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What an adapter asks of its sockets.
+ * The socket options of an adapter.
  *
  * <p>Threading: immutable.
  */
 final class SocketOptions {
     /**
-     * How much may wait in the kernel to be sent to a process of the same host, where the way has no length to be filled (the
-     * kernel takes it twice). Much more, and the system's own tuning goes up to that, waits longer than a write takes: then
-     * acknowledgements have the receiver's processor send what the sender's one has just queued behind, both at once, segments
-     * overtake each other, and are sent again as lost. See the module's README for what that costs.
+     * The send buffer towards a process of the same host, where no bandwidth-delay product has to be filled (the
+     * kernel doubles the value). The system's own tuning goes far beyond it. Then bytes wait longer than a write
+     * takes: the processor that handles the receiver's acknowledgements transmits queued segments while the sender's
+     * processor transmits newer ones, segments overtake each other, and the sender retransmits them as lost. See
+     * docs/performance/tm-tcp.md for the cost.
      */
     private static final int WITHIN_HOST_BYTES = 256 * 1024;
 
@@ -39,35 +40,35 @@ final class SocketOptions {
         }
     }
 
-    /** For those that call. */
+    /** Sets the options of the listening socket and of the connections that it accepts. */
     void applyTo(ServerBootstrap bootstrap) {
         bootstrap.option(ChannelOption.SO_REUSEADDR, true).option(ChannelOption.SO_BACKLOG, socket.backlogCount());
         receiveBuffer(bootstrap);
         connected.forEach((option, value) -> bootstrap.childOption(anyOption(option), value));
     }
 
-    /** For a call. */
+    /** Sets the options of a connection that this process initiates. */
     void applyTo(Bootstrap bootstrap) {
         bootstrap.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectMs);
         receiveBuffer(bootstrap);
         connected.forEach((option, value) -> bootstrap.option(anyOption(option), value));
     }
 
-    /** Before the connection is made, for the window that its packets can announce is settled with it. */
+    /** Sets the receive buffer before the connection is made, because the TCP handshake fixes the window scale. */
     private void receiveBuffer(AbstractBootstrap<?, ?> bootstrap) {
         if (socket.receiveBufferBytes() > 0) {
             bootstrap.option(ChannelOption.SO_RCVBUF, socket.receiveBufferBytes());
         }
     }
 
-    /** For a connection, once it is known where it leads. */
+    /** Sets the options that depend on the location of the peer, for an established connection. */
     void settle(Channel channel, boolean withinHost) {
         if (withinHost && socket.sendBufferBytes() == TcpConfig.SocketConfig.AUTO_BYTES) {
             channel.config().setOption(ChannelOption.SO_SNDBUF, WITHIN_HOST_BYTES);
         }
     }
 
-    @SuppressWarnings("unchecked") // each goes with a value of its own type
+    @SuppressWarnings("unchecked") // each option comes with a value of its own type
     private static ChannelOption<Object> anyOption(ChannelOption<?> option) {
         return (ChannelOption<Object>) option;
     }

@@ -16,18 +16,19 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What Linux tells of TCP connections in {@code /proc/net/tcp} and {@code tcp6} (where Java's sockets of IPv4 are, too), which needs neither a right nor a native call
- * (proc_pid_net(5); {@code get_tcp4_sock} in the kernel's {@code net/ipv4/tcp_ipv4.c}).
+ * Linux's table of TCP connections in {@code /proc/net/tcp} and {@code tcp6}; Java's IPv4 sockets are in the latter,
+ * too. To read it takes no privilege and no native call (proc_pid_net(5); {@code get_tcp4_sock} in the kernel's {@code
+ * net/ipv4/tcp_ipv4.c}).
  *
  * <p>Threading: thread-safe.
  */
 final class SocketTable {
-    /** What the kernel still has to do for one connection. */
+    /** The unfinished work of the kernel for one connection. */
     record Row(long unacknowledgedBytes, int retransmissions, int unansweredProbes) {}
 
     private static final List<Path> FILES = List.of(Path.of("/proc/net/tcp6"), Path.of("/proc/net/tcp"));
 
-    /** Of an IPv4 address in a socket of IPv6, ::ffff:a.b.c.d; in the order of bytes of this machine. */
+    /** The prefix of an IPv4 address in an IPv6 socket, ::ffff:a.b.c.d, in this machine's byte order. */
     private static final String MAPPED = hex(new byte[] {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1});
 
     private static final int HEX = 16;
@@ -36,7 +37,7 @@ final class SocketTable {
     private static final int QUEUES = 4;
     private static final int RETRANSMISSIONS = 6;
 
-    /** Headed "timeout". */
+    /** The column is headed "timeout". */
     private static final int PROBES = 8;
 
     private final List<Path> files;
@@ -45,19 +46,19 @@ final class SocketTable {
         this(FILES);
     }
 
-    /** With other files; those that are not there are taken as empty. */
+    /** A table in other files; missing files count as empty. */
     SocketTable(List<Path> files) {
         this.files = new CopyOnWriteArrayList<>(files);
     }
 
-    /** Why nothing can be read here, or empty. */
+    /** The reason why the table cannot be read here, or empty if it can. */
     Optional<String> unavailable() {
         return files.stream().anyMatch(Files::isReadable)
                 ? Optional.empty()
                 : Optional.of(files.getFirst() + " cannot be read here");
     }
 
-    /** What a connection is called in the table. */
+    /** The key of a connection in the table. */
     static String key(InetSocketAddress local, InetSocketAddress remote) {
         return end(local) + " " + end(remote);
     }
@@ -66,7 +67,7 @@ final class SocketTable {
         return unmapped(hex(end.getAddress().getAddress())) + String.format(":%04X", end.getPort());
     }
 
-    /** Words of 32 bits, as this machine reads what the network sends. */
+    /** Formats the address as the kernel does: 32-bit words, in this machine's byte order. */
     private static String hex(byte[] address) {
         ByteBuffer words = ByteBuffer.wrap(address).order(ByteOrder.nativeOrder());
         StringBuilder text = new StringBuilder();
@@ -77,10 +78,10 @@ final class SocketTable {
     }
 
     /**
-     * Reads the table as it is now, until all are found: the kernel looks at each place of its table, used or not, and
-     * takes a millisecond or two for all of it.
+     * Reads the table until all wanted connections are found. The kernel walks over all places of its hash table, used
+     * or not, which takes one or two milliseconds.
      *
-     * @return those of the connections that are in it, by {@link #key}
+     * @return the wanted connections that are in the table, by {@link #key}
      */
     Map<String, Row> read(Set<String> wanted) throws IOException {
         Optional<String> reason = unavailable();
@@ -91,7 +92,7 @@ final class SocketTable {
         for (Path file : List.copyOf(files)) {
             if (found.size() < wanted.size() && Files.exists(file) && read(file, wanted, found)) {
                 files.remove(file);
-                files.addFirst(file); // where one was, the others are likely
+                files.addFirst(file); // the other connections are probably in the same file
             }
         }
         return found;
@@ -100,7 +101,7 @@ final class SocketTable {
     private static boolean read(Path file, Set<String> wanted, Map<String, Row> found) throws IOException {
         int before = found.size();
         try (BufferedReader lines = Files.newBufferedReader(file, StandardCharsets.US_ASCII)) {
-            lines.readLine(); // the heads
+            lines.readLine(); // the header line
             String line;
             while (found.size() < wanted.size() && (line = lines.readLine()) != null) {
                 String key = key(line);

@@ -28,10 +28,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listening socket and what is connected through it. Netty accepts, connects and carries the handshakes; established
- * connections leave its pipelines.
+ * A listening socket and the connections made through it. Netty accepts, connects and carries the handshakes;
+ * established connections leave its pipelines.
  *
- * <p>Threading: as {@link Adapter} says; set-up happens in the event loop, which the leader runs.
+ * <p>Threading: as {@link Adapter} says. Connections are set up in the event loop, which the leader runs.
  */
 final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private static final long BIND_NS = TimeUnit.SECONDS.toNanos(10);
@@ -45,7 +45,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private final ProcessContext context;
     private final NettyReactor reactor;
 
-    /** There if the session sleeps in another reactor; this one is the adapter's then. */
+    /** Not null if the session sleeps in another reactor; then this adapter owns {@link #reactor}. */
     private final @Nullable LoopSentry sentry;
 
     private final TcpProgress progress;
@@ -61,9 +61,11 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private boolean closed;
 
     /**
-     * Listens.
+     * Starts to listen.
      *
-     * @param reactor in which the session sleeps; or one of the adapter's own, which it closes
+     * @param reactor the reactor in which the session sleeps; otherwise one of the adapter's own, which the adapter
+     *     closes
+     * @throws ConfigurationException if it cannot listen, or cannot load the TLS files
      */
     TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
         this.name = name;
@@ -88,7 +90,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.server = bind(own);
         this.address = TcpAddress.of((InetSocketAddress) server.localAddress(), own.advertise());
         if (sentry != null) {
-            sentry.start(); // when nothing can fail any more
+            sentry.start(); // last, when nothing else can fail
         }
     }
 
@@ -111,13 +113,15 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
         if (!context.guarded() && !place.getAddress().isLoopbackAddress()) {
             throw new ConfigurationException(
-                    "madeleine.session.secret is empty: expected the same secret text in every process,"
-                            + " since " + TcpConfig.PATH + ".adapters." + name + ".bind = " + own.bind()
-                            + " has tcp listen where other hosts come; or the loopback address there");
+                    "madeleine.session.secret is empty, and " + TcpConfig.PATH + ".adapters." + name + ".bind = "
+                            + own.bind()
+                            + " lets other hosts connect: set the same secret text in every process, or bind to the"
+                            + " loopback address");
         }
         ChannelFuture bound = bootstrap.bind(place);
         if (!reactor.await(bound::isDone, BIND_NS)) {
-            throw cannotListen(own, "binding took too long", null);
+            throw cannotListen(
+                    own, "bind() did not finish within " + TimeUnit.NANOSECONDS.toSeconds(BIND_NS) + " s", null);
         }
         if (!bound.isSuccess()) {
             throw cannotListen(own, String.valueOf(bound.cause().getMessage()), bound.cause());
@@ -131,13 +135,13 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return cause == null ? new ConfigurationException(message) : new ConfigurationException(message, cause);
     }
 
-    /** The handler of TLS for a call, or null without TLS. */
+    /** The TLS handler for an outgoing connection, or null without TLS. */
     @Nullable
     TlsSide tlsForCall() {
         return tls == null ? null : tls.forCalled(UnpooledByteBufAllocator.DEFAULT);
     }
 
-    /** Begins to connect; in the loop. */
+    /** Begins to connect. Called in the loop. */
     ChannelFuture connect(InetSocketAddress place, HandshakeHandler handshake) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop())
@@ -147,7 +151,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return bootstrap.connect(place);
     }
 
-    /** Takes an accepted channel out of Netty's hands and makes a connection of it; in the loop. */
+    /** Takes a channel out of its Netty pipeline and makes a connection of it. Called in the loop. */
     @Override
     public void establish(HandshakeHandler handshake, PendingConnection wanted) {
         Optional<Ends> ends = Ends.of(handshake.channel());
@@ -161,11 +165,11 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
                 ends.flatMap(known -> paths.watch(connection, known)).ifPresent(connection::watched);
                 wanted.complete(connection);
                 if (!reactor.isLedHere()) {
-                    progress.wakeSession(); // somebody may sleep until there is a connection
+                    progress.wakeSession(); // a thread may sleep until there is a connection
                 }
             } catch (IOException e) {
                 handshake.channel().close();
-                boolean _ = wanted.fail("it broke while it was made: " + e.getMessage(), e);
+                boolean _ = wanted.fail("the connection broke while it was being set up: " + e.getMessage(), e);
             }
         });
     }
@@ -187,7 +191,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return connection;
     }
 
-    /** This process wants a connection; in the loop. */
+    /** Announces a connection that this process wants. Called in the loop. */
     void want(PendingConnection wanted) {
         connections.want(wanted);
         deadlinesChanged();
@@ -203,7 +207,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return connections;
     }
 
-    /** The socket that listens. */
+    /** The listening socket. */
     Channel server() {
         return server;
     }
@@ -212,7 +216,10 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return reactor.channels();
     }
 
-    /** Runs something in the loop, now if it is in this thread's hands, or not at all if it has been closed. */
+    /**
+     * Runs a task in the loop: now if the calling thread runs the loop, otherwise later; not at all if the loop is
+     * closed.
+     */
     void inLoop(Runnable task) {
         if (loop().inEventLoop()) {
             task.run();
@@ -220,7 +227,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
             try {
                 loop().execute(task);
             } catch (RejectedExecutionException _) {
-                // everything in it is closed, too
+                // the loop has closed everything in it
             }
         }
     }
@@ -297,6 +304,6 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         if (tls != null) {
             tls.close();
         }
-        reactor.poll(); // sockets that a selector knows are freed by its next look
+        reactor.poll(); // a selector frees closed sockets only in its next select
     }
 }

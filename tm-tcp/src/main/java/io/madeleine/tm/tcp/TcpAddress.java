@@ -14,13 +14,13 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * What an adapter's address says: which host it is on, and where on it to connect. As text {@code
+ * The published address of an adapter: its host, and where to connect there. As text {@code
  * host-tag@10.0.0.7:4711,[fd00::7]:4711}.
  *
  * <p>Threading: immutable.
  *
- * @param hostTag equal for processes of one running system
- * @param hosts names or addresses, in the order to try
+ * @param hostTag the same for all processes of one running system
+ * @param hosts host names or addresses, in the order to try
  * @param port the port, the same for all
  */
 record TcpAddress(String hostTag, List<String> hosts, int port) {
@@ -33,7 +33,7 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
         hosts = List.copyOf(hosts);
     }
 
-    /** What to publish for a bound socket. */
+    /** The address to publish for a bound socket. */
     static TcpAddress of(InetSocketAddress bound, String advertise) {
         List<String> hosts;
         if (!advertise.equals(TcpConfig.AUTO)) {
@@ -52,8 +52,8 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
             if (!running.isEmpty()) {
                 return running;
             }
-            List<String> configured =
-                    addressesOf(_ -> true); // a link that was set up just now counts as down for a second
+            // an interface that has just been set up counts as down for a second
+            List<String> configured = addressesOf(_ -> true);
             return configured.isEmpty()
                     ? List.of(InetAddress.getLoopbackAddress().getHostAddress())
                     : configured;
@@ -93,9 +93,9 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
     }
 
     /**
-     * Reads an address that a peer published.
+     * Parses an address that a peer published.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the text is not such an address
      */
     static TcpAddress parse(String text) {
         int at = text.indexOf('@');
@@ -124,7 +124,7 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
                 return port;
             }
         } catch (NumberFormatException _) {
-            // said below
+            // reported below
         }
         throw new IllegalArgumentException("\"" + shorten(text) + "\" has no port between 1 and 65535");
     }
@@ -133,12 +133,12 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }
 
-    /** Whether this address was published on the host that asks. */
+    /** Whether this address was published on this host. */
     boolean isOnThisHost() {
         return hostTag.equals(LOCAL_TAG);
     }
 
-    /** Whether nobody on another host can use it. */
+    /** Whether only processes of the same host can connect to it. */
     boolean isLoopbackOnly() {
         return hosts.stream().allMatch(host -> {
             try {
@@ -149,7 +149,7 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
         });
     }
 
-    /** Where to connect; asks the name service for names. */
+    /** Resolves the host names, which may block. Unknown names stay unresolved. */
     List<InetSocketAddress> resolve() {
         return hosts.stream().map(host -> new InetSocketAddress(host, port)).toList();
     }

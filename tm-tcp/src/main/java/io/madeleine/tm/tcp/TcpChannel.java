@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An adapter's part of a channel: a TCP connection to each peer.
+ * An adapter's part of a channel: one TCP connection to each peer.
  *
- * <p>Threading: thread-safe; what is under way is in the event loop's hands.
+ * <p>Threading: thread-safe; pending connections are confined to the event loop.
  */
 final class TcpChannel implements ProtocolChannel {
     private final TcpAdapter adapter;
@@ -54,12 +54,12 @@ final class TcpChannel implements ProtocolChannel {
             try {
                 resolve(TcpAddress.parse(wanted.request().peerAddress()), call);
             } catch (IllegalArgumentException e) {
-                boolean _ = wanted.fail("it cannot be called: " + e.getMessage(), e);
+                boolean _ = wanted.fail("cannot connect to it: " + e.getMessage(), e);
             }
         });
     }
 
-    /** The name service may take its time, and neither caller nor leader can. */
+    /** Resolves in a thread of its own: the name service may block, which neither caller nor leader can afford. */
     private void resolve(TcpAddress address, Call call) {
         Thread.ofVirtual().name("madeleine-tcp-resolve").start(() -> {
             List<InetSocketAddress> places = address.resolve();

@@ -12,15 +12,15 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 /**
- * One TCP connection to one peer, for one channel: its link, what that reports, and its end. When it is read is the business of its
- * {@link Attention}.
+ * One TCP connection to one peer, for one channel: its link, the reports of the link, and its end. {@link Attention}
+ * decides when it is read.
  *
  * <p>Threading: as {@link ProtocolConnection} says.
  */
 final class TcpConnection implements ProtocolConnection {
     private static final String GIVEN_UP =
-            "it has given this process up, as when it has no sign of it for madeleine.peer-timeout, or when a call of its"
-                    + " own has failed in the midst of a packet; its log says which";
+            "it has given this process up, for example because it saw no sign of life for madeleine.peer-timeout, or"
+                    + " because a call of its own failed in the middle of a packet; its log says which";
 
     private final ProcessIdentity peer;
     private final Wire wire;
@@ -49,13 +49,16 @@ final class TcpConnection implements ProtocolConnection {
         this.link = new TcpStreamLink(this, capabilities, output, receiver);
     }
 
-    /** Takes bytes that came with the last frame of the handshake; before {@link #start}. */
+    /**
+     * Adds bytes that came with the last frame of the handshake; before {@link #start}. Ownership: the bytes are
+     * copied.
+     */
     void prepend(ByteBuffer bytes) {
         receiver.prepend(bytes);
         attention.buffered(true);
     }
 
-    /** Has the way to the peer watched; before {@link #start}. */
+    /** Has the network path to the peer watched; before {@link #start}. */
     void watched(PathState leavingHost) {
         path = leavingHost;
     }
@@ -85,7 +88,10 @@ final class TcpConnection implements ProtocolConnection {
         attention.receiveInterest(wanted);
     }
 
-    /** Of a message behind the last one: it has come with the same read. For any other the socket would have to be asked. */
+    /**
+     * Whether the same read has brought the header of a further message. For any other message a look would cost a
+     * system call.
+     */
     @Override
     public boolean hasArrivals() {
         return attention.hasBuffered();
@@ -108,19 +114,19 @@ final class TcpConnection implements ProtocolConnection {
         return wire;
     }
 
-    // --- what the link reports; under the lock of its direction ---
+    // --- reports of the link, under the lock of its direction ---
 
     boolean canSend() {
         return !sendClosed;
     }
 
-    /** The link has sent, and the kernel has not taken it all or it has. */
+    /** Notes that the link has sent; {@code pending} if the socket did not accept everything. */
     void sent(boolean pending) {
         path.sent();
         attention.sent(pending);
     }
 
-    /** What had been kept back has been written, or the socket has not taken it all; by any thread. */
+    /** Notes that held-back messages were written; {@code pending} if the socket did not accept all. Any thread. */
     void sentKept(boolean pending) {
         path.sent();
         attention.sentKept(pending);
@@ -132,7 +138,7 @@ final class TcpConnection implements ProtocolConnection {
         attention.loseBySend("sending failed: " + e.getMessage());
     }
 
-    /** Another header lies in the buffer, where no event will tell of it. */
+    /** Sets whether a further header lies in the buffer, which no readiness event reports. */
     void headerIsBuffered(boolean is) {
         attention.buffered(is);
     }
@@ -146,14 +152,14 @@ final class TcpConnection implements ProtocolConnection {
             } else {
                 attention.lose(false, "the connection was closed without a farewell, as when a process ends");
             }
-            attention.endReceiving(); // last: if memory is too short for the others, the next look does all of it
+            attention.endReceiving(); // last: if memory is too short for the calls before, the next check repeats all
         }
     }
 
     void receiveFailed(IOException e) {
         receiver.end();
         if (e instanceof SSLException) {
-            broken("its TLS records are not as they were sent (" + e.getMessage() + ")");
+            broken("its TLS records cannot be decrypted (" + e.getMessage() + ")");
         } else if (e instanceof CutRecordException) {
             broken(String.valueOf(e.getMessage()));
         } else {
@@ -170,28 +176,31 @@ final class TcpConnection implements ProtocolConnection {
         wire.close();
     }
 
-    // --- what the watch of the way to the peer does ---
+    // --- calls of the path watch ---
 
-    /** How many packets have come from the peer, in any terms; not always the newest for other threads than the leader. */
+    /** The number of packets received, modulo 2^32; for threads other than the leader possibly not the newest. */
     int heardPackets() {
         return receiver.packets();
     }
 
-    /** The way to the peer's host is cut; any thread. Who only sends does not poll, and is told from here. */
+    /**
+     * Ends the connection because the path to the peer's host is cut. Any thread: a thread that only sends does not
+     * poll, and so learns of the loss from here.
+     */
     void pathLost(String reason) {
         unreachable = true;
-        receiver.cut(); // should the way be whole again some day
+        receiver.cut(); // in case the path works again later
         attention.lose(false, reason);
         ConnectionListener upper = attention.listener();
         if (upper != null) {
             upper.onLost(LossKind.CONNECTION, false, reason);
         }
-        sendClosed = true; // from now on it is known why
+        sendClosed = true; // after the listener knows the reason
     }
 
     // --- the end ---
 
-    /** The socket is closed at once, so that the peer hears of it even if it only sends. */
+    /** Closes the socket at once, so that the peer learns of it even if it only sends. */
     @Override
     public void giveUp() {
         sendClosed = true;
@@ -214,12 +223,15 @@ final class TcpConnection implements ProtocolConnection {
         }
     }
 
-    /** Sends what is left of the last that is to be sent, if that has begun; returns whether nothing is left. */
+    /** Continues to send the end-of-stream word, if there is one; returns whether none is left to send. */
     boolean goOnWithFarewell() {
         return !output.hasLastToSend() || flushLast();
     }
 
-    /** Sends the last that is to be sent, or what is left of it; returns whether that is done or has become pointless. */
+    /**
+     * Sends the rest of the end-of-stream word; returns whether this is complete, or pointless because the connection
+     * has failed.
+     */
     private boolean flushLast() {
         boolean done = output.flushLast();
         if (done) {
@@ -252,7 +264,7 @@ final class TcpConnection implements ProtocolConnection {
         }
     }
 
-    /** Says what is left to say and ends the stream; returns whether the peer may still be reading. */
+    /** Sends the rest and shuts the output down; returns whether the peer may still be reading. */
     boolean endOutput() {
         try {
             if (flushLast()) {
@@ -260,7 +272,7 @@ final class TcpConnection implements ProtocolConnection {
             }
             return true;
         } catch (IOException _) {
-            return false; // reset: nobody is there to read what was sent last
+            return false; // reset: the peer does not read what was sent last
         }
     }
 }

@@ -24,9 +24,9 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The ways to drive sockets. */
+/** The I/O transports. */
 enum TcpIo {
-    /** The JDK's, without any native library. */
+    /** The JDK's NIO; needs no native library. */
     NIO("the JDK's NIO"),
 
     /** Linux's epoll, through Netty's native library. */
@@ -41,17 +41,17 @@ enum TcpIo {
         this.title = title;
     }
 
-    /** The way in words. */
+    /** The name in messages for users. */
     String title() {
         return title;
     }
 
-    /** The way as in configuration. */
+    /** The name in configuration. */
     String key() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The Java modules that need native access for this way. */
+    /** The Java modules that need native access for this transport. */
     List<String> nativeModules() {
         return switch (this) {
             case NIO -> List.of();
@@ -62,7 +62,7 @@ enum TcpIo {
         };
     }
 
-    /** Why this way cannot be used here, or empty if it can. */
+    /** The reason why this transport cannot be used here, or empty if it can. */
     Optional<String> unavailable() {
         return switch (this) {
             case NIO -> Optional.empty();
@@ -85,18 +85,18 @@ enum TcpIo {
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return Optional.of("Netty says: " + root.getMessage() + "; is netty-transport-native-" + key()
-                + " for this platform on the path? " + TcpConfig.PATH + ".io = nio needs nothing");
+        return Optional.of("Netty cannot load it: " + root.getMessage() + "; is netty-transport-native-" + key()
+                + " for this platform on the path? " + TcpConfig.PATH + ".io = nio needs no native library");
     }
 
-    /** What the leader sleeps in. */
+    /** The I/O handler in which the leader sleeps. */
     IoHandlerFactory handlerFactory() {
         return this == EPOLL ? EpollIoHandler.newFactory() : SelectorIoHandler.factory();
     }
 
     /**
-     * The thread that has the channels, if they are not the leader's. A ring belongs to a thread: the kernel cancels
-     * what a thread has submitted when it ends, and threads come and go as leaders.
+     * The thread that runs the channels if the leader cannot: the kernel cancels the submissions of a thread when it
+     * ends, so a ring needs one thread for life, but the leaders change.
      */
     Optional<EventLoopGroup> ownThread() {
         return this == IO_URING
@@ -113,7 +113,7 @@ enum TcpIo {
         };
     }
 
-    /** A socket that listens, whatever goes wrong when it accepts. */
+    /** Creates a listening socket that survives failures of accept. */
     ServerSocketChannel newServerChannel() {
         return switch (this) {
             case NIO -> new LastingServerChannel();
@@ -122,7 +122,9 @@ enum TcpIo {
         };
     }
 
-    /** Netty's own would be closed by an Error in accepting, such as that memory has run out for a moment. */
+    /**
+     * A listening socket that an Error in accept does not close, for example an OutOfMemoryError, unlike Netty's own.
+     */
     private static final class LastingServerChannel extends NioServerSocketChannel {
         @Override
         protected boolean closeOnReadError(Throwable cause) {

@@ -7,21 +7,22 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the engine polls for an adapter: the hot connections are read directly, the others are left to the reactor.
+ * The progress source of an adapter: it reads hot connections directly and leaves the others to the reactor.
  *
- * <p>Threading: {@link #poll}, {@link #armForBlocking}, {@link #disarm} and {@link #heat} belong to the leader, the rest
- * is thread-safe.
+ * <p>Threading: {@link #poll}, {@link #armForBlocking}, {@link #rearm}, {@link #disarm} and {@link #heat} belong to
+ * the leader, the rest is thread-safe.
  */
 final class TcpProgress implements ProgressSource {
-    /** While the engine spins, cold connections are looked at so often: a select costs about a microsecond. */
+    /** The interval at which a spinning engine polls the reactor: a select costs about a microsecond. */
     private static final long SELECT_NS = 25_000;
 
+    /** With more connections than this, {@link #rearm} would take longer than a wake-up. */
     private static final int MOST_REARMED = 16;
 
     private final NettyReactor reactor;
     private final Reactor sessions;
 
-    /** There if the session sleeps elsewhere than in {@link #reactor}. */
+    /** Not null if the session sleeps in a reactor other than {@link #reactor}. */
     private final @Nullable LoopSentry sentry;
 
     private final Lingering lingering;
@@ -32,16 +33,16 @@ final class TcpProgress implements ProgressSource {
     private volatile boolean look;
     private volatile boolean armed;
 
-    // the leader's
+    // owned by the leader
     private TcpConnection[] hot = new TcpConnection[4];
     private int hotCount;
     private long selectedNs;
 
     /**
-     * Nothing to poll yet.
+     * Creates a progress source without connections.
      *
-     * @param reactor where the connections are registered
-     * @param sessions where the session sleeps: the same, or else there is a sentry
+     * @param reactor the reactor where the connections are registered
+     * @param sessions the reactor where the session sleeps; if it is another one, there is a sentry
      */
     TcpProgress(
             NettyReactor reactor,
@@ -78,7 +79,7 @@ final class TcpProgress implements ProgressSource {
         return coalescing;
     }
 
-    /** Whether this thread is the leader that runs the loop. */
+    /** Whether the calling thread is the leader and runs the loop. */
     boolean isLedHere() {
         return reactor.isLedHere();
     }
@@ -92,7 +93,7 @@ final class TcpProgress implements ProgressSource {
         sessions.wakeUp();
     }
 
-    /** Makes the leader look at the connections that ask for it; ends its sleep. */
+    /** Has the leader check the connections that asked for it; ends its sleep. */
     void requestLook() {
         look = true;
         if (armed) {
@@ -100,7 +101,7 @@ final class TcpProgress implements ProgressSource {
         }
     }
 
-    /** Has a connection read in each round. */
+    /** Has the leader read a connection in each round. */
     void heat(TcpConnection connection) {
         if (!connection.attention().isHot()) {
             if (hotCount == hot.length) {
@@ -134,7 +135,7 @@ final class TcpProgress implements ProgressSource {
         if (sentry == null) {
             return nowNs - selectedNs >= SELECT_NS && hotCount < connections.length;
         }
-        return sentry.takeNews() || nowNs - selectedNs >= SELECT_NS; // nobody else runs the loop
+        return sentry.takeNews() || nowNs - selectedNs >= SELECT_NS; // no other thread runs the loop
     }
 
     private int lookAround() {
@@ -148,7 +149,7 @@ final class TcpProgress implements ProgressSource {
             all = true;
         } finally {
             if (!all) {
-                look = true; // those behind the one that failed have not been looked at
+                look = true; // the connections behind the one that threw are still to be checked
             }
         }
         return work;
@@ -168,7 +169,9 @@ final class TcpProgress implements ProgressSource {
         return !news;
     }
 
-    /** Not while a connection is read directly, or so many are open that to look at them takes longer than to wake a thread. */
+    /**
+     * Refuses while a connection is hot, or with so many connections that to check them takes longer than a wake-up.
+     */
     @Override
     public boolean rearm() {
         TcpConnection[] open = connections;

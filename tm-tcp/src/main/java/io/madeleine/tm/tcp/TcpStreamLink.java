@@ -10,7 +10,8 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.io.IOException;
 
 /**
- * The transmission module {@code tcp/stream} at work: packets of one connection, one behind the other on its socket.
+ * The link of the transmission module {@code tcp/stream}: the packets of one connection, one behind the other on its
+ * socket.
  *
  * <p>Threading: as {@link io.madeleine.pmm.spi.TransmissionLink} says.
  */
@@ -66,10 +67,10 @@ final class TcpStreamLink implements DynamicLink {
 
     @Override
     public long front() {
-        output.flushOwn(); // who looks for an answer has asked
+        output.flushOwn(); // the caller looks for an answer, so its request must leave
         try {
             long front = receiver.front();
-            connection.headerIsBuffered(false); // it is in front now, or there is none
+            connection.headerIsBuffered(false); // the header, if there was one, is in front now
             if (front == 0 && receiver.hasEnded()) {
                 connection.receiveEnded();
                 return LinkStatus.CLOSED;

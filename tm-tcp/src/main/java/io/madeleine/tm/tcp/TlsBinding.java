@@ -11,10 +11,11 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSession;
 
 /**
- * What names a TLS session for the proofs: which implementation each end has, both certificates as this end saw them, and a secret
- * of the session itself where both implementations compute the same one. Who stands between has to show a certificate of
- * its own to one end at least, and has two sessions; the proofs of the ends differ then, and so they do if it changes
- * what an end says of its implementation.
+ * The channel binding: it identifies a TLS session in the proofs of the session's secret. It consists of the
+ * implementation of each end, both certificates as this end saw them, and a secret of the TLS session if both
+ * implementations compute the same one. A man in the middle has two TLS sessions and must show a certificate of its
+ * own to at least one end. Then the proofs of the two ends differ. They also differ if it changes the implementation
+ * that an end has announced.
  *
  * <p>Threading: immutable.
  */
@@ -32,8 +33,8 @@ final class TlsBinding implements ChannelBinding {
     }
 
     /**
-     * Of a session whose handshake is over, once its peer's certificate has been looked at: nobody looks at the dates of one that is
-     * trusted by itself.
+     * The binding of a session whose handshake is over. Checks the dates of the peer's certificate, because the trust
+     * manager does not check those of a certificate that is itself trusted.
      */
     static TlsBinding checked(TlsEngine implementation, SSLEngine engine) throws IOException, GeneralSecurityException {
         SSLSession session = engine.getSession();
@@ -43,7 +44,7 @@ final class TlsBinding implements ChannelBinding {
         return new TlsBinding(
                 implementation.kind(),
                 implementation.keyingMaterial(engine),
-                own == null ? new byte[0] : digest(own[0]), // the peer has not asked, or trusts nobody who signed it
+                own == null ? new byte[0] : digest(own[0]), // the peer requested none, or trusts none of its issuers
                 digest(peer));
     }
 

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
- * The implementations of TLS that are there, and the one that {@code tls.engine} chooses.
+ * The available TLS implementations, and the choice of {@code tls.engine}.
  *
  * <p>Threading: stateless.
  */
@@ -16,14 +16,17 @@ final class TlsEngines {
 
     private TlsEngines() {}
 
-    /** Those that others bring, in no order. */
+    /** The implementations of other modules, in no order. */
     private static List<TlsEngine> brought() {
         List<TlsEngine> found = new ArrayList<>();
         ServiceLoader.load(TlsEngine.class, TlsEngines.class.getClassLoader()).forEach(found::add);
         return found;
     }
 
-    /** The one to use: named, or the first that can be used, the JDK's last. It may turn out to be {@link #unavailable}. */
+    /**
+     * The named implementation, or with {@code auto} the first usable one, the JDK's last. A named one may be {@link
+     * #unavailable}.
+     */
     static TlsEngine chosen(String key) {
         if (key.equals(JdkTls.INSTANCE.key())) {
             return JdkTls.INSTANCE;
@@ -36,14 +39,14 @@ final class TlsEngines {
         return JdkTls.INSTANCE;
     }
 
-    /** Why the one that is named cannot be used, or empty if it can. */
+    /** The reason why the named implementation cannot be used, or empty if it can. */
     static Optional<String> unavailable(String key) {
         if (key.equals(TcpConfig.AUTO)) {
             return Optional.empty();
         }
         TlsEngine chosen = chosen(key);
         if (!chosen.key().equals(key)) {
-            return Optional.of(KEY + " is " + key + ", and nothing brings that: expected madeleine-tm-tcp-" + key
+            return Optional.of(KEY + " is " + key + ", and no module provides that: expected madeleine-tm-tcp-" + key
                     + " on the module path or the class path, or " + KEY + " = jdk");
         }
         return chosen.unavailable()
@@ -51,7 +54,7 @@ final class TlsEngines {
                         KEY + " is " + key + ", which cannot be used here: " + reason + ", or set " + KEY + " = jdk");
     }
 
-    /** By what connections are encrypted, and what others there are and why they are not used. */
+    /** The implementation in use, and with {@code auto} the others and why they are not used. */
     static String describe(String key) {
         StringBuilder words = new StringBuilder("by ").append(chosen(key).title());
         if (key.equals(TcpConfig.AUTO)) {
@@ -67,7 +70,10 @@ final class TlsEngines {
         return words.toString();
     }
 
-    /** The modules that need native access: also of one that cannot be used before it is granted. */
+    /**
+     * The modules that need native access, including those of implementations that are unavailable until it is
+     * granted.
+     */
     static List<String> nativeModules(String key) {
         return brought().stream()
                 .filter(engine -> key.equals(TcpConfig.AUTO) || key.equals(engine.key()))

@@ -13,33 +13,33 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has to be right with a TLS session, and why it is not, in words that name the key that mends it.
+ * Explains TLS failures in messages that name the key to change.
  *
  * <p>Threading: stateless.
  */
 final class TlsFailures {
     private static final String KEY = TcpConfig.PATH + ".tls.";
 
-    /** An alert of the peer, as the JDK and as BoringSSL puts it. */
+    /** An alert of the peer, in the wording of the JDK or of BoringSSL. */
     private static final Pattern ALERT = Pattern.compile("(?:Received fatal alert: |(?:SSLV3|TLSV1)_ALERT_)(\\w+)");
 
-    /** A caller without a certificate, as the JDK and as BoringSSL puts it. */
+    /** An initiator without a certificate, in the wording of the JDK or of BoringSSL. */
     private static final Pattern NO_CERTIFICATE =
             Pattern.compile("Empty client certificate chain|PEER_DID_NOT_RETURN_A_CERTIFICATE");
 
     private TlsFailures() {}
 
-    /** Whether the peer sent something else than TLS. */
+    /** Whether the peer sent bytes that are not TLS. */
     static boolean isNoTls(Throwable cause) {
         return find(cause, NotSslRecordException.class) != null;
     }
 
-    /** Whether trying again is useless. */
+    /** Whether another attempt is useless. */
     static boolean isDecided(Throwable cause) {
         return !(cause instanceof ClosedChannelException);
     }
 
-    /** The failure in words. */
+    /** The message for a failure. */
     static String describe(Throwable cause) {
         if (isNoTls(cause)) {
             return "the peer does not speak TLS; set " + KEY + "enabled alike in all processes";
@@ -81,7 +81,7 @@ final class TlsFailures {
             case "certificate_unknown", "unknown_ca", "bad_certificate" ->
                 "the peer does not trust this process's certificate (" + name + "); its " + KEY
                         + "trusted has to name who signed " + KEY + "certificate of this process";
-            // BoringSSL says so of a certificate that it cannot trace to one it trusts
+            // BoringSSL sends this alert for a certificate that it cannot trace to a trusted one
             case "internal_error" ->
                 "the peer failed, or does not trust this process's certificate (internal_error); its " + KEY
                         + "trusted has to name who signed " + KEY + "certificate of this process";

@@ -31,12 +31,14 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
 /**
- * This process's certificate, its key and whom it trusts, read from PEM files and checked before anybody is called.
- * Both ends of a connection show a certificate. Names in certificates are not compared with addresses: that the peer is the
- * one that is meant, and that nobody sits between, is proved by the session's secret, which is bound to the TLS session
- * ({@link Handshake}).
+ * This process's certificate and key and the certificates it trusts, read from PEM files and checked before any
+ * connection is made. Both ends of a connection show a certificate. Names in certificates are not compared with
+ * addresses: the session's secret, bound to the TLS session ({@link TlsBinding}), proves that the peer is the intended
+ * one and that there is no man in the middle.
  *
- * <p>TLS 1.3 through the implementation that {@link TlsEngines} chooses. Threading: thread-safe.
+ * <p>TLS 1.3 with the implementation that {@link TlsEngines} chooses.
+ *
+ * <p>Threading: thread-safe.
  */
 final class TlsIdentity implements AutoCloseable {
     private static final String KEY = TcpConfig.PATH + ".tls.";
@@ -55,7 +57,7 @@ final class TlsIdentity implements AutoCloseable {
         this.server = server;
         this.client = client;
         this.timeoutMs = timeoutMs;
-        // signing and checking takes a millisecond and more, for which the leader has no time
+        // to sign and to verify takes a millisecond or more, which the leader cannot afford
         this.tasks = new ThreadPoolExecutor(
                 1,
                 1,
@@ -69,7 +71,7 @@ final class TlsIdentity implements AutoCloseable {
     /**
      * Reads the files.
      *
-     * @throws ConfigurationException if one is missing, is not what it has to be, or if they do not fit together
+     * @throws ConfigurationException if a file is missing or invalid, or if key and certificate do not belong together
      */
     static TlsIdentity load(TcpConfig.TlsConfig config, long timeoutNs) {
         X509Certificate[] chain = certificates("certificate", config.certificate());
@@ -148,7 +150,7 @@ final class TlsIdentity implements AutoCloseable {
         if (!found.find()) {
             throw new ConfigurationException(KEY + "private-key = " + file + " holds no key that can be read: expected "
                     + "PKCS#8 as PEM without a password, \"-----BEGIN PRIVATE KEY-----\" (openssl pkcs8 -topk8 "
-                    + "-nocrypt makes one of others)");
+                    + "-nocrypt converts other formats)");
         }
         try {
             byte[] encoded = Base64.getMimeDecoder().decode(found.group(1));
@@ -161,7 +163,7 @@ final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    /** A key of another certificate would show only as a failed handshake at the peer. */
+    /** A wrong key would otherwise show only as a failed handshake at the peer. */
     private static void checkPair(TcpConfig.TlsConfig config, X509Certificate certificate, PrivateKey key) {
         String signing = switch (key.getAlgorithm()) {
             case "EC" -> "SHA256withECDSA";
@@ -199,17 +201,17 @@ final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    /** Whether records are made and opened in buffers outside the heap. */
+    /** Whether records are encrypted and decrypted in direct buffers. */
     boolean prefersDirect() {
         return implementation.prefersDirect();
     }
 
-    /** The handler for a connection that was accepted. */
+    /** The TLS side of an accepted connection. */
     TlsSide forAccepted(io.netty.buffer.ByteBufAllocator allocator) {
         return limited(server.newEngine(allocator));
     }
 
-    /** The handler for a connection that is being made. */
+    /** The TLS side of an outgoing connection. */
     TlsSide forCalled(io.netty.buffer.ByteBufAllocator allocator) {
         SSLEngine engine = client.newEngine(allocator);
         SSLParameters parameters = engine.getSSLParameters();
@@ -218,7 +220,10 @@ final class TlsIdentity implements AutoCloseable {
         return limited(engine);
     }
 
-    /** Records are decrypted one by one: an engine of {@link SslContext#newHandler} may keep part of one that {@link TlsInput} needs. */
+    /**
+     * Creates a handler that unwraps one record per call: an engine of {@link SslContext#newHandler} may keep part of
+     * a record that {@link TlsInput} needs.
+     */
     private TlsSide limited(SSLEngine engine) {
         SslHandler handler = new SslHandler(engine, tasks);
         handler.setHandshakeTimeoutMillis(timeoutMs);
@@ -229,7 +234,7 @@ final class TlsIdentity implements AutoCloseable {
     @Override
     public void close() {
         tasks.shutdown();
-        ReferenceCountUtil.release(server); // its engines hold it as long as they live
+        ReferenceCountUtil.release(server); // the engines hold it as long as they live
         ReferenceCountUtil.release(client);
     }
 }

@@ -10,7 +10,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a {@link TlsWire}: makes bytes of records, which come several with one read.
+ * The receiving half of a {@link TlsWire}: decrypts records, of which one read brings several.
  *
  * <p>Threading: one thread at a time; {@link #hasArrived} is a hint for others.
  */
@@ -24,18 +24,18 @@ final class TlsInput {
     /** Records that have been read and not decrypted. */
     private final LentBuffer in;
 
-    /** Decrypted and not taken. */
+    /** Plaintext that has not been taken. */
     private @Nullable Scratch opened;
 
     private boolean ended;
 
-    /** Whether the engine has failed within a record: what it would make of the next ones is not what was sent. */
+    /** Whether the engine has failed within a record, so that it would decrypt the next ones wrongly. */
     private boolean ruined;
 
-    /** Whether there is something of which the socket does not tell; others look at it. */
+    /** Whether there are bytes that no readiness event of the socket reports; read by other threads. */
     private volatile boolean arrived;
 
-    /** Begins with {@code leftover}, what has been read of the socket and not decrypted. */
+    /** Begins with {@code leftover}, the bytes that were read from the socket and not decrypted. */
     TlsInput(Wire socket, SSLEngine engine, TlsBuffers buffers, byte[] leftover) {
         this.socket = socket;
         this.engine = engine;
@@ -47,12 +47,12 @@ final class TlsInput {
         }
     }
 
-    /** Whether a read would bring something, whatever the socket says. */
+    /** Whether a read would bring bytes even if the socket has none. */
     boolean hasArrived() {
         return arrived;
     }
 
-    /** As {@link Wire#read} says. */
+    /** See {@link Wire#read}. */
     int read(ByteBuffer target) throws IOException {
         if (ruined) {
             throw new CutRecordException();
@@ -61,7 +61,7 @@ final class TlsInput {
         try {
             return readRecords(target);
         } catch (Error e) {
-            ruined |= target.position() != start; // who calls does not know of that
+            ruined |= target.position() != start; // the caller would not learn of these bytes
             throw e;
         } finally {
             boolean more = opened != null || hasRecord();
@@ -74,7 +74,7 @@ final class TlsInput {
     private int readRecords(ByteBuffer target) throws IOException {
         int read = takeOpened(target);
         read += decrypt(target, read);
-        if (!target.hasRemaining() || opened != null || ended) { // opened: the memory has been freed
+        if (!target.hasRemaining() || opened != null || ended) { // opened is set: memory was freed
             return read > 0 || !ended ? read : -1;
         }
         in.compact();
@@ -86,7 +86,7 @@ final class TlsInput {
         return read > 0 || !ended ? read : -1;
     }
 
-    /** Behind part of a record. */
+    /** Appends a batch behind the incomplete record. */
     private int readSocket() throws IOException {
         try {
             ByteBuffer room = in.room();
@@ -115,7 +115,7 @@ final class TlsInput {
         return count;
     }
 
-    /** Decrypts the whole records that have come, until the target is full. */
+    /** Decrypts the complete records until the target is full. */
     private int decrypt(ByteBuffer target, int before) throws SSLException {
         int total = 0;
         int record;
@@ -139,7 +139,7 @@ final class TlsInput {
         return total;
     }
 
-    /** The size of the record in front, or 0 if it has not all come. */
+    /** The size of the front record, or 0 if it is incomplete. */
     private int recordBytes() throws SSLException {
         if (in.bytes() < HEAD_BYTES) {
             return 0;
@@ -152,7 +152,7 @@ final class TlsInput {
     }
 
     private void open(Scratch scratch, int recordBytes) throws SSLException {
-        ruined = true; // unless it comes to its end
+        ruined = true; // until the record is complete
         ByteBuffer record = in.front(recordBytes);
         if (!buffers.direct()) {
             record = scratch.record().clear().put(record).flip();
@@ -184,7 +184,10 @@ final class TlsInput {
         }
     }
 
-    /** Netty's engines tell of a failure once their alert has been taken; nothing else makes them ask for that by now. */
+    /**
+     * Whether a Netty engine has failed without throwing: it throws only after its alert has been taken. Nothing else
+     * makes it ask for a wrap here.
+     */
     private boolean isFailureKeptBack(SSLEngineResult result) {
         return engine instanceof ReferenceCounted
                 && result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_WRAP;
@@ -194,7 +197,7 @@ final class TlsInput {
         try {
             return recordBytes() > 0;
         } catch (SSLException _) {
-            return true; // reading tells
+            return true; // the next read reports the failure
         }
     }
 }

@@ -8,8 +8,8 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
 
 /**
- * The sending half of a {@link TlsWire}: makes records of bytes. Several leave at a time, with one write; bytes have left when the
- * kernel has taken the last of their records ({@link #flush}).
+ * The sending half of a {@link TlsWire}: encrypts bytes into records and writes several records at once. Bytes have
+ * been sent when the kernel has accepted the last of their records ({@link #flush}).
  *
  * <p>Threading: one thread at a time; {@link #hasUnsent} is a hint for others.
  */
@@ -25,7 +25,7 @@ final class TlsOutput {
 
     private boolean ending;
 
-    /** Whether the engine has failed within a record: the peer could make nothing of the next ones. */
+    /** Whether the engine has failed within a record, so that the peer could not decrypt the next ones. */
     private boolean ruined;
 
     TlsOutput(Wire socket, SSLEngine engine, TlsBuffers buffers) {
@@ -35,14 +35,17 @@ final class TlsOutput {
         this.out = new LentBuffer(buffers.records());
     }
 
-    /** As {@link Wire#write} says; what does not fill a batch stays until {@link #flush}, together with what is written next. */
+    /**
+     * See {@link Wire#write}. Records that do not fill a batch stay until {@link #flush} and leave with those written
+     * next.
+     */
     int write(ByteBuffer source) throws IOException {
         checkWhole();
         int written = 0;
         while (source.hasRemaining() && (out.tail() < TlsBuffers.BATCH_BYTES || flush())) {
             try {
                 written += encrypt(source);
-            } catch (IllegalStateException e) { // the memory has been freed
+            } catch (IllegalStateException e) { // the user's memory has been freed
                 if (written == 0) {
                     throw e;
                 }
@@ -52,7 +55,7 @@ final class TlsOutput {
         return written;
     }
 
-    /** Writes the records there are; returns whether the kernel has taken all. */
+    /** Writes the records; returns whether the kernel has accepted all. */
     boolean flush() throws IOException {
         checkWhole();
         if (out.isEmpty()) {
@@ -68,7 +71,7 @@ final class TlsOutput {
         }
     }
 
-    /** Makes records of what there is, as many as leave at a time; returns how many bytes are in them. */
+    /** Encrypts at most one batch; returns the number of plaintext bytes. */
     private int encrypt(ByteBuffer source) throws SSLException {
         ByteBuffer records = out.room();
         Scratch scratch = buffers.scratches().take();
@@ -94,9 +97,9 @@ final class TlsOutput {
         return encrypted;
     }
 
-    /** Appends records with all that is left of {@code plain}, and with what the engine has to say itself. */
+    /** Appends records with all of {@code plain}, and with the messages of the engine itself. */
     private void wrap(ByteBuffer plain, ByteBuffer record, ByteBuffer records) throws SSLException {
-        ruined = true; // unless it comes to its end
+        ruined = true; // until the record is complete
         do {
             SSLEngineResult result = engine.wrap(plain, buffers.direct() ? records : record.clear());
             TlsWire.runTasks(engine, result);
@@ -114,7 +117,7 @@ final class TlsOutput {
         return !out.isEmpty();
     }
 
-    /** Says goodbye, unless a record is cut: then there is no place for it. */
+    /** Sends the close_notify alert, unless part of the records could not be written. */
     void end() throws IOException {
         if (ending) {
             return;

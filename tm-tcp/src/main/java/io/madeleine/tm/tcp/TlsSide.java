@@ -6,7 +6,7 @@ import io.netty.handler.ssl.SslHandler;
 /**
  * One end of a connection's TLS.
  *
- * @param handler carries it as long as the handshake lasts
- * @param implementation whose it is
+ * @param handler carries TLS during the handshake
+ * @param implementation the implementation of the handler's engine
  */
 record TlsSide(SslHandler handler, TlsEngine implementation) {}

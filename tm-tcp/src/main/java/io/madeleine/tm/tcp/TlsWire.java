@@ -8,15 +8,15 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 
 /**
- * A socket whose bytes are TLS records: the engine has left Netty's pipeline with the handshake, so that a message is
- * encrypted and written, or read and decrypted, by the thread that sends or waits.
+ * A socket whose bytes are TLS records. The engine leaves Netty's pipeline after the handshake. From then on the
+ * thread that sends encrypts and writes, and the thread that waits reads and decrypts.
  *
- * <p>The JDK encrypts between arrays three times as fast as between buffers outside the heap; each record passes through a
- * pair of arrays ({@link TlsBuffers.Scratch}) that stay in the processor's cache. Other implementations take the records where
- * they are, and only what is in them is copied: they do not keep memory segments alive.
+ * <p>The JDK encrypts between arrays three times as fast as between direct buffers, so each record passes through a
+ * pair of arrays ({@link TlsBuffers.Scratch}) that stay in the processor's cache. Other implementations work on the
+ * records in place; only plaintext is copied, because they do not keep memory segments alive.
  *
- * <p>Threading: one thread writes, one reads, as {@link Wire} says. A key update that the peer asks for goes with the next
- * bytes that are written (RFC 8446, section 4.6.3, asks for no more).
+ * <p>Threading: one thread writes, one reads, as {@link Wire} says. A key update that the peer requests is sent with
+ * the next bytes that are written (RFC 8446, section 4.6.3, requires no more).
  */
 final class TlsWire implements Wire {
     private final Wire socket;
@@ -25,7 +25,11 @@ final class TlsWire implements Wire {
     private final TlsInput input;
     private boolean released;
 
-    /** Takes over after the handshake; {@code leftover} is what has been read of the socket and not decrypted. */
+    /**
+     * Takes over after the handshake.
+     *
+     * @param leftover the bytes that were read from the socket and not decrypted
+     */
     TlsWire(Wire socket, SSLEngine engine, TlsBuffers buffers, byte[] leftover) {
         this.socket = socket;
         this.engine = engine;
@@ -33,7 +37,7 @@ final class TlsWire implements Wire {
         this.input = new TlsInput(socket, engine, buffers, leftover);
     }
 
-    /** Does what the engine asks for besides, as taking up new keys. */
+    /** Runs the tasks that the engine asks for, such as a key update. */
     static void runTasks(SSLEngine engine, SSLEngineResult result) {
         if (result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_TASK) {
             for (Runnable task; (task = engine.getDelegatedTask()) != null; ) {
@@ -42,7 +46,10 @@ final class TlsWire implements Wire {
         }
     }
 
-    /** It does, a record at a time: memory that is freed meanwhile is noticed before the engine sees it. */
+    /**
+     * True: plaintext is copied one record at a time, and the copy fails if the memory has been freed, before the
+     * engine sees it.
+     */
     @Override
     public boolean reachesUserMemory() {
         return true;
@@ -108,6 +115,6 @@ final class TlsWire implements Wire {
             }
             released = true;
         }
-        ReferenceCountUtil.release(engine); // with what it has outside the heap; whoever still uses it is told
+        ReferenceCountUtil.release(engine); // frees its native memory; a concurrent call fails
     }
 }

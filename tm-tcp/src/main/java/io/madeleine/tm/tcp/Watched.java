@@ -9,9 +9,10 @@ import java.nio.channels.CancelledKeyException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something in Netty's I/O handler that is not Netty's, and stays its owner's.
+ * A handle in Netty's I/O handler that is not a Netty channel.
  *
- * <p>Threading: thread-safe; the handler is called by the thread that runs the loop.
+ * <p>Threading: thread-safe; the thread that runs the loop calls the handler. Ownership: the owner closes the channel
+ * or descriptor, not the loop.
  */
 abstract class Watched implements IoHandle, Reactor.Registration {
     private final LeaderEventLoop loop;
@@ -26,21 +27,21 @@ abstract class Watched implements IoHandle, Reactor.Registration {
         this.handler = handler;
     }
 
-    /** Whether it can be watched still. */
+    /** Whether the handle can still be watched. */
     abstract boolean isOpen();
 
-    /** The operations as Netty's I/O handler names them. */
+    /** Converts operations of {@link java.nio.channels.SelectionKey} to those of the I/O handler. */
     abstract IoOps ops(int wanted);
 
-    /** What an event says is ready. */
+    /** The ready operations of an event. */
     abstract int ready(IoEvent event);
 
-    /** What is watched for. */
+    /** The operations that are watched. */
     final int operations() {
         return operations;
     }
 
-    /** Registers now if the loop is in this thread's hands, or else as soon as it is run. */
+    /** Registers at once if the calling thread runs the loop, otherwise with the next run. */
     final void register() {
         if (loop.inEventLoop()) {
             registerInLoop();
@@ -62,7 +63,8 @@ abstract class Watched implements IoHandle, Reactor.Registration {
             }
         } catch (Exception e) {
             if (isOpen()) {
-                loop.failed(new IllegalStateException("cannot watch " + this + ": " + e.getMessage(), e));
+                loop.failed(new IllegalStateException(
+                        "cannot register " + this + " with the reactor of tcp: " + e.getMessage(), e));
             }
         }
     }
@@ -80,7 +82,7 @@ abstract class Watched implements IoHandle, Reactor.Registration {
         try {
             made.submit(ops(operations));
         } catch (CancelledKeyException _) {
-            // closed by its owner meanwhile, who needs no event any more
+            // the owner has closed the channel and needs no event
         }
     }
 
@@ -112,7 +114,7 @@ abstract class Watched implements IoHandle, Reactor.Registration {
         }
     }
 
-    /** Its owner closes it, not the loop. */
+    /** Does nothing: the owner closes the channel or descriptor. */
     @Override
     public final void close() {}
 }

@@ -9,7 +9,7 @@ import io.netty.channel.nio.NioIoOps;
 import java.nio.channels.SelectableChannel;
 
 /**
- * A channel of the JDK in Netty's NIO handler: a doorbell, a control connection, an established connection of ours.
+ * A JDK channel in Netty's NIO handler: a doorbell, a control connection, or an established connection of tcp.
  *
  * <p>Threading: as {@link Watched} says.
  */
@@ -28,7 +28,7 @@ final class WatchedChannel extends Watched implements NioIoHandle {
 
     @Override
     IoOps ops(int wanted) {
-        return wanted == 0 ? NioIoOps.NONE : NioIoOps.valueOf(wanted); // which allocates for 0
+        return wanted == 0 ? NioIoOps.NONE : NioIoOps.valueOf(wanted); // valueOf(0) allocates
     }
 
     @Override

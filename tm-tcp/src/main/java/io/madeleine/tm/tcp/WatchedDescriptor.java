@@ -26,7 +26,7 @@ final class WatchedDescriptor extends Watched implements EpollIoHandle {
 
     @Override
     boolean isOpen() {
-        return true; // as far as anybody knows
+        return true; // cannot be checked for a raw descriptor
     }
 
     @Override
@@ -44,7 +44,7 @@ final class WatchedDescriptor extends Watched implements EpollIoHandle {
         EpollIoOps seen = ((EpollIoEvent) event).ops();
         int ready =
                 (seen.contains(EpollIoOps.EPOLLIN) ? OP_READ : 0) | (seen.contains(EpollIoOps.EPOLLOUT) ? OP_WRITE : 0);
-        return ready == 0 ? operations() : ready; // it is broken
+        return ready == 0 ? operations() : ready; // an error: report everything
     }
 
     @Override

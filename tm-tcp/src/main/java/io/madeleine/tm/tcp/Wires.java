@@ -9,11 +9,15 @@ import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
-/** Makes wires of Netty's channels, when the handshake is over. */
+/** Creates wires from Netty channels after the handshake. Threading: confined to the event loop. */
 final class Wires {
     private Wires() {}
 
-    /** Takes the channel out of the handshake's hands; the future brings the {@link Wire}. In the loop. */
+    /**
+     * Takes the channel out of its handshake pipeline. Called in the loop.
+     *
+     * @return a future of the wire
+     */
     static Future<Wire> takeOver(HandshakeHandler handshake, NettyReactor reactor, TlsBuffers buffers) {
         Promise<Wire> promise = reactor.channels().newPromise();
         Channel channel = handshake.channel();
