@@ -10,6 +10,8 @@ import java.util.Optional;
 /**
  * The addresses of both ends of a connection.
  *
+ * <p>Threading: immutable.
+ *
  * @param local this process's address
  * @param remote the peer's address
  */

@@ -52,7 +52,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
     private final @Nullable Caller call;
     private @Nullable Handshake handshake;
     private @Nullable ChannelHandlerContext context;
-    private String remote = "somebody";
+    private String remote = "an unknown address";
     private byte[] leftover = {};
     private byte[] undecrypted = {};
     private boolean unwrapped;

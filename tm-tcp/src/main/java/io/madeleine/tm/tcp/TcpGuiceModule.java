@@ -5,7 +5,11 @@ import com.google.inject.multibindings.MapBinder;
 import com.typesafe.config.Config;
 import io.madeleine.pmm.spi.ProtocolModule;
 
-/** Binds {@code tcp} in the session's map of protocol modules. */
+/**
+ * Binds {@code tcp} in the session's map of protocol modules.
+ *
+ * <p>Threading: immutable.
+ */
 public final class TcpGuiceModule extends AbstractModule {
     private final TcpConfig config;
 

@@ -24,7 +24,11 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The I/O transports. */
+/**
+ * The I/O transports.
+ *
+ * <p>Threading: immutable.
+ */
 enum TcpIo {
     /** The JDK's NIO; needs no native library. */
     NIO("the JDK's NIO"),

@@ -62,9 +62,9 @@ public final class TcpPmm implements ProtocolModule {
     private List<String> details() {
         List<String> details = new ArrayList<>();
         config.adapters()
-                .forEach((name, adapter) -> details.add("adapter " + name + ": listens at "
+                .forEach((name, adapter) -> details.add("adapter " + name + ": listens on "
                         + adapter.bind() + ", port " + (adapter.port() == 0 ? "any" : adapter.port())
-                        + ", is called at " + adapter.advertise()));
+                        + ", advertises " + adapter.advertise()));
         new SocketTable()
                 .unavailable()
                 .ifPresent(reason ->

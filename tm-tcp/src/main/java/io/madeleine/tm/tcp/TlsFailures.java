@@ -57,16 +57,16 @@ final class TlsFailures {
         Throwable early = find(cause, CertificateNotYetValidException.class);
         if (early != null) {
             return "the peer's certificate is not valid yet (" + early.getMessage() + "); see " + KEY
-                    + "certificate, and the clocks";
+                    + "certificate there, and the clocks of both hosts";
         }
         if (find(cause, CertPathBuilderException.class) != null
                 || find(cause, CertPathValidatorException.class) != null) {
-            return "the peer's certificate is unknown: nobody in " + KEY + "trusted of this process has signed it ("
+            return "the peer's certificate is unknown: no certificate in " + KEY + "trusted of this process signed it ("
                     + root(cause).getMessage() + ")";
         }
         if (cause instanceof SSLHandshakeException
                 && NO_CERTIFICATE.matcher(said).find()) {
-            return "the peer shows no certificate that anybody in " + KEY + "trusted of this process has signed; see "
+            return "the peer shows no certificate signed by one in " + KEY + "trusted of this process; check "
                     + KEY + "certificate there";
         }
         return cause instanceof ClosedChannelException
@@ -80,14 +80,14 @@ final class TlsFailures {
                 "the peer says that this process's certificate has expired; renew " + KEY + "certificate";
             case "certificate_unknown", "unknown_ca", "bad_certificate" ->
                 "the peer does not trust this process's certificate (" + name + "); its " + KEY
-                        + "trusted has to name who signed " + KEY + "certificate of this process";
+                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
             // BoringSSL sends this alert for a certificate that it cannot trace to a trusted one
             case "internal_error" ->
                 "the peer failed, or does not trust this process's certificate (internal_error); its " + KEY
-                        + "trusted has to name who signed " + KEY + "certificate of this process";
+                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
             case "certificate_required" ->
-                "the peer trusts nobody who signed this process's certificate; its " + KEY
-                        + "trusted has to name who signed " + KEY + "certificate of this process";
+                "the peer trusts no issuer of this process's certificate; its " + KEY
+                        + "trusted must contain the issuer of " + KEY + "certificate of this process";
             default -> "the peer ended the TLS handshake: " + name;
         };
     }

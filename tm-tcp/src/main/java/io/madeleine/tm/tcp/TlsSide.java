@@ -6,6 +6,8 @@ import io.netty.handler.ssl.SslHandler;
 /**
  * One end of a connection's TLS.
  *
+ * <p>Threading: the handler is confined to the event loop.
+ *
  * @param handler carries TLS during the handshake
  * @param implementation the implementation of the handler's engine
  */
