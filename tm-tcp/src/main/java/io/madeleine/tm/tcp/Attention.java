@@ -140,7 +140,7 @@ final class Attention {
         return first;
     }
 
-    /** Requests a check by the leader although no event tells of it; ends the leader's sleep. */
+    /** Requests a check by the leader without a readiness event; ends the leader's sleep. */
     void requestLook() {
         look = true;
         progress.requestLook();

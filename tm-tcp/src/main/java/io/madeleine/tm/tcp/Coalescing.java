@@ -27,9 +27,9 @@ final class Coalescing {
     private final long coalesceNs;
 
     /**
-     * The connections with a dense stream: the first {@link #count} elements. The array changes in place, so that the
-     * begin of a stream allocates nothing. A reader without the lock may miss an element that moves meanwhile; the
-     * timer looks again.
+     * The connections with a dense stream: the first {@link #count} elements. The array changes in place, so that a
+     * new stream allocates nothing. A reader without the lock may miss an element that moves meanwhile; the timer
+     * looks again.
      */
     private volatile @Nullable TcpConnection[] streams = new TcpConnection[FIRST_CAPACITY];
 

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches JDK channels for a loop that runs epoll or io_uring. A thread selects and forwards each readiness event to
- * the loop. It does not watch the channel again until the loop has handled the event.
+ * Watches JDK channels for a loop that runs epoll. A thread selects and forwards each readiness event to the loop. It
+ * does not watch the channel again until the loop has handled the event.
  *
  * <p>Threading: thread-safe. The thread starts with the first channel.
  */

@@ -76,7 +76,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         void failed(String reason, boolean decided);
     }
 
-    /** The length of a frame is the begin of a TLS record. */
+    /** The length field of a frame contains the first bytes of a TLS record. */
     private static final class TlsRecordException extends DecoderException {
         private static final long serialVersionUID = 1L;
     }
@@ -90,7 +90,7 @@ final class HandshakeHandler extends ChannelInboundHandlerAdapter implements Han
         }
 
         @Override
-        @SuppressWarnings("deprecation") // the parameter is deprecated; it is big-endian here
+        @SuppressWarnings("deprecation") // because of the byte order, which is big-endian here
         protected long getUnadjustedFrameLength(ByteBuf bytes, int offset, int length, java.nio.ByteOrder order) {
             long frameBytes = super.getUnadjustedFrameLength(bytes, offset, length, order);
             if (frameBytes == TLS_HANDSHAKE) {

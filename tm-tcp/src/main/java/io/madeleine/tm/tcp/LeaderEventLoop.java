@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * loop at once, one of them runs it and the others return.
  */
 final class LeaderEventLoop extends AbstractScheduledEventExecutor implements IoEventLoop {
-    /** The longest wait of a native I/O handler, which does not notice an interrupt. */
+    /** The longest single wait of a native I/O handler, because an interrupt does not end it. */
     private static final long MAX_BLOCKING_NS = 100_000_000;
 
     /** The pause of a thread that finds another thread in the loop. */

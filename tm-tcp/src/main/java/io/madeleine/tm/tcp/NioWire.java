@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK socket channel itself. Netty made the connection; from then on only the selector of its loop is used. To
- * read and write directly saves the select call and all buffers of the pipeline.
+ * The JDK socket channel itself. Netty made the connection; from then on only the selector of its loop is used. Direct
+ * reads and writes save the select call and the buffers of the pipeline.
  *
  * <p>The JDK keeps a memory segment alive while it reads or writes it, so user memory is safe.
  *

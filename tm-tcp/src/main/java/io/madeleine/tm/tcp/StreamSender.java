@@ -113,7 +113,7 @@ final class StreamSender {
         return underWay;
     }
 
-    /** Whether the last {@link #send} wrote to the wire; a write begins with the bytes staged before. */
+    /** Whether the last {@link #send} wrote to the wire, beginning with the bytes staged before. */
     boolean hasWritten() {
         return written;
     }

@@ -89,7 +89,7 @@ final class TcpConnection implements ProtocolConnection {
     }
 
     /**
-     * Whether the same read has brought the header of a further message. For any other message a look would cost a
+     * Whether the same read has brought the header of a further message. To look for any other message would cost a
      * system call.
      */
     @Override
