@@ -77,8 +77,8 @@ final class StreamReceiver {
             leftBytes = PacketHeader.payloadBytes(header);
         } else {
             drop();
-            throw new BrokenStreamException("it sent 0x" + Long.toHexString(header)
-                    + " where a packet header was expected");
+            throw new BrokenStreamException(
+                    "it sent 0x" + Long.toHexString(header) + " where a packet header was expected");
         }
     }
 

@@ -119,10 +119,11 @@ public final class TcpPmm implements ProtocolModule {
         NettyReactor own = newReactor();
         try {
             if (!own.asksBeforeHandling()) {
-                throw new ConfigurationException(TcpConfig.PATH + ".io = " + own.io().key()
-                        + " needs the session to sleep in the reactor of tcp, but it sleeps in "
-                        + context.reactor().getClass().getName() + "; set " + TcpConfig.PATH
-                        + ".io = nio, or switch off the other network that offers a reactor");
+                throw new ConfigurationException(
+                        TcpConfig.PATH + ".io = " + own.io().key()
+                                + " needs the session to sleep in the reactor of tcp, but it sleeps in "
+                                + context.reactor().getClass().getName() + "; set " + TcpConfig.PATH
+                                + ".io = nio, or switch off the other network that offers a reactor");
             }
             return new TcpAdapter(name, config, context, own);
         } catch (RuntimeException | Error e) {

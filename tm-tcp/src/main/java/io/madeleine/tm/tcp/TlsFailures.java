@@ -66,8 +66,8 @@ final class TlsFailures {
         }
         if (cause instanceof SSLHandshakeException
                 && NO_CERTIFICATE.matcher(said).find()) {
-            return "the peer shows no certificate signed by one in " + KEY + "trusted of this process; check "
-                    + KEY + "certificate there";
+            return "the peer shows no certificate signed by one in " + KEY + "trusted of this process; check " + KEY
+                    + "certificate there";
         }
         return cause instanceof ClosedChannelException
                 ? "the peer closed the connection during the TLS handshake; its log tells why"
