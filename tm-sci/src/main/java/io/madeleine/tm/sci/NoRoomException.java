@@ -2,7 +2,7 @@ package io.madeleine.tm.sci;
 
 import io.madeleine.api.MadeleineException;
 
-/** A connection needs more than there is; by another network it may still be made. */
+/** Shared memory or slots do not suffice for a connection. Another network may still make it. */
 final class NoRoomException extends MadeleineException {
     private static final long serialVersionUID = 1;
 

@@ -3,22 +3,22 @@ package io.madeleine.tm.sci;
 import java.util.Optional;
 
 /**
- * What a process tells its peers of its shared memory. Whether two processes see the same session directory is asked of
- * the file system: the same device and file number in the same run of the same kernel, whatever path leads there.
+ * The address of a process for {@code sci}. Two processes can share memory if they see the same session directory: the
+ * same device and file number under the same boot of the same kernel. The paths may differ, as in containers.
  *
  * <p>Threading: immutable.
  *
- * @param bootId the run of the host's kernel
- * @param directoryId device and number of the session directory
- * @param stem what the process's files are called
- * @param directory the session directory's path, for messages only
+ * @param bootId the kernel's boot id
+ * @param directoryId device and file number of the session directory
+ * @param stem the prefix of the process's file names
+ * @param directory the session directory's path, for error messages only
  */
 record SciAddress(String bootId, String directoryId, FileStem stem, String directory) {
     private static final String SCHEME = "sci1";
     private static final String SEPARATOR = ";";
     private static final int PARTS = 5;
 
-    /** Reads what {@link #toString()} wrote. */
+    /** Parses what {@link #toString()} returns; empty if the text is not an address of {@code sci}. */
     static Optional<SciAddress> parse(String text) {
         String[] parts = text.split(SEPARATOR, PARTS);
         if (parts.length != PARTS || !parts[0].equals(SCHEME)) {
@@ -27,14 +27,15 @@ record SciAddress(String bootId, String directoryId, FileStem stem, String direc
         return FileStem.parse(parts[3]).map(stem -> new SciAddress(parts[1], parts[2], stem, parts[4]));
     }
 
-    /** Why this process cannot reach one with that address, or empty. */
+    /** Says why this process cannot reach the process with that address; empty if it can. */
     Optional<String> unreachable(SciAddress peer) {
         if (!bootId.equals(peer.bootId)) {
             return Optional.of("it runs on another host");
         }
         if (!directoryId.equals(peer.directoryId)) {
-            return Optional.of("it keeps its shared memory in " + peer.directory + ", which is not the " + directory
-                    + " of this process; set " + SciConfig.ROOT + ".directory alike, and let containers share it");
+            return Optional.of("it keeps its shared memory in " + peer.directory + ", which is not the directory "
+                    + directory + " of this process; set " + SciConfig.ROOT
+                    + ".directory to the same directory for both, and mount that in both containers");
         }
         return Optional.empty();
     }

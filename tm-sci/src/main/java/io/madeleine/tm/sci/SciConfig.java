@@ -10,23 +10,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The settings of the family, {@code madeleine.tm.sci}.
+ * The settings of shared memory, {@code madeleine.tm.sci}. {@code reference.conf} describes the keys.
  *
  * <p>Threading: immutable.
  *
- * @param enabled whether the family may be used
- * @param directory where the files of shared memory are made; empty for the default place
- * @param shortMaxBlockBytes the largest block for {@code sci/short}
- * @param shortMaxSaferBlockBytes the largest SAFER block for {@code sci/short}, if that is larger
+ * @param enabled whether sessions may use shared memory
+ * @param directory the directory for the files of shared memory; empty for the default directory
+ * @param shortMaxBlockBytes the largest block that {@code sci/short} takes
+ * @param shortMaxSaferBlockBytes the largest SAFER block that {@code sci/short} takes, if this is larger than {@code
+ *     shortMaxBlockBytes}
  * @param shortBufferBytes the size of one static buffer of {@code sci/short}
- * @param shortRingBytes the ring of one direction of a connection
+ * @param shortRingBytes the size of the ring for one direction of a connection
  * @param regularCellBytes the size of one cell of {@code sci/regular}
- * @param regularCells how many cells one direction of a connection has
- * @param singleCopy whether there is to be {@code sci/dma}
- * @param dmaFromBytes the smallest block for {@code sci/dma}
- * @param dmaToBytes the largest block that is read out of another process's own memory; {@link Long#MAX_VALUE} for any, 0
- *     for none
- * @param sharedBlocks whether large blocks of the session's are in memory that peers can map
+ * @param regularCells the number of cells for one direction of a connection
+ * @param singleCopy whether the driver offers {@code sci/dma}
+ * @param dmaFromBytes the smallest block that {@code sci/dma} takes
+ * @param dmaToBytes the largest block that the receiver reads from unshared memory of the sender; {@link
+ *     Long#MAX_VALUE} for no limit, 0 for none
+ * @param sharedBlocks whether large blocks of {@code Session.allocate} lie in memory that peers can map
  * @param dmaOffloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
  */
 public record SciConfig(
@@ -43,22 +44,24 @@ public record SciConfig(
         long dmaToBytes,
         boolean sharedBlocks,
         long dmaOffloadFromBytes) {
-    /** Whether there is to be {@code sci/dma}. */
+    /** Whether the driver offers {@code sci/dma}. */
     public enum SingleCopyUse {
-        /** Yes; where it cannot work, its blocks go through cells of its own, and that is said. */
+        /**
+         * Yes. Where single copy is impossible, the module sends its blocks through its own cells and logs a warning.
+         */
         ON,
 
         /** No. */
         OFF,
 
-        /** Where this process has an engine that may be used, or blocks that its peers can map. */
+        /** If this process has a usable copy engine, or if its peers can map its shared blocks. */
         AUTO
     }
 
-    /** Where the settings stand. */
+    /** The path of the settings in the configuration. */
     public static final String ROOT = "madeleine.tm.sci";
 
-    /** The keys of what decides which module takes a block. */
+    /** The keys that decide which module takes a block. */
     static final List<String> THRESHOLDS = List.of(
             ROOT + ".short.max-block", ROOT + ".short.max-safer-block", ROOT + ".dma.single-copy", ROOT + ".dma.from");
 
@@ -72,7 +75,7 @@ public record SciConfig(
      * Reads the settings.
      *
      * @param root the whole configuration
-     * @throws ConfigurationException naming key, place and what is accepted
+     * @throws ConfigurationException if a value is wrong; the message names the key, its origin and the accepted values
      */
     public static SciConfig from(Config root) {
         ConfigReader sci = new ConfigReader(root, ROOT);
@@ -133,7 +136,7 @@ public record SciConfig(
         };
     }
 
-    /** Off unless a size is given: what is faster with two processors has not been found, and with more not been measured. */
+    /** Off by default: on two busy processors the second thread made copies slower. */
     private static long offloadFromBytes(ConfigReader dma) {
         return switch (dma.text("offload-from")) {
             case "off", "false", "no" -> Long.MAX_VALUE;
@@ -156,7 +159,10 @@ public record SciConfig(
         }
     }
 
-    /** The directory to use: the one configured, else {@code /dev/shm} where that is writable, else the one for temporary files. */
+    /**
+     * The directory to use: the configured one; else {@code /dev/shm} if it is a writable directory; else {@code
+     * java.io.tmpdir}.
+     */
     public Path memoryDirectory() {
         return directory.orElseGet(() -> Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
                 ? SHARED_MEMORY

@@ -6,17 +6,19 @@ import com.typesafe.config.Config;
 import io.madeleine.pmm.spi.ProtocolModule;
 
 /**
- * Binds the family under its name, {@code sci}, in the map of protocol modules.
+ * Binds the driver of shared memory under its name, {@code sci}, in the map of protocol modules.
  *
- * <p>Threading: confined to the injector's creation.
+ * <p>Threading: confined to the thread that creates the injector.
  */
 public final class SciGuiceModule extends AbstractModule {
     private final SciConfig config;
 
     /**
-     * The module for a configuration, of which it reads {@code madeleine.tm.sci}.
+     * Creates the module and reads the settings of {@code madeleine.tm.sci}. They are read here because Guice logs
+     * every exception that {@code configure} throws.
      *
-     * @throws io.madeleine.api.ConfigurationException if that part is wrong; here, since Guice logs what {@code configure} throws
+     * @param root the whole configuration
+     * @throws io.madeleine.api.ConfigurationException if a setting of {@code madeleine.tm.sci} is wrong
      */
     public SciGuiceModule(Config root) {
         this.config = SciConfig.from(root);

@@ -17,22 +17,23 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The driver of the SCI family: what the Dolphin SCI of the paper was between hosts, memory that several processes map,
- * this is inside one (section 5.2.3, and the Nemesis paper). Transmission modules: {@code sci/short} for small blocks,
- * {@code sci/regular} for all others, and, where a process may read another's memory,
- * {@code sci/dma} for large ones.
+ * The driver of shared memory inside one host. The paper's SCI driver used memory that several hosts mapped (section
+ * 5.2.3); this one uses memory that several processes of a host map, with the ideas of the Nemesis paper.
+ *
+ * <p>It has up to three transmission modules: {@code sci/short} for small blocks, {@code sci/dma} for large blocks
+ * where a process can read its peer's memory, and {@code sci/regular} for all other blocks.
  *
  * <p>Threading: thread-safe, immutable.
  */
 public final class SciPmm implements ProtocolModule {
-    /** The family's name. */
+    /** The name of the driver. */
     public static final String NAME = "sci";
 
     private static final String ADAPTER = "host";
 
     private final SciConfig config;
 
-    /** The driver with its settings. */
+    /** Creates the driver. */
     public SciPmm(SciConfig config) {
         this.config = config;
     }
@@ -54,16 +55,16 @@ public final class SciPmm implements ProtocolModule {
         }
         if (!directory.getFileSystem().supportedFileAttributeViews().contains("unix")) {
             return Availability.off(
-                    "the file system of " + directory + " knows no owners and modes, which keep the"
-                            + " memory from other users",
-                    "give another with " + SciConfig.ROOT + ".directory");
+                    "the file system of " + directory + " has no owners and modes (POSIX permissions), which"
+                            + " protect the memory from other users",
+                    "give a directory on another file system with " + SciConfig.ROOT + ".directory");
         }
         try (ServerSocketChannel _ = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             return Availability.on("shared memory of this host in " + directory).with(details(directory));
         } catch (IOException | UnsupportedOperationException e) {
-            return Availability.off("this system has no Unix-domain sockets, which wake processes: " + e.getMessage());
-        } catch (InternalError | LinkageError e) { // of the JDK, when it cannot open its own files
-            return Availability.off("no Unix-domain socket, which wakes processes, can be made now: " + e);
+            return Availability.off("this system has no Unix-domain sockets, which sci needs to wake processes: " + e.getMessage());
+        } catch (InternalError | LinkageError e) { // The JDK throws these when it cannot open files of its own.
+            return Availability.off("sci cannot create a Unix-domain socket, which it needs to wake processes: " + e);
         }
     }
 
@@ -72,7 +73,7 @@ public final class SciPmm implements ProtocolModule {
         return List.of(
                 room(directory),
                 config.singleCopy() == SciConfig.SingleCopyUse.OFF
-                        ? "no single copy, by " + SciConfig.ROOT + ".dma.single-copy"
+                        ? "no single copy: switched off by " + SciConfig.ROOT + ".dma.single-copy"
                         : engine.on() ? engine.reason() : "no single copy of unshared memory: " + engine.text());
     }
 
@@ -124,10 +125,10 @@ public final class SciPmm implements ProtocolModule {
         Availability engine = SingleCopy.availability();
         StringBuilder summary = new StringBuilder("large blocks, ");
         if (config.sharedBlocks()) {
-            summary.append("those of Session.allocate read where they lie, others ");
+            summary.append("those of Session.allocate read in place, others ");
         }
         if (!engine.on()) {
-            summary.append("with no single copy (").append(engine.text()).append(") but ");
+            summary.append("without single copy (").append(engine.text()).append(") ");
         } else if (config.dmaToBytes() > 0) {
             summary.append("by ")
                     .append(engine.reason())

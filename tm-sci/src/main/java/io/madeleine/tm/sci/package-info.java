@@ -1,4 +1,4 @@
-/** The SCI family, shared memory inside one host: its protocol module and its transmission modules. */
+/** The SCI network family, shared memory inside one host: its driver and its transmission modules. */
 @NullMarked
 package io.madeleine.tm.sci;
 
