@@ -10,25 +10,33 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 
 /**
- * The arrival flags of one process: the one place that it looks at for all the connections that have been quiet, however
- * many there are (Nemesis, section 2.1: a single queue to poll). The owner takes the flags, peers and the owner's own
- * threads set them; and a word says whether the owner sleeps and wants the bell.
+ * The arrival flags of one process, one flag for each connection slot. The owner polls this one place for all
+ * connections that are not on its watch list, however many there are (Nemesis, section 2.1: a single queue to poll).
+ * Peers and the owner's own threads set flags; the owner takes them. Another word says whether the owner sleeps and has
+ * to be woken by its doorbell.
  *
- * <p>Nothing gets lost: who sets a flag has made his news visible before; the owner takes the flag before he looks.
+ * <p>No announcement is lost: a thread makes its data visible before it sets the flag, and the owner takes the flag
+ * before it looks for data.
  *
- * <p>Threading: {@link #announce} thread-safe; the rest belongs to the thread that polls.
+ * <p>Threading: {@link #announce} thread-safe; all other methods by the polling thread.
  */
 final class Inbox implements AutoCloseable {
     private final Arena arena;
     private MemorySegment memory;
 
-    /** Over memory of {@link InboxLayout#BYTES} that is mapped already; the arena is closed with it. */
+    /**
+     * Wraps an inbox that is mapped already.
+     *
+     * <p>Ownership: {@link #close} closes the arena.
+     *
+     * @param memory {@link InboxLayout#BYTES} bytes
+     */
     Inbox(Arena arena, MemorySegment memory) {
         this.arena = arena;
         this.memory = memory;
     }
 
-    /** Makes the inbox of this process. */
+    /** Creates the inbox of this process. */
     static Inbox create(Path file) throws IOException {
         Arena arena = Arena.ofShared();
         try {
@@ -48,7 +56,7 @@ final class Inbox implements AutoCloseable {
             MemorySegment memory = SegmentFile.open(file, InboxLayout.BYTES, InboxLayout.BYTES, arena);
             if (Words.acquire(memory, InboxLayout.MAGIC_OFFSET) != InboxLayout.MAGIC) {
                 throw new IOException(file + " is not an inbox of this version of Madeleine; all processes of a session"
-                        + " have to use the same");
+                        + " have to use the same version");
             }
             return new Inbox(arena, memory);
         } catch (IOException e) {
@@ -58,9 +66,10 @@ final class Inbox implements AutoCloseable {
     }
 
     /**
-     * Sets a slot's flag. The caller's news is visible to all: a full fence lies between it and this call.
+     * Sets a slot's flag. A full fence lies between the caller's data and this call, so that the data is visible to the
+     * owner.
      *
-     * @return 0 if the owner is awake, else the number of its sleep, for which the bell is to be rung
+     * @return 0 if the owner is awake; else the number of its sleep, for which the caller has to ring the doorbell
      */
     long announce(int slot) {
         Words.setBits(memory, InboxLayout.word(slot), InboxLayout.bit(slot));
@@ -74,7 +83,7 @@ final class Inbox implements AutoCloseable {
         return Words.opaque(memory, SUMMARY) != 0;
     }
 
-    /** Takes the summary: bit w is set if word w has to be taken. */
+    /** Takes the summary: bit w is set if word w may have flags. */
     long takeSummary() {
         return Words.getAndSet(memory, SUMMARY, 0);
     }
@@ -84,25 +93,31 @@ final class Inbox implements AutoCloseable {
         return Words.getAndSet(memory, InboxLayout.word(word * Long.SIZE), 0);
     }
 
-    /** From now on, until {@link #wake()}, peers ring; what was announced before is to be looked for after this call. */
+    /**
+     * Makes peers ring the doorbell from now on, until {@link #wake()}. The owner has to check for flags after this
+     * call that were set before it.
+     */
     void fallAsleep() {
         long epoch = Words.plain(memory, ASLEEP);
         Words.setVolatile(memory, ASLEEP, epoch | 1);
         VarHandle.fullFence();
     }
 
-    /** Peers need not ring any more. */
+    /** Tells peers that they need not ring. */
     void wake() {
         long epoch = Words.plain(memory, ASLEEP);
         Words.setRelease(memory, ASLEEP, epoch + 1 & ~1L);
     }
 
-    /** Whether its file is as long as it was. */
+    /** Whether the file has not been cut short. */
     boolean isWhole() {
         return CutMemory.isWhole(memory);
     }
 
-    /** Has everybody in this process look at memory that is nobody else's from now on: the file is cut short. */
+    /**
+     * Replaces the mapped file, which was cut short, by private memory, so that threads of this process can still
+     * access it.
+     */
     void giveUpFile() {
         memory = arena.allocate(InboxLayout.BYTES, Words.LINE_BYTES);
     }

@@ -1,13 +1,13 @@
 package io.madeleine.tm.sci;
 
 /**
- * Where everything lies in an inbox.
+ * The layout of an inbox; offsets in bytes.
  *
  * <pre>
  *   0      magic and version
- *   128    asleep: odd while the owner sleeps or is about to; counts up
- *   256    summary: bit w is set while arrival word w may have bits
- *   384    64 arrival words of 64 bits, a bit for each connection slot
+ *   128    asleep: odd while the owner sleeps or is about to sleep; counts up
+ *   256    summary: bit w is set if arrival word w may have flags
+ *   384    64 arrival words of 64 flags, one flag for each slot
  * </pre>
  */
 final class InboxLayout {
@@ -18,7 +18,9 @@ final class InboxLayout {
     static final long SUMMARY = 2 * Words.LINE_BYTES;
     static final long BYTES = 4096;
 
-    /** How many slots there are. The first is for news of connections that are being made. */
+    /**
+     * The number of slots. The first one is for connections that are being made; each other slot is for one connection.
+     */
     static final int SLOTS = 64 * 64;
 
     static final int CONTROL_SLOT = 0;

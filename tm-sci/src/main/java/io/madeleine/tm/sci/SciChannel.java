@@ -29,7 +29,7 @@ final class SciChannel implements ProtocolChannel {
         return name;
     }
 
-    /** What the channel is called in file names. */
+    /** The channel's name in file names: a hash. */
     long hash() {
         return hash;
     }

@@ -14,20 +14,26 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pair segment in use: both directions of a connection, with a ring or a line of cells for each agreed module.
+ * A connection: a pair segment in use. Both directions lie in it, with a ring or a line of cells for each agreed
+ * module.
  *
- * <p>Three words per side tell the other what it needs to know. <b>State</b>: still sending, finished, closed.
- * <b>Watch</b>: while it is set the side looks at the connection of its own accord, or does not care; while it is 0 who
- * sends has to announce it in the side's inbox. <b>Room wanted</b>: the side could not send and wants to hear of room.
- * Who changes one of these words looks at the data afterwards, once more or, for the watch word, {@linkplain WatchList for a
- * while}; who changes data looks at the word then. So nothing is missed, and a connection that is quiet costs nobody a look.
+ * <p>Each side writes three words that the other side reads:
  *
- * <p>Threading: the sending and the receiving calls each under their lock; what begins with "poll" in {@link SciProgress}
- * by the thread that polls; the flags are volatile.
+ * <ul> <li><b>State</b>: the side still sends, has finished, has closed, has found the protocol broken, or has given
+ * the connection up. <li><b>Watch</b>: 1 while the side polls the connection directly, or does not care about arrivals.
+ * While it is 0, the sender has to announce what it sends in the side's inbox. <li><b>Room wanted</b>: 1 if the side
+ * could not send and wants an announcement when there is room. </ul>
+ *
+ * <p>A side that changes one of these words checks the data afterwards: once, or, after it clears its watch word,
+ * {@linkplain WatchList for a while}. A side that changes data checks the word afterwards. So no announcement is
+ * missed, and nobody polls an idle connection.
+ *
+ * <p>Threading: the sending calls under the send lock, the receiving calls under the receive lock. The methods below
+ * "for the polling thread" by the thread that holds the lead. Volatile fields by any thread.
  */
 final class SciConnection implements ProtocolConnection {
     private static final long FINISHED = 1;
-    /** The state of a side that has let go of the connection. */
+    /** The state of a side that has released the connection. */
     static final long CLOSED = 2;
 
     private static final long BROKEN = 3;
@@ -59,7 +65,7 @@ final class SciConnection implements ProtocolConnection {
 
     private volatile boolean cut;
 
-    /** Closed, or its memory is cut short: it must not be touched. */
+    /** Closed, or the segment was cut short: nobody may access its memory. */
     private volatile boolean untouchable;
 
     private volatile int stalledLinks;
@@ -67,13 +73,13 @@ final class SciConnection implements ProtocolConnection {
     private int idlePolls;
     private boolean unwatched = true;
 
-    /** Has been watched and is about to leave the list, unless there is news. */
+    /** Was watched and is about to leave the watch list; {@link #readNews} watches it again if data arrives first. */
     private boolean leaving;
 
     private long unwatchedNs = System.nanoTime() - WatchList.SETTLE_NS;
     private long announcedNs = System.nanoTime();
 
-    /** So many announcements have come in a row, each soon after the one before. */
+    /** The number of consecutive announcements, each within {@link SciProgress}'s limit after the one before. */
     private int announcedInARow;
 
     SciConnection(
@@ -156,7 +162,7 @@ final class SciConnection implements ProtocolConnection {
         try {
             return !untouchable && links[0].mayHaveNews();
         } catch (IllegalStateException _) {
-            return false; // freed by now
+            return false; // The memory has been freed.
         }
     }
 
@@ -209,7 +215,7 @@ final class SciConnection implements ProtocolConnection {
 
     // ---- for the links
 
-    /** Whether nobody may touch its memory any more. */
+    /** Whether the memory must not be accessed. */
     boolean isClosed() {
         return untouchable;
     }
@@ -222,14 +228,17 @@ final class SciConnection implements ProtocolConnection {
         return sendEnded || untouchable;
     }
 
-    /** Something has been written for the peer; no fence has to lie between, see {@link WatchList}. Any thread. */
+    /**
+     * Announces to the peer that data was written for it, unless the peer watches. Needs no fence after that write, see
+     * {@link WatchList}. Any thread.
+     */
     void announce() {
         if (!untouchable && !isWatchedByPeer()) {
             peer.announce(peerSlot);
         }
     }
 
-    /** The same for a ring; a peer that has read it by now and sleeps again is not woken. */
+    /** As {@link #announce()}, for a ring; does not wake a peer that has already read everything and sleeps again. */
     void announce(RingProducer ring) {
         if (!untouchable && !isWatchedByPeer()) {
             long sleep = peer.announceSilently(peerSlot);
@@ -243,11 +252,14 @@ final class SciConnection implements ProtocolConnection {
         try {
             return ring.isAllRead();
         } catch (IllegalStateException _) {
-            return true; // freed by now: nobody is there to be told
+            return true; // The memory has been freed: there is no receiver to wake.
         }
     }
 
-    /** Whether who polls does so in place of a thread that sleeps, and may leave at any time. A hint. */
+    /**
+     * Whether the polling thread polls only for a moment, in place of a sleeping thread, and may stop at any time. A
+     * hint.
+     */
     boolean isPolledForAMoment() {
         return progress.isForAMoment();
     }
@@ -256,11 +268,13 @@ final class SciConnection implements ProtocolConnection {
         try {
             return Words.opaque(memory, peerWatch) != 0;
         } catch (IllegalStateException _) {
-            return true; // freed by now: nobody is there to be told
+            return true; // The memory has been freed: there is no receiver to announce anything to.
         }
     }
 
-    /** Space has been handed back to the peer. */
+    /**
+     * Announces to the peer that it has room to send, if it asked for this. The caller has returned space to it before.
+     */
     void freed() {
         VarHandle.fullFence();
         if (Words.opaque(memory, peerRoomWanted) != 0) {
@@ -270,7 +284,7 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
-    /** A link waits for room, or does not any more. Under the send lock. */
+    /** Notes whether a link waits for room to send. Under the send lock. */
     void setStalled(int link, boolean stalled) {
         int before = stalledLinks;
         int now = stalled ? before | 1 << link : before & ~(1 << link);
@@ -280,7 +294,7 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
-    /** What the peer wrote makes no sense: there is nothing more to be had from it. */
+    /** Ends the connection because the peer wrote something invalid. */
     void breakUp(String reason) {
         end("it broke the protocol: " + reason, BROKEN);
     }
@@ -301,8 +315,10 @@ final class SciConnection implements ProtocolConnection {
     }
 
     /**
-     * Whether an error of the JVM is of memory of this connection that somebody has cut off; then the connection is lost. Any
-     * thread.
+     * Checks, after an {@link InternalError} of the JVM, whether the segment's file was cut short; if so, ends the
+     * connection. Any thread.
+     *
+     * @return whether the memory must not be accessed
      */
     boolean isCutOff() {
         if (!untouchable && !cut && !CutMemory.isWhole(memory)) {
@@ -311,7 +327,7 @@ final class SciConnection implements ProtocolConnection {
         return untouchable || cut;
     }
 
-    /** Gives the connection up without touching its memory again, but for telling the peer where that is possible. */
+    /** Ends the connection without access to its memory, except for one attempt to tell the peer. */
     void cutOff(String reason) {
         if (untouchable || cut) {
             return;
@@ -325,9 +341,9 @@ final class SciConnection implements ProtocolConnection {
         progress.announceToSelf(ownSlot);
     }
 
-    // ---- for who polls
+    // ---- for the polling thread
 
-    /** Frees the memory, after the last look at it. */
+    /** Frees the memory. Nothing may access it afterwards. */
     void free() {
         peer.connections().remove(this);
         channel.remove(this);
@@ -337,7 +353,7 @@ final class SciConnection implements ProtocolConnection {
         segment.arena().close();
     }
 
-    /** Lets go of memory that is of no use any more; ten times a second. */
+    /** Releases peer memory that is no longer of use. Called ten times a second. */
     void tidy() {
         for (SciLink link : links) {
             link.tidy();
@@ -357,12 +373,12 @@ final class SciConnection implements ProtocolConnection {
         return ownSlot;
     }
 
-    /** Counts polls without news; returns how many that makes. */
+    /** Counts polls that found nothing; returns the count, this one included. */
     int countIdlePoll() {
         return ++idlePolls;
     }
 
-    /** Spares the peer announcing. */
+    /** Sets the watch word: the peer need not announce what it sends. */
     void watch() {
         idlePolls = 0;
         unwatched = false;
@@ -370,7 +386,10 @@ final class SciConnection implements ProtocolConnection {
         Words.setVolatile(memory, ownWatch, WATCHING);
     }
 
-    /** Stops sparing the peer; what came before that has to be looked for until {@linkplain #isSettled it has settled}. */
+    /**
+     * Clears the watch word: the peer has to announce what it sends from now on. The caller has to poll for what the
+     * peer sent before it saw this, until the connection {@linkplain #isSettled has settled}.
+     */
     void unwatch() {
         Words.setVolatile(memory, ownWatch, 0);
         VarHandle.fullFence();
@@ -383,12 +402,19 @@ final class SciConnection implements ProtocolConnection {
         return unwatched;
     }
 
-    /** Whether the peer announces what it sends, and has got out what it sent before it saw that it has to. */
+    /**
+     * Whether the peer announces what it sends, and everything has become visible that it sent before it saw that it
+     * has to.
+     */
     boolean isSettled() {
         return unwatched && System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
     }
 
-    /** Notes that the peer has announced something; returns how often it has by now, each time within that time of the one before. */
+    /**
+     * Notes an announcement of the peer.
+     *
+     * @return the number of consecutive announcements, each less than {@code withinNs} after the one before
+     */
     int noteAnnouncement(long nowNs, long withinNs) {
         announcedInARow = nowNs - announcedNs < withinNs ? announcedInARow + 1 : 1;
         announcedNs = nowNs;
@@ -396,8 +422,8 @@ final class SciConnection implements ProtocolConnection {
     }
 
     /**
-     * Whether what the peer has announced is a message that has been read by now, or that nobody wants yet, and nothing else. Who
-     * becomes interested announces it again.
+     * Whether the announcement was only for a message that has been read since, or that nobody wants yet. A reader that
+     * becomes interested announces the latter again ({@link #receiveInterest}).
      */
     boolean isQuiet() {
         return !untouchable
@@ -410,7 +436,7 @@ final class SciConnection implements ProtocolConnection {
         return interest;
     }
 
-    /** Whether a link has something to read. */
+    /** Whether a link has data to read. */
     boolean hasNews() {
         for (int i = 0; i < links.length; i++) {
             if (links[i].hasNews()) {
@@ -420,7 +446,7 @@ final class SciConnection implements ProtocolConnection {
         return false;
     }
 
-    /** Lets the layer above read, if there is something. */
+    /** Lets the layer above read, if it is interested and there is data; returns the number of events it handled. */
     int readNews() {
         ConnectionListener upcalls = listener;
         if (!interest || upcalls == null || !hasNews()) {
@@ -436,7 +462,7 @@ final class SciConnection implements ProtocolConnection {
         return work;
     }
 
-    /** Asks to hear of room and looks whether there is some already, or will be none. */
+    /** Asks the peer to announce room, then checks whether a stalled link has room already, or can never send again. */
     boolean isStallOver() {
         Words.setVolatile(memory, ownRoomWanted, 1);
         VarHandle.fullFence();
@@ -448,9 +474,9 @@ final class SciConnection implements ProtocolConnection {
         return over;
     }
 
-    /** Looks whether the peer has finished, closed, died or broken the protocol, and reports it once. */
+    /** Checks whether the peer has finished, closed, died or broken the protocol, and reports the loss once. */
     void lookAtPeer() {
-        boolean gone = peer.isGone(); // first: what it said before it went counts
+        boolean gone = peer.isGone(); // Read before the state: the state that the peer wrote before it died counts.
         long state = cut ? BROKEN : Words.acquire(memory, PairLayout.state(segment.otherSide()));
         if (state < 0 || state > GIVEN_UP) {
             breakUp("its state is 0x" + Long.toHexString(state));
@@ -466,7 +492,7 @@ final class SciConnection implements ProtocolConnection {
             lossReported = true;
             try {
                 report(upcalls, state);
-            } catch (VirtualMachineError e) { // memory is short, say: once more
+            } catch (VirtualMachineError e) { // For example, memory is short: the next poll reports again.
                 lossReported = false;
                 progress.announceToSelf(ownSlot);
                 throw e;
@@ -474,7 +500,7 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
-    /** Reports a connection that was cut off, if that is why it must not be touched. */
+    /** Reports the loss if the segment was cut short and the user has not closed the connection. */
     void reportIfCutOff() {
         if (cut && !closed) {
             lookAtPeer();
@@ -489,13 +515,13 @@ final class SciConnection implements ProtocolConnection {
             upcalls.onLost(
                     LossKind.CONNECTION,
                     false,
-                    "it broke the connection off because what it found there was no packet");
+                    "it broke the connection off because it found data there that is not a packet");
         } else if (state == GIVEN_UP) {
             upcalls.onLost(
                     LossKind.CONNECTION,
                     false,
-                    "it has given this process up, as when it has no sign of it for madeleine.peer-timeout, or when a call of"
-                            + " its own has failed in the midst of a packet; its log says which");
+                    "it has given this process up: it had no sign of it for madeleine.peer-timeout, or a call of its"
+                            + " own failed in the midst of a packet; its log says which");
         } else if (state >= FINISHED) {
             upcalls.onLost(LossKind.CONNECTION, true, "it closed the connection");
         } else {

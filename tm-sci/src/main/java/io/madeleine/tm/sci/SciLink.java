@@ -5,26 +5,27 @@ import io.madeleine.pmm.spi.TransmissionLink;
 /**
  * What a connection asks of its links beyond the SPI.
  *
- * <p>Threading: any thread; the answers may be late, but are right once the link is quiet.
+ * <p>Threading: any thread. While another thread uses the link, an answer may be out of date; it is right once the link
+ * is quiet.
  */
 interface SciLink {
-    /** Whether there is something to read. */
+    /** Whether there is data to read. */
     boolean hasNews();
 
-    /** As {@link #hasNews()}, at a glance: the answer may be wrong while another thread reads. */
+    /** As {@link #hasNews()}, but cheaper: the answer may be wrong while another thread reads. */
     default boolean mayHaveNews() {
         return hasNews();
     }
 
-    /** Whether a send that was refused would get on now. */
+    /** Whether a send that was {@link io.madeleine.pmm.spi.LinkStatus#PENDING} would move data now. */
     boolean hasRoom();
 
-    /** Lets go of memory that is of no use any more; ten times a second. */
+    /** Releases peer memory that is no longer of use. Called ten times a second. */
     default void tidy() {}
 
-    /** Lets go of what it has of the peer's beyond the segment; after the last call. */
+    /** Releases what the link has mapped of the peer beyond the segment. No other call follows. */
     default void free() {}
 
-    /** The link itself. */
+    /** This link, as the layer above sees it. */
     TransmissionLink link();
 }

@@ -8,44 +8,52 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the connections with news. Those that have been busy lately are on a short {@linkplain WatchList list} and looked
- * at directly, which costs next to nothing while nothing comes, since the words looked at stay in the cache; all others
- * announce themselves in the inbox. A connection leaves the list after a while without news, and all do before the engine
- * sleeps.
+ * Finds the connections that have data to read. It polls recently busy connections directly: they are on a short
+ * {@linkplain WatchList watch list}, and a poll that finds nothing costs next to nothing, since the words it reads stay
+ * in the cache. All other connections are announced in the {@linkplain Inbox inbox} by their peers. A connection leaves
+ * the watch list when it has been idle for a while; all connections leave it before the engine sleeps.
  *
  * <p>Threading: the polling calls by the thread that holds the lead; {@link #announceToSelf}, {@link #setStalled} and
- * {@link #put} by any.
+ * {@link #put} by any thread.
  */
 final class SciProgress implements ProgressSource {
-    /** What else has to be done now and then: connections being made, and freed. */
+    /** Work beside the connections: making new ones and freeing closed ones. */
     interface ControlWork {
-        /** Whether there may be something to do. */
+        /** Whether there may be work. */
         boolean isPending();
 
         /**
-         * Does what can be done.
+         * Does the work that is possible now.
          *
-         * @param urgent whether to look at the file system even if that was done a moment ago
-         * @return how many steps were taken
+         * @param nowNs the time, {@link System#nanoTime()}
+         * @param urgent whether to look into the file system even if that was done a moment ago
+         * @return the number of steps taken
          */
         int step(long nowNs, boolean urgent);
 
-        /** Gives up what cannot go on since a mapped file was cut short; whether there was anything. */
+        /**
+         * Gives up everything that depends on a mapped file that was cut short.
+         *
+         * @return whether there was anything to give up
+         */
         boolean giveUpCutMemory();
     }
 
-    /** How many looks at listed connections without news are afforded before one leaves the list. */
+    /**
+     * The number of polls without data after which a connection leaves the watch list, shared by all connections on it.
+     */
     static final int IDLE_LOOKS = 8192;
 
     /**
-     * Who announces something so often, each time within this time of the one before, is looked at directly from then on, also by who
-     * polls for a moment. A reply, the next request and a word in between make fewer.
+     * A connection with this many consecutive announcements, each within {@link #DENSE_NS} after the one before, goes
+     * onto the watch list, even if the polling thread polls only for a moment. A reply, the next request and one
+     * message in between make fewer announcements.
      */
     static final int DENSE_ANNOUNCEMENTS = 8;
 
     private static final long DENSE_NS = 100_000;
 
-    /** So long at most news may lie unseen that an announcement should have told of. */
+    /** The longest time that data can lie unseen if its announcement was missed. */
     private static final long LONGEST_SLEEP_NS = 100_000_000;
 
     private final Inbox inbox;
@@ -61,7 +69,10 @@ final class SciProgress implements ProgressSource {
 
     private long lookedEverywhereNs;
 
-    /** Who polls does so for a moment: what it puts on the watch list it would have to wait for when it takes it off again. */
+    /**
+     * Whether the polling thread polls only for a moment. It does not put a sparse connection on the watch list,
+     * because it would have to wait for that connection to settle when it takes it off again.
+     */
     private boolean forAMoment;
 
     private boolean controlNews;
@@ -76,7 +87,7 @@ final class SciProgress implements ProgressSource {
 
     // ---- any thread
 
-    /** Has the thread that polls look at a connection of this process's own. */
+    /** Makes the polling thread check a connection of this process. */
     void announceToSelf(int slot) {
         try {
             long _ = inbox.announce(slot);
@@ -90,7 +101,7 @@ final class SciProgress implements ProgressSource {
         }
     }
 
-    /** Notes that a connection waits for room, or does not any more. */
+    /** Notes whether a connection waits for room to send. */
     void setStalled(int slot, boolean stalled) {
         long bit = InboxLayout.bit(slot);
         long before = stalledSlots.getAndAccumulate(
@@ -100,24 +111,24 @@ final class SciProgress implements ProgressSource {
         }
     }
 
-    /** Makes a connection known under its slot. */
+    /** Enters a connection under its slot. */
     void put(SciConnection connection) {
         bySlot.set(connection.slot(), connection);
         highestSlot = Math.max(highestSlot, connection.slot());
     }
 
-    /** Whether who polls does so for a moment; a hint for others. */
+    /** Whether the polling thread polls only for a moment. A hint for other threads. */
     boolean isForAMoment() {
         return forAMoment;
     }
 
-    // ---- the thread that polls
+    // ---- the polling thread
 
     @Override
     public int poll(long nowNs) {
         try {
             return pollAll(nowNs);
-        } catch (InternalError e) { // or it comes later: see CutMemory
+        } catch (InternalError e) { // The JVM may also throw it later: see CutMemory.
             if (!giveUpCutMemory()) {
                 throw e;
             }
@@ -142,7 +153,7 @@ final class SciProgress implements ProgressSource {
         return work;
     }
 
-    /** What no announcement told of, if that can be: see {@link WatchList}. */
+    /** Puts connections on the watch list that have data but no announcement, if any: see {@link WatchList}. */
     private void lookEverywhere() {
         if (!inbox.isWhole()) {
             boolean _ = giveUpCutMemory();
@@ -161,7 +172,7 @@ final class SciProgress implements ProgressSource {
 
     @Override
     public long longestSleepNs() {
-        return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : LONGEST_SLEEP_NS; // no connection, no news
+        return highestSlot == InboxLayout.CONTROL_SLOT ? Long.MAX_VALUE : LONGEST_SLEEP_NS; // never had a connection
     }
 
     private int takeArrivals(long nowNs) {
@@ -185,7 +196,10 @@ final class SciProgress implements ProgressSource {
         return work;
     }
 
-    /** What has been announced and not been looked at comes up again, and what failed, too, if memory was short, say. */
+    /**
+     * Announces again the slots that have not been checked yet. Also announces the failed one again if its failure may
+     * pass, such as a lack of memory.
+     */
     private void putBack(int failedSlot, long bits, int word, long summary, Throwable failure) {
         if (failure instanceof VirtualMachineError && !(failure instanceof InternalError)) {
             announceToSelf(failedSlot);
@@ -208,7 +222,7 @@ final class SciProgress implements ProgressSource {
             if (connection != null) {
                 connection.reportIfCutOff();
             }
-            return 0; // of one that is gone
+            return 0; // An announcement for a connection that is gone.
         }
         boolean dense = areDense(connection, nowNs);
         if (dense || !forAMoment) {
@@ -216,19 +230,19 @@ final class SciProgress implements ProgressSource {
         }
         int work = connection.readNews();
         if (connection.isInterested() && connection.hasNews()) {
-            watchList.addAnnounced(
-                    connection); // what waits for its handler, say: no other announcement will tell of it
+            // For example, a message that waits for its handler: nobody will announce it a second time.
+            watchList.addAnnounced(connection);
         }
         connection.lookAtPeer();
         return work;
     }
 
-    /** Notes an announcement; whether the connection is worth looking at directly. */
+    /** Notes an announcement; returns whether announcements are dense enough for the watch list. */
     private static boolean areDense(SciConnection connection, long nowNs) {
         return connection.noteAnnouncement(nowNs, DENSE_NS) >= DENSE_ANNOUNCEMENTS;
     }
 
-    /** Forgets a closed connection, whose memory is about to be freed. */
+    /** Forgets a closed connection, before its memory is freed. */
     void forget(SciConnection connection) {
         watchList.forget(connection);
         setStalled(connection.slot(), false);
@@ -306,7 +320,12 @@ final class SciProgress implements ProgressSource {
         forAMoment = true;
     }
 
-    /** Not while a peer spares announcing: to look away from that takes {@link WatchList#SETTLE_NS}. */
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Returns false while a peer does not announce what it sends: to let its connection settle takes {@link
+     * WatchList#SETTLE_NS}.
+     */
     @Override
     public boolean rearm() {
         if (control.isPending() || stalledCount.get() != 0 || !watchList.leaveSettled()) {
@@ -324,7 +343,11 @@ final class SciProgress implements ProgressSource {
         }
     }
 
-    /** Forgets announcements of messages that were found and read before these came; false if there is another one. */
+    /**
+     * Drops announcements of messages that were read before the announcements were seen.
+     *
+     * @return false if there is any other announcement; it stays in the inbox
+     */
     private boolean dropReadArrivals() {
         boolean quiet = true;
         long nowNs = System.nanoTime();
@@ -334,7 +357,7 @@ final class SciProgress implements ProgressSource {
                 int slot = word * Long.SIZE + Long.numberOfTrailingZeros(bits);
                 SciConnection connection = slot == InboxLayout.CONTROL_SLOT ? null : bySlot.get(slot);
                 if (connection == null || !connection.isQuiet() || areDense(connection, nowNs)) {
-                    long _ = inbox.announce(slot); // for the next poll
+                    long _ = inbox.announce(slot); // The next poll takes it.
                     quiet = false;
                 }
             }

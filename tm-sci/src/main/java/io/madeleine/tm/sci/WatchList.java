@@ -5,17 +5,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections that have been busy lately, which are looked at directly. Meanwhile their peers need not announce what
- * they send, nor, since they look whether they need to without a fence, does a message cost one.
+ * The connections that were busy lately. The polling thread polls them directly. Meanwhile their senders need not
+ * announce what they send: a sender reads the receiver's watch word without a fence, so a message costs none.
  *
- * <p>What that saves the sender the receiver pays when he looks away, which is rare: a sender may just have read the old
- * word while his packet is still on its way out of his processor. So the receiver keeps looking for {@link #SETTLE_NS}
- * after he has changed the word, a hundred times what a store takes to get out. No architecture promises such a time:
- * {@link SciProgress} looks at all connections now and then besides.
+ * <p>The receiver pays for this when it stops watching, which is rare. A sender may have read the old watch word while
+ * its packet is still in its processor's store buffer. So the receiver polls on for {@link #SETTLE_NS} after it has
+ * cleared the word; that is a hundred times what a store takes to become visible. No architecture guarantees such a
+ * time, so {@link SciProgress} also polls all connections ten times a second.
  *
- * <p>Threading: the thread that polls.
+ * <p>Threading: the polling thread.
  */
 final class WatchList {
+    /** How long the receiver polls on after it has cleared its watch word. */
     static final long SETTLE_NS = 10_000;
 
     private static final int FIRST_CAPACITY = 16;
@@ -24,7 +25,12 @@ final class WatchList {
     private @Nullable SciConnection[] connections = new SciConnection[FIRST_CAPACITY];
     private int count;
 
-    /** A connection leaves the list after so many looks without news, shared between all on it. */
+    /**
+     * Creates an empty list.
+     *
+     * @param idleLooks the number of polls without data after which a connection leaves the list, shared by all
+     *     connections on it
+     */
     WatchList(int idleLooks) {
         this.idleLooks = idleLooks;
     }
@@ -33,7 +39,7 @@ final class WatchList {
         return Objects.requireNonNull(connections[i]);
     }
 
-    /** Puts a connection on the list. */
+    /** Puts a connection on the list, and sets its watch word. */
     void add(SciConnection connection) {
         if (!connection.isListed()) {
             list(connection);
@@ -44,8 +50,8 @@ final class WatchList {
     }
 
     /**
-     * Puts a connection on the list of which the peer still announces what it sends: what lies there has been announced already. It may
-     * leave as soon as that has been read.
+     * Puts a connection on the list without setting its watch word: the peer still announces what it sends, and has
+     * announced what lies there. The connection may leave as soon as that has been read.
      */
     void addAnnounced(SciConnection connection) {
         if (!connection.isListed()) {
@@ -61,11 +67,11 @@ final class WatchList {
         connection.setListed(true);
     }
 
-    /** Looks at all; returns how many events that brought. */
+    /** Polls all connections on the list; returns the number of events handled. */
     int poll() {
         int work = 0;
         for (int i = count - 1; i >= 0; i--) {
-            if (i < count) { // a handler that waits polls within this poll
+            if (i < count) { // A handler that waits polls within this poll, which can shorten the list.
                 work += poll(i);
             }
         }
@@ -85,11 +91,17 @@ final class WatchList {
         return work;
     }
 
-    /** Has the peer announce from now on, so that the connection may leave once that has settled. */
+    /**
+     * Clears the watch word, so that the connection may leave the list once it has settled. A connection that nobody
+     * wants to read from leaves at once.
+     *
+     * @return whether the connection is still on the list
+     */
     private boolean startLeaving(int i) {
         SciConnection connection = get(i);
         if (connection.isClosed() || !connection.isInterested()) {
-            leave(i); // who becomes interested again announces it; the peer need not announce what nobody wants
+            // The peer need not announce what nobody wants to read; a reader that becomes interested announces it.
+            leave(i);
             return false;
         }
         if (!connection.isUnwatched()) {
@@ -99,8 +111,10 @@ final class WatchList {
     }
 
     /**
-     * Takes a connection off the list, unless there is news by now, or somebody has become interested who thought that it
-     * was on the list; returns whether it is off.
+     * Takes a connection off the list. Puts it back if data has arrived, if it has not settled, or if a reader has
+     * become interested and did not announce this because the connection was on the list.
+     *
+     * @return whether the connection is off the list
      */
     private boolean leave(int i) {
         SciConnection connection = get(i);
@@ -119,7 +133,11 @@ final class WatchList {
         connection.setListed(false);
     }
 
-    /** Takes all off the list, before a sleep; false if there is news, and some are left on it. */
+    /**
+     * Takes all connections off the list, before the engine sleeps.
+     *
+     * @return false if there is data to read; some connections are on the list then
+     */
     boolean leaveAll() {
         for (int i = count - 1; i >= 0; i--) {
             startLeaving(i);
@@ -137,7 +155,11 @@ final class WatchList {
         return quiet;
     }
 
-    /** Takes those off the list that can leave at once, without news; false if some are left on it. */
+    /**
+     * Takes connections off the list that have settled and have no data, without waiting.
+     *
+     * @return false if some are left on the list
+     */
     boolean leaveSettled() {
         for (int i = count - 1; i >= 0; i--) {
             SciConnection connection = get(i);
@@ -172,7 +194,7 @@ final class WatchList {
         return false;
     }
 
-    /** Forgets a connection whose memory is about to be freed. */
+    /** Removes a connection, before its memory is freed. */
     void forget(SciConnection connection) {
         for (int i = count - 1; i >= 0; i--) {
             if (connections[i] == connection) {
