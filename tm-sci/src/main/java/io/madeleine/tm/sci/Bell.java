@@ -11,10 +11,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * The line between two processes on which either wakes the other from its sleep in the reactor, with a byte that says
- * nothing. Its end, which the system brings about whatever happens to a process, is how the other's death is noticed.
+ * A doorbell: the line between two processes, on which either wakes the other from its sleep in the reactor. Each ring
+ * is one byte without meaning. The system closes the line whenever a process ends, so its end tells that the peer has
+ * died.
  *
- * <p>Whoever dials says who he is first:
+ * <p>The process that dials introduces itself first:
  *
  * <pre>
  *   | magic (8) | proof of membership (8) | id (8) | incarnation (4) | nonce (4) |      little-endian
@@ -23,12 +24,12 @@ import java.nio.file.Path;
  * <p>Threading: {@link #ring} thread-safe; {@link #onReady} by the reactor's thread.
  */
 final class Bell implements Reactor.ReadyHandler {
-    /** What bells tell their owner. */
+    /** The owner of bells, which they notify. */
     interface Keeper {
         /** A process has dialled and proved that it belongs to the session. */
         void onHello(Bell bell, FileStem caller);
 
-        /** The line is dead, and so is the other process unless it has said goodbye. */
+        /** The line has ended. The other process is dead, too, unless it has said goodbye. */
         void onSilence(Bell bell);
     }
 
@@ -56,7 +57,7 @@ final class Bell implements Reactor.ReadyHandler {
         registration = reactor.register(channel, SelectionKey.OP_READ, this);
     }
 
-    /** The line that somebody has dialled: who, is to be heard. */
+    /** Wraps a line that a peer has dialled; {@link Keeper#onHello} tells which peer. */
     static Bell accepted(SocketChannel channel, Reactor reactor, Keeper keeper, long proof) throws IOException {
         return new Bell(channel, reactor, keeper, proof, true);
     }
@@ -64,7 +65,9 @@ final class Bell implements Reactor.ReadyHandler {
     /**
      * Dials a peer.
      *
-     * @throws IOException if nobody listens there, or too many wait to be heard just now
+     * @param listener the peer's socket
+     * @param self the name prefix by which this process introduces itself
+     * @throws IOException if nobody listens there, or the socket's queue of callers is full
      */
     static Bell dial(Path listener, FileStem self, Reactor reactor, Keeper keeper, long proof) throws IOException {
         SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(listener));
@@ -80,7 +83,7 @@ final class Bell implements Reactor.ReadyHandler {
         }
     }
 
-    /** Wakes the peer from the sleep of the given number, once. */
+    /** Wakes the peer from the sleep with the given number, at most once. */
     synchronized void ring(long sleep) {
         if (sleep == rungSleep) {
             return;
@@ -88,9 +91,9 @@ final class Bell implements Reactor.ReadyHandler {
         rungSleep = sleep;
         try {
             ringByte.clear();
-            channel.write(ringByte); // nothing written: the line is full of bytes that will wake it
+            channel.write(ringByte); // If the line is full, the bytes in it will wake the peer.
         } catch (IOException _) {
-            // the peer is gone: onReady hears of it
+            // The peer is gone; onReady notices.
         }
     }
 
@@ -119,7 +122,7 @@ final class Bell implements Reactor.ReadyHandler {
         boolean genuine = scratch.getLong() == proof && speaksOurs;
         ProcessIdentity caller = new ProcessIdentity(scratch.getLong(), scratch.getInt());
         if (!genuine) {
-            throw new IOException("this caller is not of the session");
+            throw new IOException("the caller is not a process of this session");
         }
         return new FileStem(caller, scratch.getInt());
     }
@@ -138,7 +141,7 @@ final class Bell implements Reactor.ReadyHandler {
         try {
             channel.close();
         } catch (IOException _) {
-            // there is nothing to lose on this line
+            // No data on this line can be lost.
         }
     }
 }

@@ -17,12 +17,12 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Where peers dial to reach this process's bell: a Unix-domain socket in the session directory.
+ * The Unix-domain socket in the session directory at which peers dial this process's doorbell.
  *
  * <p>Threading: the handler runs on the reactor's thread.
  */
 final class BellListener implements AutoCloseable {
-    /** All processes of a session may dial at once. */
+    /** The queue of callers: all processes of a session may dial at once. */
     private static final int BACKLOG = 4096;
 
     private final ServerSocketChannel server;
@@ -43,7 +43,7 @@ final class BellListener implements AutoCloseable {
     /**
      * Listens at {@code file}.
      *
-     * @throws SessionException if that fails: systems bound the length of a socket's path
+     * @throws SessionException if that fails, for example because the path is too long for a socket
      */
     static BellListener open(Path file, Reactor reactor, Bell.Keeper keeper, long proof, Logger logger) {
         try {
@@ -63,8 +63,8 @@ final class BellListener implements AutoCloseable {
             throw new SessionException(
                     "cannot listen at the Unix-domain socket " + file + " ("
                             + file.toString().length()
-                            + " characters; systems allow 103 to 107): " + e.getMessage()
-                            + "; a shorter path can be given with " + SciConfig.ROOT + ".directory",
+                            + " characters; systems allow at most 103 to 107): " + e.getMessage()
+                            + "; give a shorter path with " + SciConfig.ROOT + ".directory",
                     e);
         }
     }
@@ -77,7 +77,7 @@ final class BellListener implements AutoCloseable {
                 answered.add(Bell.accepted(channel, reactor, keeper, proof));
             }
         } catch (IOException e) {
-            logger.log(Level.WARNING, "sci: a peer's call could not be accepted: {0}", e.toString());
+            logger.log(Level.WARNING, "sci: cannot accept the doorbell line of a peer: {0}", e.toString());
         }
     }
 
@@ -87,7 +87,7 @@ final class BellListener implements AutoCloseable {
         try {
             server.close();
         } catch (IOException e) {
-            logger.log(Level.DEBUG, "sci: closing the bell failed: {0}", e.toString());
+            logger.log(Level.DEBUG, "sci: cannot close the socket of the doorbell: {0}", e.toString());
         }
     }
 }

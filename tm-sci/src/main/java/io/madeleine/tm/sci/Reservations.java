@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections whose memory is taken, but which nobody has asked for yet.
+ * Connections whose memory is reserved, but which nobody has requested yet.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
@@ -24,13 +24,13 @@ final class Reservations {
         taken.put(new Key(call.channel, call.request.peer()), call);
     }
 
-    /** The one to that peer, if there is one. */
+    /** Removes and returns the reservation for that peer; null if there is none. */
     @Nullable
     SciCall take(SciChannel channel, ProcessIdentity peer) {
         return taken.remove(new Key(channel, peer));
     }
 
-    /** Takes out those of a channel. */
+    /** Removes and returns the reservations of a channel. */
     List<SciCall> takeAll(SciChannel channel) {
         List<SciCall> all = new ArrayList<>();
         taken.values().removeIf(call -> call.channel == channel && all.add(call));
@@ -41,19 +41,26 @@ final class Reservations {
         return taken.values().stream().anyMatch(call -> call.peer == peer);
     }
 
-    /** Notes that there was no room for one: that will be said, so that smaller ones need no word. */
+    /**
+     * Notes that a reservation was refused for lack of room. The session reports this, so the adapter need not warn
+     * about smaller connections.
+     */
     void setRefused() {
         refused = true;
     }
 
-    /** Notes that a connection is smaller than configured, and how to say so. */
+    /**
+     * Notes that a connection gets less memory than configured.
+     *
+     * @param warning logs this
+     */
     void setScarce(Runnable warning) {
         if (scarcity == null) {
             scarcity = warning;
         }
     }
 
-    /** Says once that connections are smaller, if they are. */
+    /** Logs the warning about smaller connections, once, if there is one. */
     void sayIfScarce() {
         Runnable warning = scarcity;
         if (warning != null && !refused && !saidScarce) {

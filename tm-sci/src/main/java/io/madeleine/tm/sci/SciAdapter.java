@@ -28,14 +28,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * The shared memory of this host, as one session uses it: its directory, the channels, and the connections that are
- * being made, in use, or to be freed.
+ * The shared memory of this host for one session: the session directory, the channels, and the connections that are
+ * being made, in use, or waiting to be freed.
  *
- * <p>Threading: all of it is control path and guarded by one lock, under which no stranger is called; connections are
- * freed by the thread that polls, since it looks into them without their locks.
+ * <p>Threading: control path, guarded by one lock; no callback runs under it. The polling thread frees connections,
+ * because it polls them without their locks.
  */
 final class SciAdapter implements Adapter, SciProgress.ControlWork {
-    /** Of lines that only peers in this directory open: a request's own deadline is the limit, also where a peer is stopped. */
+    /**
+     * Limits for handshakes with peers in the session directory, all of which are trusted. Only the deadline of the
+     * connection request bounds a handshake, even if a peer is stopped.
+     */
     private static final HandshakeLimits LIMITS =
             new HandshakeLimits(Long.MAX_VALUE / 4, InboxLayout.SLOTS, Long.MAX_VALUE / 4, "");
 
@@ -57,7 +60,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     private final List<SciChannel> channels = new CopyOnWriteArrayList<>();
     private final ConnectionManager connections;
 
-    /** Who is to be told of connections, once the lock is free. */
+    /** Completions of connection requests, to be run after the lock is released. */
     private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
 
     private final List<SciCall> calls = new ArrayList<>();
@@ -107,8 +110,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             throw new SessionException(
                     "cannot reserve " + InboxLayout.BYTES + " bytes of shared memory in " + directory.path() + ": "
                             + e.getMessage() + "; " + directory.room(e, InboxLayout.BYTES)
-                            + "; make room (conf/many-processes.conf has connections take little), or give another place with "
-                            + SciConfig.ROOT + ".directory",
+                            + "; make room (with conf/many-processes.conf connections take less), or give another"
+                            + " directory with " + SciConfig.ROOT + ".directory",
                     e);
         }
     }
@@ -203,7 +206,10 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         }
     }
 
-    /** As {@link ProtocolChannel#reserve} says; what else is wrong is found again by {@link #connect}. */
+    /**
+     * As {@link ProtocolChannel#reserve} says. Reports a lack of room only; {@link #connect} meets and reports any
+     * other error.
+     */
     Optional<String> reserve(SciChannel channel, ConnectionRequest request) {
         lock.lock();
         try {
@@ -221,14 +227,14 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
 
     private SciCall prepare(SciChannel channel, ConnectionRequest request) {
         if (closed) {
-            throw new SessionException("the adapter " + name + " of sci is closed");
+            throw new SessionException("the adapter " + name + " of sci is closed; its session is closing");
         }
         checkModules(request.modules());
         SciPeer peer = peers.find(request);
         int slot = slots.nextClearBit(0);
         if (slot >= InboxLayout.SLOTS) {
             throw new NoRoomException("sci serves at most " + (InboxLayout.SLOTS - 1)
-                    + " connections of a process, and all are in use; use fewer channels, or tcp for some");
+                    + " connections in a process, and all are in use; use fewer channels, or tcp for some of them");
         }
         SciCall call = new SciCall(this, channel, connections.prepare(channel.name(), request), peer, slot);
         slots.set(slot);
@@ -243,22 +249,22 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             }
             if (module.bufferBytes() > PairSizes.MAX_BUFFER_BYTES) {
                 throw new SessionException(
-                        module.id() + ": a buffer of " + module.bufferBytes() + " bytes was agreed on, at"
-                                + " most " + PairSizes.MAX_BUFFER_BYTES + " are possible; see " + SciConfig.ROOT
+                        module.id() + ": the two processes agreed on buffers of " + module.bufferBytes()
+                                + " bytes, expected at most " + PairSizes.MAX_BUFFER_BYTES + "; see " + SciConfig.ROOT
                                 + ".short.buffer");
             }
         }
     }
 
-    /** Notes that a connection is smaller than configured, which is said once. Under the lock. */
+    /** Notes that a connection gets less memory than configured; the adapter warns about this once. Under the lock. */
     void noteThatMemoryIsScarce(PairSizes configured, PairSizes fitting) {
         reservations.setScarce(() -> context.logger()
                 .log(
                         Level.WARNING,
-                        "sci: shared memory is scarce in {0} ({1}): a connection gets {2} in place of {3}, and so may"
-                                + " others; that is slower. Make room, give another place with {4}.directory, or"
-                                + " smaller sizes with {4}.short.ring, .regular.cell and .regular.cells, as"
-                                + " conf/many-processes.conf does",
+                        "sci: shared memory is scarce in {0} ({1}): a connection gets {2} in place of {3}, which is"
+                                + " slower; others may get less, too. Make room, give another directory with"
+                                + " {4}.directory, or smaller sizes with {4}.short.ring, {4}.regular.cell and"
+                                + " {4}.regular.cells, as conf/many-processes.conf does",
                         directory.path(),
                         directory.room(),
                         fitting,
@@ -266,7 +272,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                         SciConfig.ROOT));
     }
 
-    /** Both sides want a connection. */
+    /** Makes the connection of a segment, when both sides want it. Under the lock. */
     SciConnection connected(SciCall call, PairSegment segment) {
         SciConnection connection = new SciConnection(
                 segment, call.channel, call.peer, call.request.modules(), singleCopy, progress, this::bury);
@@ -295,7 +301,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         });
     }
 
-    /** Takes out the calls that are over, and tells who asked for them. */
+    /** Removes the calls that are over and runs the completions of their requests; returns how many were over. */
     private int endCalls(Predicate<SciCall> isOver) {
         int ended = 0;
         lock.lock();
@@ -324,7 +330,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         return ended;
     }
 
-    /** A process has ended: it is forgotten once nothing is left to it, which may be so already. */
+    /** Notes that a process has ended; the next step forgets it if nothing uses it. */
     private void peerGone() {
         lock.lock();
         try {
@@ -339,7 +345,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         peers.forgetGone(peer -> reservations.uses(peer) || calls.stream().anyMatch(call -> call.peer == peer));
     }
 
-    // ---- what the progress source drives beside the connections
+    // ---- control work that the progress source drives
 
     @Override
     public boolean isPending() {

@@ -12,13 +12,13 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this process wants. The initiator's offers a pair segment from the beginning, the acceptor's looks for that;
- * the segment is the {@linkplain SciLine line} of their handshake, and then the connection.
+ * A request for a connection. The initiator offers a pair segment at once; the acceptor waits for this file to appear
+ * and maps it. The segment carries the {@linkplain SciLine handshake} and then becomes the connection.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
 final class SciCall {
-    /** How often the file system is looked at. */
+    /** How often the acceptor looks into the file system. */
     private static final long LOOK_INTERVAL_NS = 100_000;
 
     final SciAdapter adapter;
@@ -32,9 +32,9 @@ final class SciCall {
     private long nextLookNs = System.nanoTime();
 
     /**
-     * Of a connection that {@link #begin} asks for; an initiator's has its memory from now on.
+     * Prepares a connection, which {@link #begin} requests. An initiator takes the memory now.
      *
-     * @throws NoRoomException if there is none
+     * @throws NoRoomException if there is not enough memory
      */
     SciCall(SciAdapter adapter, SciChannel channel, PendingConnection wanted, SciPeer peer, int slot) {
         this.adapter = adapter;
@@ -53,13 +53,13 @@ final class SciCall {
         }
     }
 
-    /** Whom it is between, for messages. */
+    /** Prefixes a reason with the channel and the two processes, for error messages. */
     String describe(String what) {
         return "no connection of channel \"" + channel.name() + "\" by sci from process " + adapter.self()
                 + " to process " + request.peer() + ": " + what;
     }
 
-    /** Asks for it. */
+    /** Requests the connection. */
     CompletableFuture<ProtocolConnection> begin(ConnectionManager manager) {
         manager.want(wanted);
         wanted.note("process " + request.peer() + " has not dialled the bell of process " + adapter.self() + ", or not "
@@ -71,7 +71,12 @@ final class SciCall {
         return wanted.future();
     }
 
-    /** Goes on if it is time and it can; returns whether it is over. */
+    /**
+     * Takes the next steps that are possible; does nothing if the last look was a moment ago and the step is not
+     * urgent.
+     *
+     * @return whether the call is over
+     */
     boolean step(long nowNs, boolean urgent) {
         if (!wanted.isDone() && (urgent || nextLookNs - nowNs <= 0)) {
             nextLookNs = nowNs + LOOK_INTERVAL_NS;
@@ -110,7 +115,9 @@ final class SciCall {
         }
     }
 
-    /** Its line has come to nothing: an acceptor waits for the next offer, if nobody has refused. */
+    /**
+     * The handshake failed. A refusal fails the request; without one, an acceptor waits for the initiator's next offer.
+     */
     void lineFailed(String reason, boolean refused) {
         if (refused || request.initiator()) {
             cancel(reason);
@@ -119,13 +126,13 @@ final class SciCall {
         }
     }
 
-    /** Gives it up. */
+    /** Fails the request and releases what it has. */
     void cancel(String reason) {
         boolean _ = wanted.fail(reason);
         undo(reason);
     }
 
-    /** Gives it up if its memory was cut short by somebody; whether that is so. */
+    /** Fails the request if the segment's file was cut short; returns whether this was so. */
     boolean cancelIfCut() {
         SciLine mapped = line;
         boolean cut = mapped != null && !mapped.isWhole();
@@ -135,15 +142,15 @@ final class SciCall {
         return cut;
     }
 
-    /** Whether it is made or given up; then nothing is left of what was made for nothing. */
+    /** Whether the request is done; if so, releases what did not become a connection. */
     boolean isOver() {
         if (wanted.isDone()) {
-            undo("it is not wanted any more");
+            undo("the request was withdrawn");
         }
         return wanted.isDone();
     }
 
-    /** Lets go of what has been made, unless that is a connection. */
+    /** Releases the segment, unless it has become a connection, and deletes a file that the peer has not mapped. */
     void undo(String reason) {
         SciLine open = line;
         if (open != null && !open.isConnection()) {
@@ -151,11 +158,11 @@ final class SciCall {
             open.close(reason);
         }
         if (request.initiator() ? open != null && !open.isMapped() : peer.isGone()) {
-            SciLine.delete(offer); // who was killed cannot
+            SciLine.delete(offer); // An initiator that was killed cannot delete its file.
         }
     }
 
-    /** Whether a connection has come of it. */
+    /** Whether the call has made a connection. */
     boolean isMade() {
         SciLine made = line;
         return made != null && made.isConnection();

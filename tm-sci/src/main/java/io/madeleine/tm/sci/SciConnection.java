@@ -14,15 +14,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection: a pair segment in use. Both directions lie in it, with a ring or a line of cells for each agreed
+ * A connection over one pair segment. The segment holds both directions: a ring or a line of cells for each agreed
  * module.
  *
  * <p>Each side writes three words that the other side reads:
  *
- * <ul> <li><b>State</b>: the side still sends, has finished, has closed, has found the protocol broken, or has given
- * the connection up. <li><b>Watch</b>: 1 while the side polls the connection directly, or does not care about arrivals.
- * While it is 0, the sender has to announce what it sends in the side's inbox. <li><b>Room wanted</b>: 1 if the side
- * could not send and wants an announcement when there is room. </ul>
+ * <ul>
+ *   <li><b>State</b>: the side still sends, has finished, has closed, has found the protocol broken, or has given the
+ *       connection up.
+ *   <li><b>Watch</b>: 1 while the side polls the connection directly, or does not care about arrivals. While it is 0,
+ *       the peer has to announce what it sends in the side's inbox.
+ *   <li><b>Room wanted</b>: 1 if the side could not send and wants an announcement when there is room.
+ * </ul>
  *
  * <p>A side that changes one of these words checks the data afterwards: once, or, after it clears its watch word,
  * {@linkplain WatchList for a while}. A side that changes data checks the word afterwards. So no announcement is

@@ -19,8 +19,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pair segment while its two ends agree: each writes its frames into a box in the header, one over the other, since nobody sends
- * before it has had its answer. Then it is a connection.
+ * A pair segment during the handshake. The header has one mailbox for each side, which holds the last frame that the
+ * side has sent. One frame is enough, because each side waits for the answer before it sends the next. After the
+ * handshake the segment becomes the connection.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
@@ -45,14 +46,14 @@ final class SciLine implements HandshakeLine {
     }
 
     /**
-     * Makes a segment under a name that nobody looks for, fills in its header, and gives it its name in one step. Where little memory
-     * is left it is smaller than configured: the sizes stand in its header.
+     * Creates the initiator's segment under a temporary name, fills in its header, and renames the file in one atomic
+     * step. The segment is smaller than configured where little memory is left; its header states the sizes.
      *
-     * @throws NoRoomException if there is no room
+     * @throws NoRoomException if there is not enough memory
      */
     static SciLine offer(SciCall call, Path file) {
         if (Files.exists(file)) {
-            throw new SessionException(call.describe("one is being made already"));
+            throw new SessionException(call.describe("another request for it is under way (" + file + " exists)"));
         }
         SciAdapter adapter = call.adapter;
         List<TransmissionCapabilities> modules = call.request.modules();
@@ -83,17 +84,16 @@ final class SciLine implements HandshakeLine {
         SessionDirectory directory = call.adapter.directory();
         String what = "cannot reserve " + bytes + " bytes of shared memory (" + sizes + ", both ways) in "
                 + directory.path() + ": " + cause.getMessage() + "; " + directory.room(cause, bytes)
-                + "; make room, give another place with " + SciConfig.ROOT
-                + ".directory, or smaller sizes with " + SciConfig.ROOT + ".short.ring, .regular.cell and"
-                + " .regular.cells, as conf/many-processes.conf does";
+                + "; make room, give another directory with " + SciConfig.ROOT + ".directory, or smaller sizes with "
+                + SciConfig.ROOT + ".short.ring, .regular.cell and .regular.cells, as conf/many-processes.conf does";
         return new NoRoomException(call.describe(what), cause);
     }
 
     /**
-     * Maps what a peer offers, and removes its name, which nobody needs any more.
+     * Maps the segment that a peer offers, and deletes its file name, which nobody else needs.
      *
-     * @throws IOException if that is not possible
-     * @throws SessionException if another version has made it
+     * @throws IOException if the file cannot be mapped
+     * @throws SessionException if another version of Madeleine created it
      */
     static SciLine map(SciCall call, Path file) throws IOException {
         Arena arena = Arena.ofShared();
@@ -104,7 +104,7 @@ final class SciLine implements HandshakeLine {
             if (!PairHeaderFlyweight.isOfThisVersion(memory)) {
                 mapped.send(HandshakeFrames.reject(HandshakeFrames.OTHER_VERSION));
                 throw new SessionException("it was not written by this version of Madeleine; all processes of a session"
-                        + " have to use the same");
+                        + " have to use the same version");
             }
             return mapped;
         } catch (IOException | SessionException e) {
@@ -117,7 +117,7 @@ final class SciLine implements HandshakeLine {
         try {
             Files.deleteIfExists(leftover);
         } catch (IOException _) {
-            // it goes with the directory
+            // The file is deleted with the directory.
         }
     }
 
@@ -126,14 +126,14 @@ final class SciLine implements HandshakeLine {
         begun.start();
     }
 
-    /** Brings the handshake what has come. */
+    /** Passes a new frame of the peer, or the peer's end, to the handshake. */
     void feed(long nowNs) {
         Handshake fed = handshake;
         if (fed == null || fed.isOver()) {
             return;
         }
-        long state =
-                Words.acquire(memory, PairLayout.state(other())); // before the frames: what came before its end counts
+        // Read before the frame: a frame that the peer wrote before it gave up counts.
+        long state = Words.acquire(memory, PairLayout.state(other()));
         ByteBuffer frame = takeFrame();
         if (frame != null) {
             fed.receive(frame, nowNs);
@@ -183,7 +183,7 @@ final class SciLine implements HandshakeLine {
                 || PairLayout.of(request.modules(), sizes).totalBytes() != memory.byteSize()
                 || peerSlot <= InboxLayout.CONTROL_SLOT
                 || peerSlot >= InboxLayout.SLOTS) {
-            refuse("what was offered is for another connection or has impossible sizes: " + sizes + " in "
+            refuse("the peer offered a segment for another connection, or one with invalid sizes: " + sizes + " in "
                     + memory.byteSize() + " bytes, slot " + peerSlot);
             return;
         }
@@ -199,7 +199,10 @@ final class SciLine implements HandshakeLine {
         granted.complete(made);
     }
 
-    /** What both agree on cannot be made of this segment; who is granted another's connection waits for that again. */
+    /**
+     * Refuses a segment that does not fit the agreed connection. If the grant was for another request, that request
+     * waits for its own segment again.
+     */
     private void refuse(String reason) {
         send(HandshakeFrames.reject(HandshakeFrames.MALFORMED));
         call.cancel(reason);
@@ -217,22 +220,22 @@ final class SciLine implements HandshakeLine {
         call.lineFailed(reason, decided);
     }
 
-    /** Whether all of its memory is still there. */
+    /** Whether the file has not been cut short. */
     boolean isWhole() {
         return CutMemory.isWhole(memory);
     }
 
-    /** Whether the peer has said anything, and so mapped it. */
+    /** Whether the peer has sent a frame, and thus has mapped the segment. */
     boolean isMapped() {
         return lastRead != 0;
     }
 
-    /** Whether it is a connection by now. */
+    /** Whether the segment has become a connection. */
     boolean isConnection() {
         return connection;
     }
 
-    /** Gives it up, and its memory. */
+    /** Ends the handshake and frees the segment. */
     void close(String reason) {
         if (isWhole()) {
             Words.setVolatile(memory, PairLayout.state(side), SciConnection.CLOSED);

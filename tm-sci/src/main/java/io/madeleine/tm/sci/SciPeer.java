@@ -5,7 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another process of this host: its inbox, the line to its bell, and the connections to it.
+ * Another process of the session on this host: its inbox, the line to its doorbell, and the connections to it.
  *
  * <p>Threading: {@link #announce} thread-safe; the rest control path, under the adapter's lock.
  */
@@ -26,7 +26,9 @@ final class SciPeer {
         return stem;
     }
 
-    /** Sets the flag of a slot of the peer's, and wakes the peer if it sleeps. A full fence lies before the call. */
+    /**
+     * Sets the flag of a slot in the peer's inbox, and wakes the peer if it sleeps. The caller has passed a full fence.
+     */
     void announce(int slot) {
         long sleep = announceSilently(slot);
         if (sleep != 0) {
@@ -34,12 +36,15 @@ final class SciPeer {
         }
     }
 
-    /** Sets the flag alone; returns the number of the sleep from which the peer is to be {@linkplain #ring woken}, or 0. */
+    /**
+     * Sets the flag only; returns the number of the sleep from which the caller has to {@linkplain #ring wake} the
+     * peer, or 0.
+     */
     long announceSilently(int slot) {
         try {
             return inbox.announce(slot);
         } catch (IllegalStateException _) {
-            return 0; // it has ended, and was forgotten meanwhile by another thread
+            return 0; // The peer has ended, and another thread has forgotten it.
         } catch (InternalError e) {
             if (!lookAtInbox()) {
                 throw e;
@@ -52,7 +57,7 @@ final class SciPeer {
         Bell line = bell;
         if (line == null) {
             wantedSleep = sleep;
-            line = bell; // attached meanwhile?
+            line = bell; // Another thread may have attached it since.
         }
         if (line != null) {
             line.ring(sleep);
@@ -87,7 +92,10 @@ final class SciPeer {
         return gone;
     }
 
-    /** Whether its inbox is cut short, so that nobody can tell it anything; then its connections are given up. */
+    /**
+     * Checks whether the peer's inbox was cut short, so that nobody can wake the peer; if so, gives up the connections
+     * to it.
+     */
     boolean lookAtInbox() {
         if (inbox.isWhole()) {
             return false;
@@ -97,7 +105,7 @@ final class SciPeer {
         return true;
     }
 
-    /** Lets the line to the peer's bell go. */
+    /** Closes the line to the peer's doorbell. */
     void silence() {
         Bell line = bell;
         if (line != null) {

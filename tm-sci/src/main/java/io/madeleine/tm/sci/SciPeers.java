@@ -17,10 +17,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processes of this host that this one has to do with, and the lines between their bells: one for each pair of
- * processes, dialled by the one with the lower identity.
+ * The other processes of the session on this host, and the doorbell lines to them. There is one line for each pair of
+ * processes; the process with the lower identity dials.
  *
- * <p>Threading: thread-safe by a lock of its own, under which no stranger is called; bells call on the reactor's thread.
+ * <p>Threading: thread-safe by a lock of its own; no callback runs under it. Bells call on the reactor's thread.
  */
 final class SciPeers implements Bell.Keeper, AutoCloseable {
     private final SessionDirectory directory;
@@ -34,16 +34,20 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<FileStem, SciPeer> peers = new HashMap<>();
 
-    /** The lines of callers that this process has not asked for yet. */
+    /** Lines of callers that this process has no peer object for yet. */
     private final Map<FileStem, Bell> unclaimedBells = new HashMap<>();
 
-    /** Those of them that have ended. */
+    /** Callers whose line ended before this process had a peer object for them. */
     private final Set<FileStem> endedCallers = new HashSet<>();
 
-    /** Processes that were forgotten and whose files may still be there: a line ends a little before its process. */
+    /** Forgotten processes whose files may still exist: a line ends shortly before its process. */
     private final Set<FileStem> unswept = new HashSet<>();
 
-    /** {@code whenGone} is called when a process has ended, under no lock. */
+    /**
+     * Opens the listener for doorbell lines.
+     *
+     * @param whenGone called when a process has ended; no lock is held
+     */
     SciPeers(SessionDirectory directory, ProcessContext context, long proof, SciProgress progress, Runnable whenGone) {
         this.directory = directory;
         this.address = directory.address();
@@ -59,17 +63,17 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         return address;
     }
 
-    /** Why a process with this address cannot be reached, or empty. */
+    /** Says why a process with this address cannot be reached; empty if it can. */
     Optional<String> unreachable(String peerAddress) {
         return SciAddress.parse(peerAddress)
                 .map(address::unreachable)
-                .orElseGet(() -> Optional.of("its address is not one of sci: " + peerAddress));
+                .orElseGet(() -> Optional.of("its address is not an address of sci: " + peerAddress));
     }
 
     /**
-     * The peer of a connection.
+     * Finds or creates the peer object for a connection request.
      *
-     * @throws SessionException if it is not there
+     * @throws SessionException if the peer cannot be reached
      */
     SciPeer find(ConnectionRequest request) {
         unreachable(request.peerAddress()).ifPresent(reason -> {
@@ -79,7 +83,8 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
                 .map(SciAddress::stem)
                 .filter(parsed -> parsed.identity().equals(request.peer()))
                 .orElseThrow(() -> new SessionException("process " + request.peer()
-                        + " cannot be reached by sci: its address is another's: " + request.peerAddress()));
+                        + " cannot be reached by sci: its address belongs to another process: "
+                        + request.peerAddress()));
         lock.lock();
         try {
             SciPeer known = peers.get(stem);
@@ -133,7 +138,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         }
     }
 
-    /** The process of that stem, if this one has to do with it. */
+    /** The peer with that stem; null if this process has no peer object for it. */
     @Nullable
     SciPeer known(FileStem stem) {
         lock.lock();
@@ -181,8 +186,10 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     }
 
     /**
-     * Forgets processes that have ended, or were never heard of, and to which nothing is left, unless they are in use
-     * elsewhere; and removes the files of those that were killed.
+     * Forgets peers that have ended, or that never dialled, if no connection and nothing else uses them. Removes the
+     * files of those that were killed.
+     *
+     * @param isInUse whether something else uses the peer
      */
     void forgetGone(Predicate<SciPeer> isInUse) {
         lock.lock();
@@ -201,7 +208,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         }
     }
 
-    /** Gives up the connections to processes whose inboxes were cut short; whether there are any. */
+    /** Gives up the connections to processes whose inboxes were cut short; returns whether there are any. */
     boolean lookAtInboxes() {
         lock.lock();
         try {
@@ -219,7 +226,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         return peers.size();
     }
 
-    /** Falls silent without a goodbye, as the system makes a process that ends. For tests. */
+    /** Closes all lines without a goodbye, as the system does for a process that ends. For tests. */
     void silence() {
         peers.values().forEach(SciPeer::silence);
     }
