@@ -3,8 +3,9 @@ package io.madeleine.tm.sci;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Finds mapped files that somebody has cut short. To touch what is gone makes the JVM throw an InternalError: some time after
- * the access, when the thread next gives way to the JVM, and so anywhere. Who catches one asks here whose memory it was.
+ * Detects mapped files that another program has cut short (truncated). An access to a page that is gone makes the JVM
+ * throw an {@link InternalError}. The JVM may throw it some time after the access, at the thread's next transition into
+ * the JVM, and thus anywhere. Code that catches such an error asks here which memory was cut short.
  *
  * <p>Threading: stateless.
  */
@@ -13,7 +14,7 @@ final class CutMemory {
 
     private CutMemory() {}
 
-    /** Whether all of a mapped file is still there: whoever cuts it takes its end. */
+    /** Whether a mapped file still has its last page: truncation removes the end of a file first. */
     static boolean isWhole(MemorySegment memory) {
         try {
             long _ = Words.opaque(memory, memory.byteSize() - Long.BYTES & -Long.BYTES);
@@ -22,12 +23,12 @@ final class CutMemory {
         } catch (InternalError _) {
             return false;
         } catch (IllegalStateException _) {
-            return true; // unmapped by now, which is another matter
+            return true; // The memory has been unmapped, which is not a truncation.
         }
     }
 
-    /** Has an access that has failed throw its error here at the latest. */
+    /** Makes the JVM throw the error of a failed access here at the latest. */
     static void settle() {
-        boolean _ = Thread.holdsLock(NOBODYS); // a call into the JVM
+        boolean _ = Thread.holdsLock(NOBODYS); // a cheap transition into the JVM
     }
 }

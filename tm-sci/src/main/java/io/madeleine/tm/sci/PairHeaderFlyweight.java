@@ -5,18 +5,18 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a pair segment: what the initiator says before the file gets its name, the slots, and a box for either side's last
- * frame of the handshake.
+ * The header of a pair segment: the sizes that the initiator writes before it gives the file its name, the slots, and a
+ * mailbox for the last handshake frame of each side. Offsets in bytes:
  *
  * <pre>
  *   0    magic and version       24  cell bytes      40  initiator's slot
  *   8    segment bytes           32  cells           48  acceptor's slot
  *   16   ring bytes
- *   128  the initiator's box: number and length of the frame in one word, and the frame
- *   2688 the acceptor's, behind its words
+ *   128  the initiator's mailbox: number and length of the frame in one word, then the frame
+ *   2688 the acceptor's mailbox, behind its words
  * </pre>
  *
- * <p>Threading: stateless; magic and boxes' words are written last, with release.
+ * <p>Threading: stateless. The magic and the first word of a mailbox are written last, with release order.
  */
 final class PairHeaderFlyweight {
     static final long MAGIC = 0x4d61_6449_7061_0002L;
@@ -29,12 +29,12 @@ final class PairHeaderFlyweight {
     private static final long SLOT_OFFSET = 40;
     private static final long SLOT_BYTES = Long.BYTES;
 
-    /** Where boxes begin and end, by side. */
+    /** Where the mailboxes begin and end, by side. */
     private static final long[] BOXES = {128, 2688};
 
     private static final long[] BOX_ENDS = {1024, 4096};
 
-    /** Of the words by which a side's memory is recognised, behind its pid. */
+    /** Offsets of the mark by which a peer recognises a side's memory; the side's pid is at offset 0. */
     private static final long MARK_ADDRESS_OFFSET = 8;
 
     private static final long MARK_OFFSET = 16;
@@ -59,13 +59,13 @@ final class PairHeaderFlyweight {
                 bounded(memory, RING_BYTES_OFFSET), bounded(memory, CELL_BYTES_OFFSET), bounded(memory, CELLS_OFFSET));
     }
 
-    /** An int, or -1 for what is none. */
+    /** The word at that offset; -1 if it is not an int. */
     private static int bounded(MemorySegment memory, long offset) {
         long value = Words.plain(memory, offset);
         return value == (int) value ? (int) value : -1;
     }
 
-    /** Where a side wants to hear of the connection in its inbox; before its last frame. */
+    /** Writes the slot of the connection in a side's inbox; before the side sends its last frame. */
     static void setSlot(MemorySegment memory, int side, int slot) {
         Words.setPlain(memory, SLOT_OFFSET + side * SLOT_BYTES, slot);
     }
@@ -74,7 +74,11 @@ final class PairHeaderFlyweight {
         return bounded(memory, SLOT_OFFSET + side * SLOT_BYTES);
     }
 
-    /** Puts a side's frame of that number, not 0, in the place of the one before. */
+    /**
+     * Replaces the frame in a side's mailbox.
+     *
+     * @param number counts the frames of the side, from 1
+     */
     static void putFrame(MemorySegment memory, int side, long number, byte[] frame) {
         long box = BOXES[side];
         MemorySegment.copy(frame, 0, room(memory, side), ValueLayout.JAVA_BYTE, 0, frame.length);
@@ -86,12 +90,12 @@ final class PairHeaderFlyweight {
         return memory.asSlice(begin, BOX_ENDS[side] - begin);
     }
 
-    /** What stands for a side's last frame, 0 if there is none. */
+    /** The word of a side's last frame; 0 if the side has not sent any. */
     static long frameWord(MemorySegment memory, int side) {
         return Words.acquire(memory, BOXES[side]);
     }
 
-    /** The frame that the word stands for; empty if there is no room for such. */
+    /** Copies the frame that the word describes; empty if the length does not fit into the mailbox. */
     static ByteBuffer frame(MemorySegment memory, int side, long word) {
         MemorySegment room = room(memory, side);
         int length = (int) word;

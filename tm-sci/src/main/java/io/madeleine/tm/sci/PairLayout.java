@@ -6,27 +6,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where everything lies in a pair segment: a function of the agreed modules and the sizes in its header, computed alike
- * at both ends.
+ * The layout of a pair segment. Both ends compute it from the agreed modules and the sizes in the header. Offsets in
+ * bytes:
  *
  * <pre>
- *   0      header (PairHeader), with the initiator's box for frames
- *   1024   words that the initiator writes: state, watch, room wanted, how its memory is recognised (pid, address of a mark,
- *          the mark), whether it can read the other's; a line each
- *   2048   the acceptor's, and its box for frames
- *   4096   for each agreed module, in order: its ring or the control lines of its cells, initiator to acceptor, then
+ *   0      header (PairHeaderFlyweight), with the initiator's mailbox
+ *   1024   words that the initiator writes, one line each: state, watch, room wanted, how its memory is recognised
+ *          (pid, address of a mark, the mark), whether it can read the acceptor's memory
+ *   2048   the same words of the acceptor, and its mailbox
+ *   4096   for each agreed module, in order: its ring, or the control lines of its cells, initiator to acceptor, then
  *          acceptor to initiator
  *   ...    from the next page on: the cells themselves, in the same order
  * </pre>
  *
- * Only cells begin at pages of their own: in a session of many processes small rings share one.
+ * Only cells begin on pages of their own: small rings share a page, which saves memory in sessions of many processes.
  *
- * @param rings for each module that is static, both directions; empty for others
- * @param cells for each module that is dynamic, both directions; empty for others
- * @param totalBytes the segment's size
+ * <p>Threading: immutable.
+ *
+ * @param rings for each module: the rings of both directions if it is static, else empty
+ * @param cells for each module: the cells of both directions if it is dynamic, else empty
+ * @param totalBytes the size of the segment
  */
 record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, long totalBytes) {
-    /** The directions' indices: sent by the initiator, sent by the acceptor. */
+    /** The sides, and the indices of the directions: sent by the initiator, sent by the acceptor. */
     static final int INITIATOR = 0;
 
     static final int ACCEPTOR = 1;
@@ -69,7 +71,10 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
         return module.bufferMode() == BufferMode.STATIC;
     }
 
-    /** A module that leaves the largest blocks to another has half of that one's memory. */
+    /**
+     * The cell size of a module: half of the configured size for a module that leaves the largest blocks to another
+     * one.
+     */
     private static int cellBytes(TransmissionCapabilities module, PairSizes sizes) {
         return module.maxBlockBytes() == Long.MAX_VALUE
                 ? sizes.cellBytes()
@@ -80,40 +85,40 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
         return RingLayout.at(offset, sizes.ringBytes(), (int) Words.align(module.bufferBytes(), Long.BYTES));
     }
 
-    /** What all modules have before the cells, both ways. */
+    /** The bytes that all modules take before the cells, both directions. */
     private static long frontBytes(List<TransmissionCapabilities> modules, PairSizes sizes) {
         return modules.stream()
                 .mapToLong(module -> DIRECTIONS * frontBytes(module, sizes))
                 .sum();
     }
 
-    /** What a module has before the cells, one way. */
+    /** The bytes that a module takes before the cells, one direction. */
     private static long frontBytes(TransmissionCapabilities module, PairSizes sizes) {
         long bytes = isStatic(module) ? ring(module, sizes, 0).totalBytes() : CellLayout.controlBytes(sizes.cells());
         return Words.align(bytes, Words.LINE_BYTES);
     }
 
-    /** Whether the side still sends, has finished, or has closed. */
+    /** The offset of the state word that a side writes, see {@link SciConnection}. */
     static long state(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + STATE;
     }
 
-    /** Whether the side, as a receiver, looks at the connection of its own accord. */
+    /** The offset of the watch word that a side writes as a receiver. */
     static long watch(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + WATCH;
     }
 
-    /** Whether the side, as a sender, wants to hear of room. */
+    /** The offset of the word by which a side, as a sender, asks for an announcement when there is room. */
     static long roomWanted(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + ROOM_WANTED;
     }
 
-    /** Where the side says how its memory is recognised. */
+    /** The offset of the words by which a side's memory is recognised. */
     static long lender(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + LENDER;
     }
 
-    /** Whether the side can read the other's memory. */
+    /** The offset of the word that says whether a side can read the other side's memory. */
     static long reads(int side) {
         return SIDE_OFFSET + side * SIDE_BYTES + READS;
     }

@@ -6,12 +6,14 @@ import java.lang.foreign.MemorySegment;
 /**
  * A mapped pair segment, seen from one side.
  *
- * @param arena what the mapping lives in
- * @param memory all of the segment
- * @param layout where everything lies
+ * <p>Threading: immutable; the memory is shared between processes.
+ *
+ * @param arena the lifetime of the mapping
+ * @param memory the whole segment
+ * @param layout its layout
  * @param side {@link PairLayout#INITIATOR} or {@link PairLayout#ACCEPTOR}
- * @param ownSlot where the peer announces news in this process's inbox
- * @param peerSlot where this process announces news in the peer's inbox
+ * @param ownSlot the slot in this process's inbox where the peer announces
+ * @param peerSlot the slot in the peer's inbox where this process announces
  */
 record PairSegment(Arena arena, MemorySegment memory, PairLayout layout, int side, int ownSlot, int peerSlot) {
     int otherSide() {

@@ -5,12 +5,14 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.List;
 
 /**
- * The sizes of rings and cells, chosen by the initiator of a connection, checked by the acceptor before anything is
- * mapped by them.
+ * The sizes of rings and cells. The initiator of a connection chooses them; the acceptor validates them before it uses
+ * them.
  *
- * @param ringBytes of one direction of a static module, a power of two
- * @param cellBytes of one cell, a multiple of 4096
- * @param cells of one direction of a dynamic module
+ * <p>Threading: immutable.
+ *
+ * @param ringBytes the ring for one direction of a static module, a power of two
+ * @param cellBytes the payload of one cell, a multiple of 4096
+ * @param cells the number of cells for one direction of a dynamic module
  */
 record PairSizes(int ringBytes, int cellBytes, int cells) {
     static final int MAX_RING_BYTES = 1 << 26;
@@ -19,7 +21,7 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
     static final int MAX_CELLS = 1024;
     static final int MAX_BUFFER_BYTES = 1 << 20;
 
-    /** The configured sizes, the ring enlarged where the agreed buffers are larger than ours. */
+    /** The configured sizes; the ring is larger if the agreed buffers are larger than the configured ones. */
     static PairSizes chosen(SciConfig config, List<TransmissionCapabilities> modules) {
         int ringBytes = Math.max(config.shortRingBytes(), minRingBytes(modules));
         return new PairSizes(ringBytes, config.regularCellBytes(), config.regularCells());
@@ -33,7 +35,10 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
                 .orElse(0);
     }
 
-    /** These sizes, or the first smaller ones whose segment takes no more; the smallest possible if none does. */
+    /**
+     * These sizes, or the largest smaller ones whose segment takes at most {@code maxBytes}; the smallest possible
+     * sizes if none does.
+     */
     PairSizes within(List<TransmissionCapabilities> modules, long maxBytes) {
         int minRingBytes = minRingBytes(modules);
         PairSizes sizes = this;
@@ -47,7 +52,10 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
         return sizes;
     }
 
-    /** What takes most is halved: the ring, the size of the cells, or, once that is a page, their number. */
+    /**
+     * Halves whatever takes most memory: the ring, the size of the cells, or, once a cell is one page, the number of
+     * cells.
+     */
     private PairSizes smaller(int minRingBytes) {
         boolean minimalCells = cellBytes == CellLayout.PAGE_BYTES && cells == MIN_CELLS;
         if (ringBytes / 2 >= minRingBytes && (minimalCells || ringBytes >= (long) cells * cellBytes)) {
@@ -58,7 +66,7 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
                 : new PairSizes(ringBytes, cellBytes, Math.max(cells / 2, MIN_CELLS));
     }
 
-    /** Whether a ring and cells can be built with these sizes. */
+    /** Whether these sizes are within the limits and suit the modules. */
     boolean isValid(List<TransmissionCapabilities> modules) {
         return Integer.bitCount(ringBytes) == 1
                 && ringBytes > 0

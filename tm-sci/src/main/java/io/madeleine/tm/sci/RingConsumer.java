@@ -8,12 +8,13 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The receiving end of a ring. Space is handed back in batches, an eighth of the ring at a time.
+ * The receiving end of a ring. It returns space to the sender in batches of an eighth of the ring.
  *
- * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews()} any thread.
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews()} and {@link #mayHaveNews()} any
+ * thread.
  */
 final class RingConsumer {
-    /** What {@link #front()} answers when the sender broke the format. */
+    /** Returned by {@link #front()} if the sender broke the format. */
     static final long BROKEN = Long.MIN_VALUE;
 
     private static final int BATCHES_PER_RING = 8;
@@ -27,7 +28,7 @@ final class RingConsumer {
     private final long dataOffset;
     private final long lapMask;
 
-    private long position; // others read it through POSITION
+    private long position; // Other threads read it through POSITION.
     private long returnedPosition;
     private long front;
     private int takenBytes;
@@ -52,7 +53,7 @@ final class RingConsumer {
         }
     }
 
-    /** The header in front, 0 if there is none, or {@link #BROKEN}. */
+    /** Returns the header in front, 0 if there is none, or {@link #BROKEN}. */
     long front() {
         if (front != 0) {
             return front;
@@ -68,31 +69,34 @@ final class RingConsumer {
         return header;
     }
 
-    /** What lies in front, unchecked, for error messages. */
+    /** The word in front, unchecked, for error messages. */
     long rawFront() {
         return Words.acquire(memory, layout.headerOffset(position));
     }
 
-    /** Moves payload into the group; of a call that throws, the group says how much was taken. */
+    /** Moves payload of the record in front into the group. If this throws, the group knows how much was moved. */
     long receive(BufferGroup group, long maxBytes) {
         long bytes = Math.min(maxBytes, PacketHeader.payloadBytes(front) - takenBytes);
         long before = group.remainingBytes();
         try {
             return group.fillFrom(memory, layout.headerOffset(position) + Long.BYTES + takenBytes, bytes);
         } finally {
-            takenBytes += (int) (before - group.remainingBytes()); // also if memory turns out to be freed
+            takenBytes += (int) (before - group.remainingBytes()); // also if the group's memory has been freed
         }
     }
 
-    /** Moves payload, which is there, into a block. */
+    /** Moves payload of the record in front into a block; it is known to be there. */
     void receiveWhole(MemorySegment block, long offset, long bytes) {
         Blocks.copy(memory, layout.headerOffset(position) + Long.BYTES + takenBytes, block, offset, bytes);
         takenBytes += (int) bytes;
     }
 
     /**
-     * Takes the record in front, of which nothing has been taken, if it has that header; returns whether it does. If the block's memory
-     * is gone, nothing is taken. {@link #release} follows.
+     * Copies the record in front into a block if it has this header and nothing has been taken of it. {@link #release}
+     * follows.
+     *
+     * @return whether the record has this header
+     * @throws IllegalStateException if the block's memory has been freed; nothing is taken then
      */
     boolean take(long header, MemorySegment block, long offset) {
         long headerOffset = headerOffset(position);
@@ -115,10 +119,11 @@ final class RingConsumer {
     }
 
     /**
-     * Lets go of the record in front.
+     * Releases the record in front.
      *
-     * @param tells whether the sender can see at once that it was read, though space is not handed back for that
-     * @return whether space was handed back to the sender
+     * @param tells whether to publish the position even if this does not return space, so that the sender sees at once
+     *     that the record was read
+     * @return whether space was returned to the sender
      */
     boolean release(boolean tells) {
         long next = RingLayout.next(position, PacketHeader.payloadBytes(front), lapMask);
@@ -136,12 +141,15 @@ final class RingConsumer {
         return true;
     }
 
-    /** As {@link #hasNews()}, but may also say falsely not while another thread releases a record. */
+    /** As {@link #hasNews()}, but may also miss a record while another thread releases one. */
     boolean mayHaveNews() {
         return Words.acquire(memory, headerOffset((long) POSITION.getAcquire(this))) != 0;
     }
 
-    /** Whether a record lies in front. May say so falsely for a moment while another thread releases one, never not. */
+    /**
+     * Whether there is a record in front. While another thread releases a record this may be wrongly true, but never
+     * wrongly false.
+     */
     boolean hasNews() {
         while (true) {
             long here = (long) POSITION.getAcquire(this);

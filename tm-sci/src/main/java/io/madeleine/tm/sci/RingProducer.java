@@ -6,17 +6,18 @@ import io.madeleine.pmm.spi.PacketHeader;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The sending end of a ring (compare the fastboxes of the Nemesis paper, section 3.2, and the short module of
- * Madeleine II, section 5.2.3: a header that is not 0 says that its message is there, so one cache line carries both).
+ * The sending end of a ring. A record's header word is its ready flag: it is not 0 once the record is there, so that a
+ * small message travels in one cache line. Compare the fastboxes of the Nemesis paper (section 3.2) and the short
+ * module of Madeleine II (section 5.2.3).
  *
- * <p>Each record is written payload first; then the header word of the record to come is set to 0, and at last the own
- * header, with release. So the receiver always finds 0 where nothing has been written yet, and never has to write into
- * the ring.
+ * <p>The producer writes the payload first, then sets the header word of the <em>next</em> record to 0, and last writes
+ * this record's header with release order. So the receiver always finds 0 where no record has been written yet, and
+ * never has to write into the ring.
  *
- * <p>Threading: single-writer (whoever holds the send lock); {@link #hasRoom()} any thread.
+ * <p>Threading: single-writer (the holder of the send lock); {@link #hasRoom()} any thread.
  */
 final class RingProducer {
-    /** What {@link #claim()} answers when the receiver says it is where it cannot be. */
+    /** Returned by {@link #claim()} if the receiver has published an impossible position. */
     static final long BROKEN = Long.MIN_VALUE;
 
     private static final long CACHE_LINE_BYTES = 64;
@@ -38,7 +39,7 @@ final class RingProducer {
         this.lapMask = ringBytes - 1L;
     }
 
-    /** The offset of the payload of the next record, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
+    /** Returns the offset of the next record's payload, {@link LinkStatus#PENDING}, or {@link #BROKEN}. */
     long claim() {
         long begin = plainPosition;
         if (!RingLayout.CACHES_POSITIONS || claimEnd(begin) - consumedPosition > ringBytes) {
@@ -55,7 +56,7 @@ final class RingProducer {
         return layout.headerOffset(begin) + Long.BYTES;
     }
 
-    /** Up to where a claim may write: a record of any size, and the header word of the one after it. */
+    /** The position up to which a claim may write: a record of any size, and the header word of the next one. */
     private long claimEnd(long begin) {
         long end = begin + 2 * Long.BYTES + layout.bufferBytes();
         long nextLap = (begin | ringBytes - 1) + 1;
@@ -68,8 +69,10 @@ final class RingProducer {
     }
 
     /**
-     * Claims, fills and publishes a record, as far as there is room that {@link #claim()} has seen; returns whether that is done. If
-     * the block's memory is gone, nothing is.
+     * Claims, fills and publishes a record if there is room that {@link #claim()} has seen already.
+     *
+     * @return whether the record was published
+     * @throws IllegalStateException if the block's memory has been freed; nothing is published then
      */
     boolean put(long header, MemorySegment block, long offset) {
         long begin = plainPosition;
@@ -99,8 +102,8 @@ final class RingProducer {
     }
 
     /**
-     * Takes the cache line where the record after the next will have its header, if that is as long as the last: when it is
-     * set to 0 the line is here, and nobody waits for it.
+     * Writes to the cache line of the header after the next, assuming that the next record is as long as this one. So
+     * this processor owns the line before it has to set that header to 0, and no send waits for it.
      */
     private void warm(long next, int payloadBytes) {
         long ahead = next(next, payloadBytes);
@@ -109,12 +112,15 @@ final class RingProducer {
         }
     }
 
-    /** Whether the receiver says that it has read all; it need not say so at once. Of the sender. */
+    /**
+     * Whether the receiver has published that it has read everything; it need not publish this at once. Called by the
+     * sender.
+     */
     boolean isAllRead() {
         return Words.acquire(memory, layout.consumerOffset()) == plainPosition;
     }
 
-    /** Whether a claim that was refused would succeed now, or be {@link #BROKEN}. */
+    /** Whether a claim that was {@link LinkStatus#PENDING} would succeed now, or be {@link #BROKEN}. */
     boolean hasRoom() {
         long begin = position;
         long consumed = Words.acquire(memory, layout.consumerOffset());

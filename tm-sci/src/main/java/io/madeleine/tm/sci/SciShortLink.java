@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * {@code sci/short} on one connection: the sender fills a record in the ring, the receiver reads it there.
+ * {@code sci/short} on one connection: the sender fills a record in the ring, and the receiver reads it there.
  *
- * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s questions by any thread.
+ * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s queries by any thread.
  */
 final class SciShortLink implements OneStepLink, SciLink {
     static final String ID = "sci/short";
@@ -61,7 +61,7 @@ final class SciShortLink implements OneStepLink, SciLink {
 
     private long claimSlowPath(long offset) {
         if (offset == RingProducer.BROKEN) {
-            connection.breakUp("it took from " + ID + " what was not sent");
+            connection.breakUp("its position in the ring of " + ID + " is impossible");
             return closedSlowPath();
         }
         if (offset < 0 != stalled) {
@@ -101,7 +101,10 @@ final class SciShortLink implements OneStepLink, SciLink {
         }
     }
 
-    /** Not: the claim that follows tells why. */
+    /**
+     * Returns false if the segment was cut short, else throws the fault. The caller's next claim or look at the front
+     * finds the connection closed.
+     */
     private boolean whetherOrThrow(InternalError fault) {
         if (connection.isCutOff()) {
             return false;
@@ -116,7 +119,7 @@ final class SciShortLink implements OneStepLink, SciLink {
 
     @Override
     public void abandon() {
-        // a claim leaves no trace
+        // A claim writes nothing.
     }
 
     @Override
@@ -136,12 +139,13 @@ final class SciShortLink implements OneStepLink, SciLink {
     }
 
     private long frontSlowPath(long found) {
-        long header = found == 0 ? consumer.front() : found; // what came before the end was seen counts
+        long header = found == 0 ? consumer.front() : found; // a packet that came before the end counts
         if (header > 0) {
             return header;
         }
         if (header == RingConsumer.BROKEN) {
-            connection.breakUp("what lies in " + ID + " is no header: 0x" + Long.toHexString(consumer.rawFront()));
+            connection.breakUp("the ring of " + ID + " has a word that is not a packet header: 0x"
+                    + Long.toHexString(consumer.rawFront()));
         }
         return LinkStatus.CLOSED;
     }

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Files mapped as shared memory.
+ * Creates and maps files of shared memory.
  *
  * <p>Threading: stateless.
  */
@@ -25,10 +25,11 @@ final class SegmentFile {
     private SegmentFile() {}
 
     /**
-     * Makes a file exclusively, mode 0600, and maps it. Its space is taken by writing zeros: a file that is only made
-     * long can be mapped beyond what the file system holds, and kills who touches that.
+     * Creates a file that must not exist yet, mode 0600, and maps it. Reserves its space by writing zeros: a sparse
+     * file can be mapped even if the file system has no room for it, and an access to a page without room kills the
+     * process (SIGBUS).
      *
-     * @throws IOException if it exists, or the file system is full; nothing is left then
+     * @throws IOException if the file exists, or the file system is full; no file is left then
      */
     static MemorySegment create(Path file, long bytes, Arena arena) throws IOException {
         return createEnd(file, bytes, bytes, arena);
@@ -43,9 +44,9 @@ final class SegmentFile {
     }
 
     /**
-     * Makes a file exclusively, mode 0600, that is empty but for its end, and maps that.
+     * Creates a file that must not exist yet, mode 0600, reserves space for its end only, and maps this end.
      *
-     * @throws IOException if it exists, or the file system is full; nothing is left then
+     * @throws IOException if the file exists, or the file system is full; no file is left then
      */
     static MemorySegment createEnd(Path file, long fileBytes, long endBytes, Arena arena) throws IOException {
         try (FileChannel channel =
@@ -61,10 +62,10 @@ final class SegmentFile {
     }
 
     /**
-     * Takes space for a part of an existing file, by writing zeros, and maps that part.
+     * Reserves space for a part of an existing file by writing zeros, and maps this part.
      *
      * @param offset a multiple of the page size
-     * @throws IOException if it is not there, or the file system is full
+     * @throws IOException if the file does not exist, or the file system is full
      */
     static MemorySegment mapZeros(Path file, long offset, long bytes, Arena arena) throws IOException {
         try (FileChannel channel = FileChannel.open(file, Set.of(READ, WRITE, LinkOption.NOFOLLOW_LINKS))) {
@@ -74,9 +75,9 @@ final class SegmentFile {
     }
 
     /**
-     * Maps all of an existing file, to be read.
+     * Maps an existing file as a whole, read-only.
      *
-     * @throws IOException if it is not there or not a plain file
+     * @throws IOException if the file does not exist or is not a plain file
      */
     static MemorySegment openToRead(Path file, Arena arena) throws IOException {
         try (FileChannel channel = FileChannel.open(file, Set.of(READ, LinkOption.NOFOLLOW_LINKS))) {
@@ -85,9 +86,9 @@ final class SegmentFile {
     }
 
     /**
-     * Maps all of an existing file.
+     * Maps an existing file as a whole, for reading and writing.
      *
-     * @throws IOException if it is not a plain file or not as long as expected
+     * @throws IOException if the file is not a plain file, or its length is out of bounds
      */
     static MemorySegment open(Path file, long minBytes, long maxBytes, Arena arena) throws IOException {
         try (FileChannel channel = FileChannel.open(file, Set.of(READ, WRITE, LinkOption.NOFOLLOW_LINKS))) {

@@ -5,13 +5,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The 64-bit words through which processes talk in shared memory, each access with its memory order in its name. Offsets
- * are multiples of eight.
+ * Access to the 64-bit words by which processes communicate in shared memory; each method's name tells its memory
+ * order. Offsets are multiples of 8, or of 4 for half words.
  *
  * <p>Threading: stateless.
  */
 final class Words {
-    /** Words written by different processes lie this far apart: two cache lines, since processors prefetch pairs. */
+    /**
+     * The distance between words that different processes write: two cache lines, because processors prefetch lines in
+     * pairs.
+     */
     static final int LINE_BYTES = 128;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
@@ -60,17 +63,17 @@ final class Words {
         return (long) LONG.compareAndExchange(memory, offset, expected, value);
     }
 
-    /** Of half a word, at a multiple of four. */
+    /** For half a word (4 bytes), at a multiple of 4. */
     static int getAndAddInt(MemorySegment memory, long offset, int value) {
         return (int) INT.getAndAdd(memory, offset, value);
     }
 
-    /** Of half a word, at a multiple of four. */
+    /** For half a word (4 bytes), at a multiple of 4. */
     static int compareAndExchangeInt(MemorySegment memory, long offset, int expected, int value) {
         return (int) INT.compareAndExchange(memory, offset, expected, value);
     }
 
-    /** Sets bits; the read-modify-write is spared where they are set already. */
+    /** Sets bits. Does no read-modify-write if they are set already. */
     static void setBits(MemorySegment memory, long offset, long bits) {
         if ((volatileWord(memory, offset) & bits) != bits) {
             long _ = (long) LONG.getAndBitwiseOr(memory, offset, bits);
