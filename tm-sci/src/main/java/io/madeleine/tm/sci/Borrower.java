@@ -5,16 +5,16 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of loans: reads a block where it lies in the sender's memory, piece by piece, and passes it on as far
- * as the sender grants it. What cannot be read it refuses, and it comes through cells: memory of the Java heap as a target,
- * a lost permission, a packet that is dropped.
+ * The receiving end of loans. It reads a block in the sender's memory, piece by piece, straight into the target, and
+ * passes bytes on when the sender has granted them. It refuses what it cannot read; the sender then sends this through
+ * cells. It refuses if the target is memory of the Java heap, if the permission is lost, and if the packet is dropped.
  *
- * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews} any thread.
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews} any thread.
  */
 final class Borrower {
     private static final int NONE = -1;
 
-    /** Nothing is awaited: there is something to do already. */
+    /** No grant is awaited: there is work to do now. */
     private static final long NOTHING = -1;
 
     private final MemorySegment memory;
@@ -26,12 +26,12 @@ final class Borrower {
     private long address;
     private long lengthBytes;
 
-    /** Read, or known to be refused from there on. */
+    /** Bytes that have been read. */
     private long takenBytes;
 
     private long grantedBytes;
 
-    /** Passed on, or dropped; between here and takenBytes lies what has been read ahead of its grant. */
+    /** Bytes passed on or dropped. The bytes between this and takenBytes were read but not granted yet. */
     private long passedBytes;
 
     private boolean refused;
@@ -47,7 +47,7 @@ final class Borrower {
         this.source = source;
     }
 
-    /** Takes up the loan in a cell; false if it makes no sense. */
+    /** Begins the loan in a cell; returns false if it is invalid. */
     boolean open(int lentCell, long packetLeftBytes) {
         address = Words.plain(memory, layout.address(lentCell));
         lengthBytes = Words.plain(memory, layout.length(lentCell));
@@ -66,9 +66,9 @@ final class Borrower {
     }
 
     /**
-     * Passes on what has been granted, and reads on into the block of the group that is in front.
+     * Passes on the granted bytes, and reads on into the block in front of the group.
      *
-     * @throws IllegalStateException if memory of the group is not there any more; the group says what was passed on
+     * @throws IllegalStateException if memory of the group has been freed; the group knows how much was passed on
      */
     void receive(BufferGroup group, long maxBytes) {
         long limit = Math.min(maxBytes, group.remainingBytes());
@@ -94,7 +94,7 @@ final class Borrower {
         return true;
     }
 
-    /** There is no news until the next grant, if one is to come. */
+    /** Has {@link #hasNews} answer false until the next grant, if one is to come. */
     private void awaitGrant() {
         if (!ended && (refused || takenBytes > grantedBytes)) {
             awaitedGrant = grantedBytes;
@@ -112,7 +112,7 @@ final class Borrower {
             if (read == null || isTarget(group)) {
                 group.advance(bytes);
             } else {
-                long _ = group.fillFrom(read, targetOffset, bytes); // another block is to be filled than was
+                long _ = group.fillFrom(read, targetOffset, bytes); // The target has changed since the bytes were read.
             }
         } finally {
             long moved = before - group.remainingBytes();
@@ -125,7 +125,11 @@ final class Borrower {
         return group.segment(0).equals(target) && group.offset(0) == targetOffset;
     }
 
-    /** Reads a piece into the block in front; returns whether more of it can be read at once. */
+    /**
+     * Reads a piece into the block in front.
+     *
+     * @return whether more of it can be read at once
+     */
     private boolean readOn(BufferGroup group, long limit) {
         long aheadBytes = takenBytes - passedBytes;
         if (refused || takenBytes == lengthBytes || group.isEmpty() || aheadBytes > 0 && !isTarget(group)) {
@@ -165,7 +169,9 @@ final class Borrower {
         Words.setRelease(memory, layout.taken(cell), word);
     }
 
-    /** Drops what has been granted, and has the rest come through cells, where it can be dropped without being read. */
+    /**
+     * Drops the granted bytes, and refuses the rest: the sender sends it through cells, where it can be dropped unread.
+     */
     long skip(long maxBytes) {
         if (!refused && takenBytes < lengthBytes) {
             refuse();
@@ -180,7 +186,7 @@ final class Borrower {
         return bytes;
     }
 
-    /** Whether the sender has ended the loan and all that it granted has been passed on. */
+    /** Whether the sender has ended the loan and all granted bytes have been passed on. */
     boolean isOver() {
         return ended && passedBytes == grantedBytes;
     }
@@ -195,14 +201,14 @@ final class Borrower {
         return broken;
     }
 
-    /** Whether the sender has been answered since the last call. */
+    /** Whether the borrower has answered the sender since the last call. */
     boolean hasAnswered() {
         boolean now = answered;
         answered = false;
         return now;
     }
 
-    /** Whether there is something to do for the loan in that cell; falsely for a moment, but never falsely not. */
+    /** Whether there is work for the loan in that cell. May be wrongly true for a moment, but never wrongly false. */
     boolean hasNews(int lentCell) {
         return cell != lentCell || Words.acquire(memory, layout.granted(lentCell)) != awaitedGrant;
     }

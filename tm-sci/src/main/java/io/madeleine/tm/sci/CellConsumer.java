@@ -6,12 +6,12 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a line of cells. A cell is handed back as soon as it is empty.
+ * The receiving end of a line of cells. It returns a cell as soon as the cell is empty.
  *
- * <p>Threading: single-writer (whoever holds the receive lock); {@link #hasNews()} any thread.
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews()} any thread.
  */
 final class CellConsumer {
-    /** What {@link #front()} answers when the sender broke the format. */
+    /** Returned by {@link #front()} if the sender broke the format. */
     static final long BROKEN = Long.MIN_VALUE;
 
     private final MemorySegment memory;
@@ -33,14 +33,14 @@ final class CellConsumer {
         this(memory, layout, null);
     }
 
-    /** A consumer for a sender that may lend blocks. */
+    /** Creates a consumer for a sender that may lend blocks. */
     CellConsumer(MemorySegment memory, CellLayout layout, @Nullable Borrower borrower) {
         this.memory = memory;
         this.layout = layout;
         this.borrower = borrower;
     }
 
-    /** The header in front, 0 if there is none, or {@link #BROKEN}. */
+    /** Returns the header in front, 0 if there is none, or {@link #BROKEN}. */
     long front() {
         if (front != 0) {
             return front;
@@ -54,7 +54,7 @@ final class CellConsumer {
         return broken ? BROKEN : front;
     }
 
-    /** Takes up the next cell, if it is there; checks all that it says. */
+    /** Begins to read the next cell if it is there; validates its contents. */
     private boolean load() {
         if (loaded) {
             return true;
@@ -118,8 +118,8 @@ final class CellConsumer {
     }
 
     /**
-     * Moves payload of one cell into the group, with the header in front known; of a call that throws, the group says how
-     * much was taken.
+     * Moves payload of one cell into the group. The header in front is known. If this throws, the group knows how much
+     * was moved.
      */
     long receive(BufferGroup group, long maxBytes) {
         if (packetLeftBytes == 0 || !load()) {
@@ -138,7 +138,7 @@ final class CellConsumer {
         try {
             return group.fillFrom(memory, layout.data(cell) + cellTakenBytes, bytes);
         } finally {
-            taken(before - group.remainingBytes()); // also if memory turns out to be freed
+            taken(before - group.remainingBytes()); // also if the group's memory has been freed
         }
     }
 
@@ -152,7 +152,7 @@ final class CellConsumer {
         return taken(Math.min(maxBytes, cellFilledBytes - cellTakenBytes));
     }
 
-    /** Enters what a loan has brought, and lets its cell go when it is over. */
+    /** Accounts for bytes of a loan, and returns its cell when the loan is over. */
     private long borrowed(Borrower loan, long bytes) {
         packetLeftBytes -= bytes;
         broken |= loan.isBroken();
@@ -176,7 +176,10 @@ final class CellConsumer {
         return bytes;
     }
 
-    /** Hands the cell back. The position moves first, so that who looks without the lock never misses the next cell. */
+    /**
+     * Returns the cell. Advances the position first, so that a thread that looks without the lock never misses the next
+     * cell.
+     */
     private void free() {
         int here = cell;
         loaded = false;
@@ -185,7 +188,10 @@ final class CellConsumer {
         freed = true;
     }
 
-    /** Lets go of the packet in front, whose payload has been taken; an empty one keeps its cell, as news, until now. */
+    /**
+     * Releases the packet in front, whose payload has been taken. The cell of an empty packet is returned only now:
+     * until then it shows that there is data to read.
+     */
     void release() {
         if (frontIsTrailer) {
             frontIsTrailer = false;
@@ -200,7 +206,7 @@ final class CellConsumer {
         return borrower != null && borrower.isBorrowing();
     }
 
-    /** Whether cells have been handed back since the last call. */
+    /** Whether cells have been returned since the last call. */
     boolean tookSpace() {
         boolean handedBack = freed;
         freed = false;
@@ -211,7 +217,10 @@ final class CellConsumer {
         return broken;
     }
 
-    /** Whether there is something to read; falsely for a moment while another thread reads, but never falsely not. */
+    /**
+     * Whether there is data to read. While another thread reads, this may be wrongly true for a moment, but never
+     * wrongly false.
+     */
     boolean hasNews() {
         while (true) {
             int here = cell;

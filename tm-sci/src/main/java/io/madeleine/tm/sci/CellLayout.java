@@ -1,36 +1,39 @@
 package io.madeleine.tm.sci;
 
 /**
- * Where the cells of one direction lie in a pair segment.
+ * The layout of the cells of one direction in a pair segment.
  *
  * <pre>
  *   controlOffset    one line per cell:
- *                    | state (8) | header (8) | trailer (8) | address (8) | length (8) | granted (8) | ... | taken (8) |
+ *                    | state (8) | header (8) | trailer (8) | address (8) | length (8) | granted (8) | .. | taken (8) |
  *   dataOffset       the cells' payload, cellBytes each
  *
- *   state    0 while the cell is the sender's, else the number of payload bytes in it + 1, and it is the receiver's
- *   header   of the packet that begins in this cell, 0 if one goes on in it
- *   trailer  of the empty packet that follows behind the payload, 0 for none
+ *   state    0 while the cell is the sender's; else it is the receiver's and has (state - 1) bytes of payload
+ *   header   of the packet that begins in this cell; 0 if the cell continues a packet
+ *   trailer  header of the empty packet that follows the payload; 0 for none
  * </pre>
  *
- * The cells of {@code sci/dma} may also hold a loan: no payload, but where a block of the sender's lies, which the receiver
- * reads there. The receiver says how many bytes it has taken; they count when the sender grants them, after a look whether
- * the memory is still there and still the message's. Its last grant says that it is the last.
+ * A cell of {@code sci/dma} may hold a loan instead of payload: the address of a block in the sender's memory, which
+ * the receiver reads there. The receiver writes how many bytes it has read. These bytes count only when the sender
+ * grants them: it first checks that the memory still exists and still belongs to the message. The last grant of a loan
+ * is marked as such.
  *
  * <pre>
  *   state    -1
  *   address, length   of the block in the sender's memory
  *   taken    by the receiver, in a cache line of its own: bytes read so far; sign bit: it refuses the rest
- *   granted  by the sender: bytes that count; sign bit: no more of this loan, and trailer is valid
+ *   granted  by the sender: bytes that count; sign bit: the loan has ended, and trailer is valid
  * </pre>
+ *
+ * <p>Threading: immutable.
  *
  * @param controlOffset where the control lines begin
  * @param dataOffset where the payload begins, page-aligned
  * @param cellBytes the payload of a cell, a multiple of 4096
- * @param cells how many, 2 or more
+ * @param cells the number of cells, 2 or more
  */
 record CellLayout(long controlOffset, long dataOffset, int cellBytes, int cells) {
-    /** Cells begin at multiples of this. */
+    /** The alignment of cells. */
     static final int PAGE_BYTES = 4096;
 
     private static final int HEADER_OFFSET = 8;
@@ -44,15 +47,15 @@ record CellLayout(long controlOffset, long dataOffset, int cellBytes, int cells)
     /** The state of a cell that holds a loan. */
     static final long LENT = -1;
 
-    /** In the words of a loan: there will be no more of it. */
+    /** The sign bit in the words of a loan: no more bytes of it follow. */
     static final long LAST = Long.MIN_VALUE;
 
-    /** How many bytes the control lines take. */
+    /** The bytes that the control lines take. */
     static long controlBytes(int cells) {
         return (long) cells * Words.LINE_BYTES;
     }
 
-    /** How many bytes the cells take. */
+    /** The bytes that the cells take. */
     long dataBytes() {
         return (long) cells * cellBytes;
     }

@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending end of a line of cells: fills one after the other while the receiver empties them (Madeleine II, section
- * 5.2.3: the adaptive double buffering of the regular module). A packet is cut so that it fills several cells though it
- * would fit into one: the receiver's copy then runs beside the sender's.
+ * The sending end of a line of cells: it fills one cell after the other while the receiver empties them (Madeleine II,
+ * section 5.2.3: the adaptive double buffering of the regular module). It spreads a packet over several cells even if
+ * the packet would fit into one, so that the receiver's copy overlaps the sender's.
  *
- * <p>Threading: single-writer (whoever holds the send lock); {@link #hasRoom()} any thread.
+ * <p>Threading: single-writer (the holder of the send lock); {@link #hasRoom()} any thread.
  */
 final class CellProducer {
     private static final int MIN_PIECE_BYTES = 8 * 1024;
@@ -28,14 +28,14 @@ final class CellProducer {
         this(memory, layout, null);
     }
 
-    /** A producer that may lend blocks instead of copying them. */
+    /** Creates a producer that may lend blocks instead of copying them. */
     CellProducer(MemorySegment memory, CellLayout layout, @Nullable Lender lender) {
         this.memory = memory;
         this.layout = layout;
         this.lender = lender;
     }
 
-    /** Begins a packet, or goes on with the one that is under way. */
+    /** Begins a packet, or continues the one under way. */
     void open(long payloadBytes) {
         if (!underWay) {
             underWay = true;
@@ -53,10 +53,10 @@ final class CellProducer {
     }
 
     /**
-     * Fills and publishes one cell, or takes a loan a step further.
+     * Fills and publishes one cell, or takes a loan one step further.
      *
-     * @return false if none is free, or the receiver has not taken more of the loan
-     * @throws IllegalStateException if memory of the group is not there any more; what was taken before is kept
+     * @return false if no cell is free, or the receiver has not taken more of the loan
+     * @throws IllegalStateException if memory of the group has been freed; what was sent before still counts
      */
     boolean send(long header, BufferGroup group, long trailer) {
         if (lender != null && (lender.isOut() || filledBytes == 0 && lender.mayLend(group))) {
@@ -106,17 +106,17 @@ final class CellProducer {
         filledBytes = 0;
     }
 
-    /** Whether a packet has been begun and not been sent to its end. */
+    /** Whether a packet has begun and has not been sent completely. */
     boolean isUnderWay() {
         return underWay;
     }
 
-    /** Whether the receiver has written what makes no sense. */
+    /** Whether the receiver's answer to a loan was out of bounds. */
     boolean isBroken() {
         return lender != null && lender.isBroken();
     }
 
-    /** Whether the cell that was not free is so now, or there is news of the loan. */
+    /** Whether the cell that was not free is free now, or the receiver has answered a loan. */
     boolean hasRoom() {
         return lender != null && lender.hasNews() || Words.acquire(memory, layout.state(cell)) == 0;
     }

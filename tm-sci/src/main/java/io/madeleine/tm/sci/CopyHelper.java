@@ -8,12 +8,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A second thread that copies, for a processor that has nothing else to do (Open-MX, section III.A, hands copies to a DMA
- * engine). Who reads a long piece offers its end to the helper and reads the beginning itself, which is then warm in its own
- * cache; what the helper has not begun by then, because no processor was free, he takes back. Nothing is copied any more
- * when he goes on, so memory is never written behind its user's back.
+ * A second thread that copies, for a processor that has nothing else to do (Open-MX, section III.A, hands copies to a
+ * DMA engine). A reader of a long piece offers the end of the piece to the helper and reads the beginning itself, which
+ * is then warm in its cache. It takes back what the helper has not begun by then, for lack of a processor. No copy is
+ * under way when the reader continues, so the helper never writes memory that its user has back.
  *
- * <p>Threading: thread-safe; a {@link Copy} belongs to one thread, and serves again and again.
+ * <p>Threading: thread-safe; a {@link Copy} belongs to one reading thread and is reused.
  */
 final class CopyHelper implements AutoCloseable {
     private static final long SPIN_NS = 50_000;
@@ -25,7 +25,7 @@ final class CopyHelper implements AutoCloseable {
     private volatile boolean parked;
     private volatile boolean closed;
 
-    /** What the helper is to do. */
+    /** A copy for the helper. */
     static final class Copy {
         private static final int IDLE = 0;
         private static final int OFFERED = 1;
@@ -40,12 +40,16 @@ final class CopyHelper implements AutoCloseable {
         private long bytes;
         private long count;
 
-        /** @param reader for the helper alone */
+        /**
+         * Creates an idle copy.
+         *
+         * @param reader used by the helper only
+         */
         Copy(CopyEngine.Reader reader) {
             this.reader = reader;
         }
 
-        /** Copies, unless that has been taken back. */
+        /** Copies, unless the owner has taken the copy back; returns whether it did. */
         private boolean run() {
             if (!state.compareAndSet(OFFERED, RUNNING)) {
                 return false;
@@ -53,7 +57,7 @@ final class CopyHelper implements AutoCloseable {
             try {
                 count = Math.max(0, reader.read(address, target, offset, bytes));
             } catch (RuntimeException _) {
-                // the memory is gone: who offered it will find that out himself
+                // The target's memory has been freed: the reading thread finds that out itself.
             } finally {
                 state.set(DONE);
             }
@@ -66,7 +70,11 @@ final class CopyHelper implements AutoCloseable {
         thread.start();
     }
 
-    /** Offers a copy, which has to be {@linkplain #finish finished}; false if the helper has another in hand. */
+    /**
+     * Offers a copy, which the caller has to {@linkplain #finish finish}.
+     *
+     * @return false if the helper is busy or cannot access the target
+     */
     boolean offer(Copy copy, long address, MemorySegment target, long offset, long bytes) {
         if (closed || !target.isAccessibleBy(thread) || !inUse.compareAndSet(false, true)) {
             return false;
@@ -84,10 +92,12 @@ final class CopyHelper implements AutoCloseable {
         return true;
     }
 
-    /** Waits until the copy is over, if it has begun, and else takes it back; returns how many bytes it has copied. */
+    /**
+     * Waits until the copy is over if the helper has begun it, else takes it back; returns the number of bytes copied.
+     */
     long finish(Copy copy) {
         if (!copy.state.compareAndSet(Copy.OFFERED, Copy.IDLE)) {
-            for (int turn = 1; copy.state.get() != Copy.DONE; turn++) { // a system call, which ends whatever happens
+            for (int turn = 1; copy.state.get() != Copy.DONE; turn++) { // The system call ends in any case.
                 if (turn % SPINS_PER_CLOCK == 0) {
                     Thread.yield();
                 } else {
@@ -122,7 +132,7 @@ final class CopyHelper implements AutoCloseable {
         }
     }
 
-    /** Ends the thread; who has offered something gets it back. */
+    /** Ends the thread. A copy that was offered and not begun stays undone until {@link #finish} takes it back. */
     @Override
     public void close() {
         closed = true;

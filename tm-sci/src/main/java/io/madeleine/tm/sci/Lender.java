@@ -6,20 +6,21 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending end of loans: says in a cell where a block lies instead of copying it there, and grants what the receiver has
- * read. A byte counts only when it is granted, and it is granted only while the block's memory is there and still the
- * message's. So what was read of memory that had been freed, or given back when the message was aborted, never counts: it
- * is sent through cells, as what takes its place says. One loan at a time.
+ * The sending end of loans. It writes into a cell where a block lies, instead of copying the block, and grants the
+ * bytes that the receiver has read. A byte counts only when it is granted, and the lender grants it only while the
+ * block's memory exists and still belongs to the message. So bytes never count that were read from memory that was
+ * freed, or that was given back when the message was aborted. Cells carry what replaces them. There is at most one loan
+ * at a time.
  *
- * <p>Threading: single-writer (whoever holds the send lock); {@link #hasNews()} any thread.
+ * <p>Threading: single-writer (the holder of the send lock); {@link #hasNews()} any thread.
  */
 final class Lender {
-    /** Blocks below this size are not worth a loan. */
+    /** The smallest block that is lent. */
     static final long MIN_BYTES = 4096;
 
     /**
-     * Ranges of a layout below this size are not either: each would be a loan with its own answers, where cells
-     * stream. (LayoutBenchmark, 256 KiB: ranges of 8 and 16 KiB took several times as long lent; from 32 KiB on it made no difference.)
+     * The smallest range of a block layout that is lent. Each range is a loan with answers of its own, whereas cells
+     * stream, so that smaller ranges are faster through cells (docs/performance/tm-sci.md).
      */
     static final long MIN_RANGE_BYTES = 32 * 1024;
 
@@ -36,7 +37,7 @@ final class Lender {
     private long grantedBytes;
     private int cell;
 
-    /** Nothing is lent of the packet as long as more than that is left of it. */
+    /** While more than this is left of the packet, its blocks go through cells. */
     private long lendFromBytes;
 
     private boolean broken;
@@ -44,7 +45,7 @@ final class Lender {
     private volatile boolean out;
 
     /**
-     * A lender.
+     * Creates a lender.
      *
      * @param memory the pair segment
      * @param layout the line of cells of this direction
@@ -59,12 +60,15 @@ final class Lender {
         this.maxBytes = singleCopy.maxBytes();
     }
 
-    /** A packet begins. */
+    /** Begins a packet. */
     void open() {
         lendFromBytes = Long.MAX_VALUE;
     }
 
-    /** Whether the block in front can be lent: native memory that stays where it is, and a peer that can read it. */
+    /**
+     * Whether the block in front of the group can be lent: it is native memory that any thread can access and that the
+     * peer can read.
+     */
     boolean mayLend(BufferGroup group) {
         if (group.isEmpty() || isTooShort(group) || group.remainingBytes() > lendFromBytes) {
             return false;
@@ -89,7 +93,7 @@ final class Lender {
         return group.bytes(0) < (group.isInRanges(0) ? MIN_RANGE_BYTES : MIN_BYTES);
     }
 
-    /** Lends the block in front, which may be lent, in a cell that is the sender's. */
+    /** Lends the block in front of the group, for which {@link #mayLend} was true, in a free cell. */
     void lend(int freeCell, long header, BufferGroup group) {
         MemorySegment block = group.segment(0);
         segment = block;
@@ -108,23 +112,23 @@ final class Lender {
         out = true;
     }
 
-    /** Whether a block is lent. */
+    /** Whether a loan is under way. */
     boolean isOut() {
         return out;
     }
 
     /**
-     * Grants what the receiver has taken, and ends the loan when that is all, when it refuses the rest, or when the memory
-     * has been exchanged.
+     * Grants what the receiver has taken. Ends the loan if this is the whole block, if the receiver refuses the rest,
+     * or if the group's memory has been exchanged.
      *
-     * @param trailer of the empty packet to follow the group, or 0
+     * @param trailer header of the empty packet that follows the group, or 0
      * @return whether there was anything to do
-     * @throws IllegalStateException if the memory is not there any more; the loan ends when it has been exchanged
+     * @throws IllegalStateException if the memory has been freed; the loan ends when the caller has exchanged it
      */
     boolean settle(BufferGroup group, long trailer) {
         MemorySegment block = segment;
         if (block == null || group.isEmpty() || !group.segment(0).equals(block) || group.offset(0) != offset) {
-            lendFromBytes = 0; // of a packet that is finished without its memory the rest takes the safe way
+            lendFromBytes = 0; // The message was aborted: the rest of the packet goes through cells.
             end(group, trailer);
             return true;
         }
@@ -137,8 +141,8 @@ final class Lender {
             broken = true;
             return false;
         }
-        byte _ = block.get(
-                ValueLayout.JAVA_BYTE, offset); // throws if the memory is gone, and what was read of it is void
+        // Throws if the memory has been freed: then what the receiver has read of it does not count.
+        byte _ = block.get(ValueLayout.JAVA_BYTE, offset);
         seen = word;
         long bytes = takenBytes - grantedBytes;
         group.advance(bytes);
@@ -147,8 +151,8 @@ final class Lender {
         if (takenBytes == lengthBytes) {
             end(group, trailer);
         } else if (word < 0) {
-            lendFromBytes =
-                    group.remainingBytes() - group.bytes(0); // the rest goes through cells, the next may be lent
+            // The rest of this block goes through cells; the next block may be lent.
+            lendFromBytes = group.remainingBytes() - group.bytes(0);
             end(group, trailer);
         } else {
             Words.setRelease(memory, layout.granted(cell), grantedBytes);
@@ -163,12 +167,12 @@ final class Lender {
         out = false;
     }
 
-    /** Whether the receiver has written what makes no sense. */
+    /** Whether the receiver's answer was out of bounds. */
     boolean isBroken() {
         return broken;
     }
 
-    /** Whether the receiver has taken more of a loan. */
+    /** Whether the receiver has answered since the last {@link #settle}. */
     boolean hasNews() {
         return out && Words.acquire(memory, layout.taken(cell)) != seen;
     }

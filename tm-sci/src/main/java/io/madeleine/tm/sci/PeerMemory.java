@@ -7,16 +7,16 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of the process at the other end, as far as this one can read it. That it can is tried once, on a word of which
- * the peer has said where it lies and what it says: with the permission this proves that the pid is the peer's, which in
- * another container might be anybody's. What is found stands in the pair segment for the peer to see.
+ * The memory of the process at the other end, as far as this process can read it. The constructor tests this once: it
+ * reads a mark whose address and value the peer has published. If this succeeds, the system permits it, and the pid is
+ * the peer's; in another container the same pid may be any process. The result is published in the pair segment.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
 final class PeerMemory {
     private static final long PIECE_BYTES = 512 * 1024;
 
-    /** Of a piece that two threads read: a sleeping helper is awake before one is over. */
+    /** The size of a piece that two threads read: long enough for a parked helper to wake up before it is read. */
     private static final long SHARED_PIECE_BYTES = 4 * PIECE_BYTES;
 
     private final MemorySegment memory;
@@ -54,23 +54,27 @@ final class PeerMemory {
         }
         if (count != Long.BYTES
                 || found.get(ValueLayout.JAVA_LONG, 0) != PairHeaderFlyweight.lenderMark(memory, lender)) {
-            singleCopy.warn(peer, "its pid is another process's here: it runs in another container");
+            singleCopy.warn(peer, "its pid belongs to another process here, so it runs in another container");
             return false;
         }
         return true;
     }
 
-    /** The blocks of the process at the other end that this one has mapped. */
+    /** The shared blocks of the peer that this process has mapped. */
     PeerBlocks blocks() {
         return blocks;
     }
 
-    /** How much of a block is to be read by one call, during which whoever polls does nothing else. */
+    /** The bytes to read by one call, during which the polling thread does nothing else. */
     long pieceBytes(long blockBytes) {
         return helper != null && blockBytes >= singleCopy.offloadFromBytes() ? SHARED_PIECE_BYTES : PIECE_BYTES;
     }
 
-    /** Reads the beginning while the helper reads the end, which counts if there is no gap. */
+    /**
+     * Reads the first half while the helper reads the second half.
+     *
+     * @return the bytes read without a gap, or a negative code as {@link CopyEngine.Reader#read}
+     */
     private static long readTogether(
             CopyEngine.Reader own,
             CopyHelper helper,
@@ -88,17 +92,21 @@ final class PeerMemory {
         try {
             count = own.read(address, target, offset, front);
         } finally {
-            behind = helper.finish(helped); // also if the memory turns out to be freed
+            behind = helper.finish(helped); // also if the target's memory has been freed
         }
         return count == front ? front + behind : count;
     }
 
-    /** Whether a block that was lent lies in memory that can be mapped, for which nobody's permission is needed. */
+    /** Whether a lent block lies in a shared block, which this process can map without permission. */
     static boolean isShared(long address) {
         return address < 0;
     }
 
-    /** Reads, and answers how many bytes that were, or 0 if they cannot be had this way. */
+    /**
+     * Reads from the peer's memory.
+     *
+     * @return the number of bytes read; 0 if they cannot be read this way
+     */
     long read(long address, MemorySegment target, long offset, long bytes) {
         if (isShared(address)) {
             return blocks.read(address, target, offset, bytes);

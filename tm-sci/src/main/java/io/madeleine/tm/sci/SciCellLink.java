@@ -10,10 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code sci/regular} or {@code sci/dma} on one connection: packets of any length through a line of cells; of {@code
- * sci/dma}, blocks may be lent instead, each as long as both ends find that possible.
+ * {@code sci/regular} or {@code sci/dma} on one connection: packets of any length through a line of cells. With {@code
+ * sci/dma}, the sender may lend a block instead of copying it, if both ends can do so for this block.
  *
- * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s questions by any thread.
+ * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s queries by any thread.
  */
 final class SciCellLink implements DynamicLink, SciLink {
     static final String REGULAR = "sci/regular";
@@ -99,7 +99,7 @@ final class SciCellLink implements DynamicLink, SciLink {
         while (!connection.isSendEnded()) {
             if (!producer.send(header, group, trailer)) {
                 if (producer.isBroken()) {
-                    connection.breakUp("what it says of a loan of " + capabilities.id() + " makes no sense");
+                    connection.breakUp("its answer to a loan of " + capabilities.id() + " is out of bounds");
                     continue;
                 }
                 setStalled(true);
@@ -139,7 +139,7 @@ final class SciCellLink implements DynamicLink, SciLink {
     }
 
     private long frontSlowPath(long found) {
-        long header = found == 0 ? consumer.front() : found; // what came before the end was seen counts
+        long header = found == 0 ? consumer.front() : found; // a packet that came before the end counts
         if (header > 0) {
             return header;
         }
@@ -149,7 +149,7 @@ final class SciCellLink implements DynamicLink, SciLink {
 
     private void breakUpIfBroken() {
         if (consumer.isBroken()) {
-            connection.breakUp("what lies in " + capabilities.id() + " is no part of a packet");
+            connection.breakUp("a cell of " + capabilities.id() + " does not hold a part of a packet");
         }
     }
 

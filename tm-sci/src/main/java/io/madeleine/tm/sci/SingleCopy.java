@@ -14,16 +14,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an adapter has for {@code sci/dma}: the copy engine, if there is one, and the mark by which peers recognise this
- * process's memory. Why single copy is not to be had is said once, as a warning where it was demanded; everything then goes
- * through cells.
+ * The resources of an adapter for {@code sci/dma}: the copy engine, if there is one, and the mark by which peers
+ * recognise this process's memory. If single copy is impossible, the first failure is logged once: as a warning if the
+ * configuration demands single copy, else at level DEBUG. All blocks then go through cells.
  *
  * <p>Threading: thread-safe.
  */
 final class SingleCopy implements AutoCloseable {
     private final Logger logger;
 
-    /** How loudly it is said that there is none: whoever has asked for it wants to know. */
+    /** The level at which a failure is logged. */
     private final Logger.Level level;
 
     private final @Nullable CopyEngine engine;
@@ -77,7 +77,7 @@ final class SingleCopy implements AutoCloseable {
         return found;
     }
 
-    /** Whether a process with this configuration offers single copy to its peers. */
+    /** Whether a process with this configuration offers {@code sci/dma} to its peers. */
     static boolean isWanted(SciConfig config) {
         return switch (config.singleCopy()) {
             case ON -> true;
@@ -86,7 +86,10 @@ final class SingleCopy implements AutoCloseable {
         };
     }
 
-    /** Whether processes are to be started so that they may use the engine: where "auto" would only be refused, they are not. */
+    /**
+     * Whether the launcher should grant native access for the engine. With "auto" it should not where the system would
+     * refuse the engine anyway.
+     */
     static boolean isWorthAFlag(SciConfig config, CopyEngine engine) {
         return switch (config.singleCopy()) {
             case ON -> true;
@@ -95,68 +98,68 @@ final class SingleCopy implements AutoCloseable {
         };
     }
 
-    /** From which size on blocks of messages are in memory that peers can map; {@link Long#MAX_VALUE} if none are. */
+    /** The smallest block of messages that lies in memory that peers can map; {@link Long#MAX_VALUE} if none does. */
     static long sharesFromBytes(SciConfig config) {
         return isWanted(config) && config.sharedBlocks() ? config.dmaFromBytes() : Long.MAX_VALUE;
     }
 
-    /** The engine of this system, whether or not it can be used here. */
+    /** The engine of this system, whether or not this process can use it. */
     static Optional<CopyEngine> engine() {
         return Engine.FOUND;
     }
 
-    /** Looked for once. */
+    /** Looks for the engine once. */
     private static final class Engine {
         static final Optional<CopyEngine> FOUND = ServiceLoader.load(
                         CopyEngine.class, SingleCopy.class.getClassLoader())
                 .findFirst();
     }
 
-    /** Whether there is an engine that can be used. */
+    /** Whether this process can use an engine. */
     static Availability availability() {
         return engine().map(CopyEngine::availability)
                 .orElseGet(() -> Availability.off("no copy engine is on the path; madeleine-native-linux has one"));
     }
 
-    /** Writes into a pair segment how this process's memory is recognised. */
+    /** Publishes in a pair segment how peers recognise this process's memory. */
     void publish(MemorySegment memory, int side) {
         long pid = ProcessHandle.current().pid();
         PairHeaderFlyweight.writeLender(
                 memory, PairLayout.lender(side), pid, mark.address(), mark.get(ValueLayout.JAVA_LONG, 0));
     }
 
-    /** This process's memory that its peers can map. */
+    /** This process's shared blocks. */
     SharedBlocks blocks() {
         return blocks;
     }
 
-    /** The same of a peer. */
+    /** A new set of mappings for the shared blocks of a peer. */
     PeerBlocks blocksOf(FileStem peer) {
         return new PeerBlocks(directory, peer);
     }
 
-    /** The largest block that is lent to a peer who reads this process's own memory. */
+    /** The largest block outside shared blocks that is lent. */
     long maxBytes() {
         return maxBytes;
     }
 
-    /** The thread that helps with long blocks, if there is one. */
+    /** The thread that helps to copy long blocks; null if there is none. */
     @Nullable
     CopyHelper helper() {
         return helper;
     }
 
-    /** The smallest block that it helps with. */
+    /** The smallest block that the helper thread helps to copy. */
     long offloadFromBytes() {
         return offloadFromBytes;
     }
 
-    /** A reader of a process's memory, if there is an engine. */
+    /** Opens a reader of a process's memory; null if there is no engine. */
     CopyEngine.@Nullable Reader open(long pid, Arena readerArena) {
         return engine == null ? null : engine.open(pid, readerArena);
     }
 
-    /** Says why a peer's memory cannot be read. */
+    /** Logs why a peer's memory cannot be read. */
     void warn(ProcessIdentity peer, String reason) {
         warnOnce("from process " + peer + ": " + reason);
     }
@@ -165,8 +168,8 @@ final class SingleCopy implements AutoCloseable {
         if (warned.compareAndSet(false, true)) {
             logger.log(
                     level,
-                    "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; "
-                            + SciConfig.ROOT + ".dma.single-copy = off says that this is known");
+                    "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; set "
+                            + SciConfig.ROOT + ".dma.single-copy = off to silence this message");
         }
     }
 
