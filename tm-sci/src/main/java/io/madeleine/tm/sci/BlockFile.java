@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /**
- * A file of memory that peers can map, as its owner sees it.
+ * A file of memory that peers can map, as its owner sees it: its number, its control area and its exports.
  *
  * <p>Threading: thread-safe.
  */
@@ -15,10 +15,11 @@ final class BlockFile {
     private final BitSet exports = new BitSet();
 
     /**
-     * Of that number.
+     * Wraps a file.
      *
-     * @param end the end of the file or all of it, mapped
-     * @param controlBytes how much of that the {@link BlockLayout} has
+     * @param number its number, see {@link BlockFiles}
+     * @param end the mapped end of the file, or the whole file
+     * @param controlBytes the size of the {@link BlockLayout} control area in it
      */
     BlockFile(int number, MemorySegment end, long controlBytes) {
         this.number = number;
@@ -30,17 +31,17 @@ final class BlockFile {
         return number;
     }
 
-    /** The end of the file; not there any more once the file is freed. */
+    /** The mapped end of the file. An access after the file was freed throws {@link IllegalStateException}. */
     MemorySegment end() {
         return end;
     }
 
-    /** How many exports there can be at a time. */
+    /** The most exports at a time. */
     int exports() {
         return most;
     }
 
-    /** Takes an export; -1 if there is none left. */
+    /** Takes an export; -1 if all are in use. */
     synchronized int takeExport() {
         int free = exports.nextClearBit(0);
         if (free >= most) {
@@ -54,13 +55,13 @@ final class BlockFile {
         exports.clear(export);
     }
 
-    /** Tells those who have it mapped that it is no more. */
+    /** Marks the file as freed, so that peers unmap it. */
     void free() {
         try {
             BlockLayout.free(end);
             CutMemory.settle();
         } catch (InternalError _) {
-            // cut short: whoever has it mapped finds out
+            // The file was cut short: a peer that has it mapped finds this out itself.
         }
     }
 }

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
- * The numbers of this process's files that peers can map, by which they find them.
+ * Assigns numbers to the files that peers can map. A peer finds a file by its number.
  *
  * <p>Threading: thread-safe.
  */
 final class BlockFiles {
-    /** How many there can be at a time. */
+    /** The most files at a time. */
     static final int MAX_FILES = 1 << 16;
 
     private final SessionDirectory directory;
@@ -25,7 +25,7 @@ final class BlockFiles {
         int number = numbers.nextClearBit(0);
         if (number == MAX_FILES) {
             throw new IOException(
-                    "there are " + MAX_FILES + " files of shared memory already, as many as there can be");
+                    "this process has " + MAX_FILES + " files of shared memory already, which is the limit");
         }
         numbers.set(number);
         return number;
@@ -39,12 +39,12 @@ final class BlockFiles {
         return directory.blockFile(directory.stem(), number);
     }
 
-    /** Deletes the file, and gives its number back. */
+    /** Deletes a file and releases its number. */
     void delete(int number) {
         try {
             Files.deleteIfExists(path(number));
         } catch (IOException _) {
-            // it goes with the directory
+            // The file is deleted with the directory.
         }
         giveBack(number);
     }

@@ -20,7 +20,7 @@ package io.madeleine.tm.sci;
  *
  * <pre>
  *   state    -1
- *   address, length   of the block in the sender's memory
+ *   address, length   of the block in the sender's memory; a negative address is a place in a shared block
  *   taken    by the receiver, in a cache line of its own: bytes read so far; sign bit: it refuses the rest
  *   granted  by the sender: bytes that count; sign bit: the loan has ended, and trailer is valid
  * </pre>

@@ -7,19 +7,22 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Short digests for names and proofs.
+ * Short digests for names and for proofs of membership.
  *
  * <p>Threading: stateless.
  */
 final class Digests {
     private Digests() {}
 
-    /** 64 bits that stand for a name. */
+    /** A 64-bit digest of a name. */
     static long hash(String text) {
         return sha256(text.getBytes(UTF_8), new byte[0]);
     }
 
-    /** What only members of the session can say. It guards against mistakes; the directory's mode guards against others. */
+    /**
+     * A proof of membership that only processes of the session can compute. It protects against mistakes; the
+     * directory's mode protects against other users.
+     */
     static long proof(String sessionId, byte[] secret) {
         return sha256(("madeleine sci " + sessionId).getBytes(UTF_8), secret);
     }

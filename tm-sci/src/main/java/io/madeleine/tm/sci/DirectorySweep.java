@@ -16,19 +16,24 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Removes what processes left that were killed. It lists a directory's names first, judges then, and deletes only names
- * of that list: who enters meanwhile loses nothing, and if the directory goes under his feet he makes it anew. Nothing
- * here fails: what cannot be removed stays.
+ * Removes the files of processes that were killed. It lists a directory first, then decides, and deletes only names of
+ * that list. So a process that enters meanwhile loses no file; if its directory is removed, it creates the directory
+ * again. No method fails: what cannot be removed stays.
  *
  * <p>Threading: stateless; several processes may sweep at once.
  */
 final class DirectorySweep {
-    /** Longer than a process takes from making its first file to writing its record. */
+    /**
+     * The age from which a file without an owner's record is an orphan; a process takes less time from its first file
+     * to its record.
+     */
     private static final Duration ORPHAN_AGE = Duration.ofMinutes(1);
 
     private DirectorySweep() {}
 
-    /** Cleans the directories beside {@code own} that belong to the same user, and removes those that are empty then. */
+    /**
+     * Sweeps the directories beside {@code own} that belong to the same user, and removes those that are empty then.
+     */
     static void sweepSiblings(Path own, String prefix) {
         try (DirectoryStream<Path> siblings = Files.newDirectoryStream(own.getParent(), prefix + "*")) {
             UserPrincipal self = Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
@@ -40,7 +45,7 @@ final class DirectorySweep {
                 }
             }
         } catch (IOException | DirectoryIteratorException _) {
-            // gone, or not to be listed
+            // The directory is gone, or cannot be listed.
         }
     }
 
@@ -54,7 +59,7 @@ final class DirectorySweep {
     }
 
     /**
-     * Removes the files of dead processes, and old ones whose owner died before he could write who he was.
+     * Removes the files of dead processes, and old files whose process died before it wrote its record.
      *
      * @return whether there were any
      */
@@ -77,13 +82,13 @@ final class DirectorySweep {
                 delete(file);
             }
         }
-        delete(record); // last: an interrupted sweep is taken up again
+        delete(record); // Last, so that the next sweep continues one that was interrupted.
     }
 
     /**
      * Removes the files of one process if it is dead.
      *
-     * @return whether none of them is left, or there is no record of it
+     * @return whether the process has no record now
      */
     static boolean removeIfDead(Path directory, FileStem process) {
         Path record = directory.resolve(process + SessionDirectory.OWNER);
@@ -93,7 +98,7 @@ final class DirectorySweep {
         return Files.notExists(record, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Removes what processes left that died before they could write who they were: there is no record, and it is old. */
+    /** Removes old files of processes that died before they wrote their record. */
     private static boolean removeOrphans(List<Path> files) {
         Set<String> recorded = files.stream()
                 .map(DirectorySweep::name)
@@ -150,7 +155,7 @@ final class DirectorySweep {
         try {
             Files.deleteIfExists(file);
         } catch (IOException _) {
-            // another's sweep may be faster, or its owner may have changed the mode: it stays
+            // Another process has deleted it, or its owner has changed the mode: it stays.
         }
     }
 
@@ -160,7 +165,7 @@ final class DirectorySweep {
                 Files.deleteIfExists(directory);
             }
         } catch (IOException _) {
-            // somebody is in it
+            // A process is in it.
         }
     }
 }

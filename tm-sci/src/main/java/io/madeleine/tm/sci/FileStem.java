@@ -6,16 +6,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the names of a process's files begin with: its identity, and a number drawn at start, so that the leftovers of an
- * earlier process of the same identity never are in the way.
+ * The prefix of a process's file names: its identity and a random number, so that the files of an earlier process with
+ * the same identity are never in the way.
  *
  * <p>Threading: immutable.
  *
  * @param identity the process
- * @param nonce drawn at start
+ * @param nonce a random number, drawn when the process joins
  */
 record FileStem(ProcessIdentity identity, int nonce) {
-    /** The longest text. */
+    /** The length of the longest stem as text. */
     static final int MAX_LENGTH = 16 + 1 + 10 + 1 + 8;
 
     private static final int HEX = 16;
@@ -24,7 +24,7 @@ record FileStem(ProcessIdentity identity, int nonce) {
     private static final Pattern OURS =
             Pattern.compile(TEXT + "((_" + TEXT + ")?_[0-9a-f]{1,16})?\\.(owner|inbox|bell|pair|block|new)");
 
-    /** Reads what {@link #toString()} wrote. */
+    /** Parses what {@link #toString()} returns; empty if the text is not a stem. */
     static Optional<FileStem> parse(String text) {
         Matcher matcher = STEM.matcher(text);
         if (!matcher.matches()) {
@@ -35,16 +35,16 @@ record FileStem(ProcessIdentity identity, int nonce) {
                     Long.parseUnsignedLong(matcher.group(1), HEX), Integer.parseInt(matcher.group(2)));
             return Optional.of(new FileStem(identity, Integer.parseUnsignedInt(matcher.group(3), HEX)));
         } catch (NumberFormatException _) {
-            return Optional.empty(); // an incarnation beyond an int
+            return Optional.empty(); // an incarnation that does not fit into an int
         }
     }
 
-    /** Whether a file of this name can be one of ours. */
+    /** Whether this name matches a pattern of {@link SessionDirectory}. */
     static boolean isOurs(String fileName) {
         return OURS.matcher(fileName).matches();
     }
 
-    /** The stem that a name of ours begins with, as text. */
+    /** The stem at the beginning of a file name, as text; the name itself if it does not begin with a stem. */
     static String leading(String fileName) {
         Matcher matcher = STEM.matcher(fileName);
         return matcher.lookingAt() ? matcher.group() : fileName;

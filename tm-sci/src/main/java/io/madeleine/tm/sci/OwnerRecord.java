@@ -7,15 +7,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which process owns files, in terms that say for certain whether it still lives: a pid alone may have been given to
- * another process, or count in another container. Who cannot be judged from here counts as alive.
+ * The record of the process that owns files, with enough detail to tell for certain whether it still lives: its pid
+ * alone may belong to another process by now, or to another pid namespace (container). A process that cannot be judged
+ * from here counts as alive.
  *
  * <p>Threading: immutable.
  *
  * @param pid the process
- * @param start when it began, in a form that is equal for equal processes only
- * @param bootId the run of the host's kernel
- * @param pidNamespace where the pid counts
+ * @param start its start time, in a form that differs between processes with the same pid
+ * @param bootId the kernel's boot id
+ * @param pidNamespace the namespace of the pid
  */
 record OwnerRecord(long pid, String start, String bootId, String pidNamespace) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -25,7 +26,10 @@ record OwnerRecord(long pid, String start, String bootId, String pidNamespace) {
     private static final String FORMAT = "madeleine-sci-owner 1";
     private static final int LINES = 5;
 
-    /** /proc/PID/stat, counted behind the command's closing parenthesis: the state, and the start in ticks since boot. */
+    /**
+     * Indices of the state, and of the start in ticks since boot, in /proc/PID/stat after the command's closing
+     * parenthesis.
+     */
     private static final int STATE_FIELD = 0;
 
     private static final int START_FIELD = 19;
@@ -36,7 +40,7 @@ record OwnerRecord(long pid, String start, String bootId, String pidNamespace) {
         return new OwnerRecord(pid, startOf(pid), currentBootId(), currentPidNamespace());
     }
 
-    /** What tells this run of this host from all others, as far as the system says. */
+    /** Identifies the current boot of this host's kernel, if the system tells it. */
     static String currentBootId() {
         try {
             return Files.readString(BOOT_ID).strip();
@@ -86,7 +90,7 @@ record OwnerRecord(long pid, String start, String bootId, String pidNamespace) {
         return List.of(FORMAT, Long.toString(pid), start, bootId, pidNamespace);
     }
 
-    /** Reads a record's file; empty if it is not one. */
+    /** Reads a record from its file; empty if the file is not a record. */
     static Optional<OwnerRecord> read(Path file) {
         try {
             List<String> lines = Files.readAllLines(file);

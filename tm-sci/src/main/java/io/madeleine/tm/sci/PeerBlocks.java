@@ -8,10 +8,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of {@linkplain SharedBlocks shared blocks} of the process at the other end, mapped when they are first read. Those
- * that their owner has freed are let go of when the next is mapped that makes it worth while to look, and ten times a second.
+ * The files of a peer's {@linkplain SharedBlocks shared blocks}, mapped when they are first read. Files that the owner
+ * has freed are unmapped ten times a second, and when many new ones have been mapped since the last look.
  *
- * <p>Threading: thread-safe by a lock that is held for the length of a copy.
+ * <p>Threading: thread-safe by a spin lock, which is held for the length of a copy.
  */
 final class PeerBlocks {
     private static final int NEWCOMERS = 8;
@@ -24,7 +24,7 @@ final class PeerBlocks {
     private volatile int count;
     private boolean closed;
 
-    /** A block that is mapped; without memory if it was cut short: then it comes through cells, if its owner still has it. */
+    /** A mapped file. */
     private record Mapped(Arena arena, MemorySegment file, long bytes) {
         boolean isLive() {
             try {
@@ -42,7 +42,11 @@ final class PeerBlocks {
         this.peer = peer;
     }
 
-    /** Reads, and answers how many bytes that were: all, or 0 if they cannot be had this way. */
+    /**
+     * Reads from a shared block.
+     *
+     * @return the number of bytes read: all, or 0 if they cannot be read this way
+     */
     long read(long place, MemorySegment target, long offset, long bytes) {
         lock.lock();
         try {
@@ -61,9 +65,9 @@ final class PeerBlocks {
             return bytes;
         } catch (InternalError e) {
             if (CutMemory.isWhole(block.file)) {
-                throw e; // the target's
+                throw e; // The fault is the target's memory.
             }
-            return 0; // it comes through cells, if its owner still has it
+            return 0; // The block then comes through cells, if its owner still has it.
         }
     }
 
@@ -79,7 +83,7 @@ final class PeerBlocks {
             return known;
         }
         if (known != null) {
-            unmap(number); // another may have its number now
+            unmap(number); // Another file may have this number now.
         }
         if (++newcomers > Math.max(NEWCOMERS, count)) {
             unmapFreed();
@@ -101,13 +105,13 @@ final class PeerBlocks {
                 return found;
             }
         } catch (IOException | UnsupportedOperationException | InternalError _) {
-            // it comes through cells
+            // The block then comes through cells.
         }
         arena.close();
         return null;
     }
 
-    /** Lets go of what its owner has freed, unless somebody reads just now. */
+    /** Unmaps files that their owner has freed, unless another thread is reading. */
     void unmapFreedIfIdle() {
         if (count > 0 && lock.tryLock()) {
             try {

@@ -10,13 +10,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer's memory, mapped. Each operation is counted where its owner sees it, so that it can wait for what is under way when it
- * revokes the export, and in this process, so that the mapping outlives it.
+ * A peer's memory, mapped. Each operation is counted twice: in the file, where the owner sees it and can wait for it
+ * when it revokes the export; and in this process, so that {@link #close} does not unmap the memory during an
+ * operation.
  *
  * <p>Threading: thread-safe.
  */
 final class SciAttachment implements AttachedMemory {
-    /** What is moved between two looks whether that is still allowed. */
+    /** The bytes to copy between two checks whether the export has been revoked. */
     private static final long PIECE_BYTES = 1 << 20;
 
     private final SciRemoteMemory adapter;
@@ -114,7 +115,7 @@ final class SciAttachment implements AttachedMemory {
         } catch (InternalError e) {
             whole = CutMemory.isWhole(mapping.file);
             if (whole) {
-                throw e; // the caller's memory
+                throw e; // The fault is the caller's memory.
             }
             return cutShort();
         } finally {
@@ -138,8 +139,8 @@ final class SciAttachment implements AttachedMemory {
         if (width != Integer.BYTES && width != Long.BYTES || place % width != 0) {
             throw new RemoteMemoryException(
                     Kind.OUT_OF_RANGE,
-                    "a word of " + width + " bytes at " + at + ", which is at " + place
-                            + " in its owner's memory: expected 4 or 8 bytes, naturally aligned");
+                    "a word of " + width + " bytes at offset " + at + ", which is offset " + place
+                            + " in its owner's memory: expected 4 or 8 bytes, naturally aligned there");
         }
         RemoteMemoryException failure = enter();
         long before = 0;
@@ -168,15 +169,16 @@ final class SciAttachment implements AttachedMemory {
         if (at < 0 || bytes < 0 || bytes > mapping.bytes || at > mapping.bytes - bytes) {
             throw new RemoteMemoryException(
                     Kind.OUT_OF_RANGE,
-                    bytes + " bytes at " + at + ": expected a place within the " + mapping.bytes + " bytes attached");
+                    bytes + " bytes at offset " + at + ": expected a range within the " + mapping.bytes
+                            + " bytes attached");
         }
         if (writes && !writable) {
             throw new RemoteMemoryException(
-                    Kind.READ_ONLY, "process " + owner.identity() + " has exported this memory to be read only");
+                    Kind.READ_ONLY, "process " + owner.identity() + " has exported this memory read-only");
         }
     }
 
-    /** Counts an operation in; null if it may go on. */
+    /** Counts an operation in; returns null if it may proceed, else its failure. */
     private @Nullable RemoteMemoryException enter() {
         inside.incrementAndGet();
         if (closed) {
@@ -235,7 +237,7 @@ final class SciAttachment implements AttachedMemory {
                 closed = true;
                 adapter.forget(this);
                 while (inside.get() != 0) {
-                    Thread.onSpinWait(); // a copy at most
+                    Thread.onSpinWait(); // An operation takes as long as its copy at most.
                 }
                 mapping.arena.close();
             }

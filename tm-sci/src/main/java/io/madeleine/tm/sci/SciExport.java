@@ -4,8 +4,8 @@ import io.madeleine.pmm.spi.ExportedMemory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * An export of a {@linkplain SharedBlock shared block}. A peer counts itself in before it looks at the key, and out when it is
- * done; the owner takes the key away and looks at the count then.
+ * An export of a {@linkplain SharedBlock shared block}. A peer first counts itself in, then checks the key, and counts
+ * itself out when its operation is over. The owner first clears the key, then waits until the count is 0.
  *
  * <p>Threading: thread-safe.
  */
@@ -39,7 +39,11 @@ final class SciExport implements ExportedMemory {
         boolean _ = revoke(0);
     }
 
-    /** Takes the key away; returns whether no operation is under way any more. */
+    /**
+     * Clears the key and waits for the operations under way until the deadline.
+     *
+     * @return whether no operation is under way
+     */
     boolean revokeBy(long deadlineNs) {
         BlockFile file = block.file();
         try {
@@ -57,24 +61,26 @@ final class SciExport implements ExportedMemory {
                 }
             }
         } catch (IllegalStateException _) {
-            end(file); // freed meanwhile
+            end(file); // The file has been freed.
         } catch (InternalError e) {
             if (CutMemory.isWhole(file.end())) {
                 throw e;
             }
-            end(file); // cut short: nobody can work on it
+            end(file); // The file was cut short: no peer can work on it.
         }
         return true;
     }
 
-    /** Unless another has its place by now. */
+    /** Clears the key, unless this export is over and another may have its place. */
     private synchronized void takeKeyAway(BlockFile file) {
         if (!over) {
             Words.setVolatile(file.end(), BlockLayout.key(file.end(), number), 0);
         }
     }
 
-    /** Gives its place back, which nobody may have before: whoever counts himself out would be missed there. */
+    /**
+     * Releases the export's place. It must not be reused earlier: a peer of this export would count itself out there.
+     */
     private synchronized void end(BlockFile file) {
         if (!over) {
             over = true;

@@ -20,8 +20,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Remote memory by mapping: what is exported lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps, too. A
- * descriptor says whose file it is, where in it, and the key of the export (see {@link BlockLayout}):
+ * Remote memory by mapping. Exported memory lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps.
+ * A descriptor names the owner, the file, the place in it, and the key of the export (see {@link BlockLayout}). Offsets
+ * in bytes:
  *
  * <pre>
  *   0    identity of the owner      8    incarnation     12   nonce of its files
@@ -67,7 +68,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         if (region == null || !region.contains(memory.address(), memory.byteSize())) {
             throw new RemoteMemoryException(
                     Kind.NOT_EXPORTABLE,
-                    memory + " is no memory of the session: expected some of Session.allocateShared");
+                    memory + " is not memory of the session: expected memory of Session.allocateShared");
         }
         SharedBlock block = blocks.block(region);
         if (block == null) {
@@ -75,7 +76,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                     Kind.NOT_EXPORTABLE,
                     memory + " is memory that peers cannot reach: "
                             + (region.remark().isEmpty()
-                                    ? "expected some of Session.allocateShared"
+                                    ? "expected memory of Session.allocateShared"
                                     : region.remark()));
         }
         BlockFile file = block.file();
@@ -83,12 +84,11 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         if (export < 0) {
             throw new RemoteMemoryException(
                     Kind.EXHAUSTED,
-                    "there are " + file.exports() + " exports already of the memory in " + directory.path()
-                            + " that this"
-                            + " is a part of, or were, and peers that ended in their midst; revoke some, or export more"
-                            + " at once");
+                    "all " + file.exports() + " exports of the file in " + directory.path() + " that holds this memory"
+                            + " are in use; exports on which a peer was killed during an operation stay in use. Revoke"
+                            + " some, or make fewer and larger exports");
         }
-        long key = random.nextLong() | 1; // 0 stands for none
+        long key = random.nextLong() | 1; // 0 means no export
         ByteBuffer body = ByteBuffer.allocate(RemoteDescriptor.BODY_BYTES);
         FileStem self = directory.stem();
         body.putLong(self.identity().id()).putInt(self.identity().incarnation()).putInt(self.nonce());
@@ -101,7 +101,8 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         Words.setVolatile(file.end(), BlockLayout.key(file.end(), export), key);
         if (!block.enter(made)) {
             made.close();
-            throw new RemoteMemoryException(Kind.NOT_EXPORTABLE, memory + " is being freed");
+            throw new RemoteMemoryException(
+                    Kind.NOT_EXPORTABLE, memory + " is being freed: expected memory of an open arena");
         }
         return made;
     }
@@ -128,7 +129,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
             MemorySegment file = map(owner, number, arena);
             long memoryBytes = BlockLayout.memoryBytes(file);
             if (memoryBytes - offset < bytes || export >= BlockLayout.exports(file.byteSize() - memoryBytes)) {
-                throw SciAttachment.revoked(owner); // another file has its number now
+                throw SciAttachment.revoked(owner); // Another file has this number now.
             }
             attached = new SciAttachment(
                     this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, peer, packed < 0, key, export);
@@ -155,7 +156,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         } catch (IOException | UnsupportedOperationException e) {
             throw Files.exists(directory.file(owner, SessionDirectory.OWNER))
                     ? SciAttachment.revoked(owner)
-                    : SciAttachment.lost(owner, "it has no files any more: " + e);
+                    : SciAttachment.lost(owner, "its files are gone: " + e);
         }
     }
 

@@ -22,19 +22,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory in which the processes of a session keep their files, {@code madeleine-SESSION}: mode 0700, all files
- * 0600. Each process has
+ * The directory of a session, {@code madeleine-SESSION}, with mode 0700; all its files have mode 0600. Each process has
  *
  * <pre>
- *   STEM.owner                who it is, see OwnerRecord
- *   STEM.inbox                its arrival flags, see Inbox
- *   STEM.bell                 the socket at which peers wake it
+ *   STEM.owner                   its identity, see OwnerRecord
+ *   STEM.inbox                   its arrival flags, see Inbox
+ *   STEM.bell                    the socket at which peers dial its doorbell
  *   STEM_NUMBER.block            memory of the process that its peers may map
- *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has made and its peer not yet mapped
+ *   STEM_PEERSTEM_CHANNEL.pair   a pair segment that it has created and its peer has not mapped yet
  * </pre>
  *
- * A directory of that name that another user has made is passed by. The last process to leave removes the directory; what a session leaves that was killed, the next start of any session
- * of the same user removes. Only names of our own pattern are ever deleted.
+ * If another user has created a directory of this name, all processes of the session take the next name. The last
+ * process to leave removes the directory. The next start of any session of the same user removes what a killed session
+ * left. Only files whose names have the patterns above are ever deleted.
  *
  * <p>Threading: control path, confined to the caller.
  */
@@ -45,13 +45,13 @@ final class SessionDirectory implements AutoCloseable {
     static final String PAIR = ".pair";
     static final String BLOCK = ".block";
 
-    /** Of a file that is being made and has not got its name yet. */
+    /** The ending of a file that is being created and does not have its final name yet. */
     static final String NEW = ".new";
 
     static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-    /** Connections of full size leave this share of the file system to others, smaller ones share it. */
+    /** The share of the file system that connections of full size leave free for smaller ones. */
     private static final double RESERVE = 0.3;
 
     private static final int PARTS = 8;
@@ -65,7 +65,7 @@ final class SessionDirectory implements AutoCloseable {
     private final FileStem stem;
     private volatile @Nullable FileStore store;
 
-    /** For programs that end without closing their session. */
+    /** Removes the files if the program ends without closing its session. */
     private final Thread exitHook =
             Thread.ofPlatform().name("madeleine-sci-exit").unstarted(this::removeFiles);
 
@@ -75,9 +75,9 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes the session's directory in {@code parent}, or joins it, and sweeps what dead sessions left there.
+     * Creates or joins the session's directory in {@code parent}, and removes what dead sessions left there.
      *
-     * @throws SessionException if it cannot be made or is not ours alone
+     * @throws SessionException if the directory cannot be created, or other users have access to it
      */
     static SessionDirectory join(Path parent, String sessionId, ProcessIdentity self) {
         Path path = place(parent, PREFIX + sessionId);
@@ -91,7 +91,7 @@ final class SessionDirectory implements AutoCloseable {
         } catch (IOException | UnsupportedOperationException e) {
             joined.close();
             throw new SessionException(
-                    "cannot make or join the session directory " + path + " for shared memory: " + e
+                    "cannot create or join the session directory " + path + " for shared memory: " + e
                             + "; give a writable directory of a local file system with " + SciConfig.ROOT
                             + ".directory",
                     e);
@@ -99,8 +99,8 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /**
-     * The first place of that name, or that name with a number, that is free or our own: in a directory for all, others may
-     * take names. All processes of the session pass by the same ones.
+     * The first path of that name, or of that name with a number, that is free or belongs to this user. In a directory
+     * for all users, others may have taken names; all processes of the session skip the same ones.
      */
     private static Path place(Path parent, String name) {
         Path first = parent.resolve(name);
@@ -116,7 +116,7 @@ final class SessionDirectory implements AutoCloseable {
                 }
             }
         } catch (IOException | UnsupportedOperationException _) {
-            // whoever tries to enter finds out what is wrong
+            // The attempt to enter the directory reports the error.
         }
         return first;
     }
@@ -125,7 +125,7 @@ final class SessionDirectory implements AutoCloseable {
         try {
             return !Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).equals(self);
         } catch (IOException _) {
-            return false; // it is free
+            return false; // It does not exist.
         }
     }
 
@@ -138,17 +138,17 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes what dead sessions of this user left in {@code parent}, without being in a session. */
+    /** Removes what dead sessions of this user left in {@code parent}, without joining a session. */
     static void sweep(Path parent) {
         try {
-            Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE); // says who this user is
+            Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE); // its owner is the current user
             try {
                 DirectorySweep.sweepSiblings(probe, PREFIX);
             } finally {
                 Files.deleteIfExists(probe);
             }
         } catch (IOException | UnsupportedOperationException _) {
-            // what is left, the next start removes
+            // The next start removes what is left.
         }
     }
 
@@ -157,7 +157,7 @@ final class SessionDirectory implements AutoCloseable {
             try {
                 Files.createDirectory(path, PosixFilePermissions.asFileAttribute(DIRECTORY_MODE));
             } catch (FileAlreadyExistsException _) {
-                checkMode(); // made by another process of the session
+                checkMode(); // Another process of the session created it.
             }
             try {
                 Path record = Files.createFile(file(NEW), FILE_MODE);
@@ -169,7 +169,7 @@ final class SessionDirectory implements AutoCloseable {
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
-                // the last of the others left just now and removed it
+                // The last other process has just left and removed the directory.
             }
         }
     }
@@ -179,12 +179,14 @@ final class SessionDirectory implements AutoCloseable {
             PosixFileAttributes found =
                     Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             if (!found.isDirectory() || !found.permissions().equals(DIRECTORY_MODE)) {
-                throw new IOException("it exists and is not a directory of mode rwx------, but "
-                        + (found.isDirectory() ? PosixFilePermissions.toString(found.permissions()) : "something else")
-                        + " of " + found.owner());
+                throw new IOException("it exists: expected a directory of mode rwx------, found "
+                        + (found.isDirectory()
+                                ? "mode " + PosixFilePermissions.toString(found.permissions())
+                                : "something else")
+                        + ", owned by " + found.owner());
             }
         } catch (NoSuchFileException _) {
-            // removed meanwhile: the next attempt makes it
+            // Another process removed it: the next attempt creates it.
         }
     }
 
@@ -205,22 +207,22 @@ final class SessionDirectory implements AutoCloseable {
         return stem;
     }
 
-    /** The file of this process with the given ending. */
+    /** This process's file with the given ending. */
     Path file(String ending) {
         return path.resolve(stem + ending);
     }
 
-    /** The file of a peer with the given ending. */
+    /** A peer's file with the given ending. */
     Path file(FileStem peer, String ending) {
         return path.resolve(peer + ending);
     }
 
-    /** The file of a shared block of a process. */
+    /** The file of shared blocks with that number of a process. */
     Path blockFile(FileStem owner, int number) {
         return path.resolve("%s_%x%s".formatted(owner, number, BLOCK));
     }
 
-    /** The file of the segment that {@code initiator} makes for {@code acceptor}, with the given ending. */
+    /** The file of the pair segment that {@code initiator} creates for {@code acceptor}, with the given ending. */
     Path pairFile(FileStem initiator, FileStem acceptor, long channelHash, String ending) {
         return path.resolve("%s_%s_%016x%s".formatted(initiator, acceptor, channelHash, ending));
     }
@@ -235,7 +237,7 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
-    /** How much room the file system has; the largest number if it has no bounds or does not say. */
+    /** The free bytes of the file system; {@link Long#MAX_VALUE} if it has no limit or does not tell. */
     long freeBytes() {
         try {
             FileStore found = store();
@@ -253,7 +255,7 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
-    /** To find it takes a look through all mounts. */
+    /** Caches the file store: to find it, the JDK reads all mounts. */
     private FileStore store() throws IOException {
         FileStore known = store;
         if (known == null) {
@@ -264,37 +266,40 @@ final class SessionDirectory implements AutoCloseable {
     }
 
     /**
-     * How much a connection may take: a part of what is free, a small one once only the reserve of the file system is left,
-     * so that there is something for the connections to come.
+     * The bytes that one connection may take: a share of the free bytes, and a smaller share once only the reserve of
+     * the file system is left, so that later connections get some memory, too.
      */
     long bytesToSpare() {
         long free = freeBytes();
         return free / (free > RESERVE * totalBytes() ? PARTS : PARTS_OF_RESERVE);
     }
 
-    /** How much room the file system has, in words. */
+    /** The free bytes of the file system, as a clause. */
     String room() {
         long bytes = freeBytes();
-        return bytes == Long.MAX_VALUE ? "how much is free there is not known" : bytes + " bytes are free there";
+        return bytes == Long.MAX_VALUE ? "it is not known how much is free there" : bytes + " bytes are free there";
     }
 
-    /** The same for who could not make a file of so many bytes: where they would fit, it is files that are too many. */
+    /**
+     * As {@link #room()}, after a failure to create a file of that size; adds a hint at inodes if the bytes would
+     * suffice.
+     */
     String room(IOException failure, long bytes) {
         long free = freeBytes();
         boolean full = String.valueOf(failure.getMessage()).contains("No space left");
-        return room() + (full && free != Long.MAX_VALUE && free >= bytes ? ", but no inodes, perhaps: see df -i" : "");
+        return room() + (full && free != Long.MAX_VALUE && free >= bytes ? ", but perhaps no inodes: see df -i" : "");
     }
 
     /**
      * Removes the files of a process that was killed.
      *
-     * @return false if it is still there: it lives, or its end is under way
+     * @return false if its files are still there, because it lives or has not ended completely
      */
     boolean removeIfDead(FileStem process) {
         return DirectorySweep.removeIfDead(path, process);
     }
 
-    /** Deletes this process's files, and the directory if nobody is left in it. */
+    /** Deletes this process's files, and the directory if no other process is in it. */
     @Override
     public void close() {
         forgetExitHook();
@@ -305,7 +310,7 @@ final class SessionDirectory implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(exitHook);
         } catch (IllegalStateException _) {
-            // this JVM is ending already, and the hook is at work
+            // This JVM is shutting down, and runs the hook.
         }
     }
 
@@ -316,7 +321,7 @@ final class SessionDirectory implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         } catch (IOException | DirectoryIteratorException _) {
-            // what is left, the next start removes
+            // The next start removes what is left.
         }
         DirectorySweep.removeDead(path);
         DirectorySweep.removeIfEmpty(path);

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of this process that its peers can reach: all of a file, or some pages of a {@link Slab}.
+ * A block of memory that peers can map: a whole file, or some pages of a {@link Slab}.
  *
  * <p>Threading: thread-safe.
  */
@@ -18,7 +18,12 @@ final class SharedBlock {
     private final Set<SciExport> exports = ConcurrentHashMap.newKeySet();
     private volatile boolean removed;
 
-    /** Such memory, as its user has it mapped, which begins at that offset of the file. */
+    /**
+     * Creates a block.
+     *
+     * @param offset where the block begins in the file
+     * @param memory the block as this process has it mapped
+     */
     SharedBlock(BlockFile file, @Nullable Slab slab, long offset, MemorySegment memory) {
         this.file = file;
         this.slab = slab;
@@ -30,13 +35,13 @@ final class SharedBlock {
         return file;
     }
 
-    /** What it is cut out of, or null if it is a file of its own. */
+    /** The slab that the block is part of; null if the block is a file of its own. */
     @Nullable
     Slab slab() {
         return slab;
     }
 
-    /** Where it begins in its file. */
+    /** Where the block begins in its file. */
     long offset() {
         return offset;
     }
@@ -45,7 +50,7 @@ final class SharedBlock {
         return memory;
     }
 
-    /** Enters an export; false if the memory is being freed. */
+    /** Adds an export; returns false if the memory is being freed. */
     boolean enter(SciExport export) {
         exports.add(export);
         return !removed;
@@ -55,7 +60,11 @@ final class SharedBlock {
         exports.remove(export);
     }
 
-    /** Revokes all exports; false if a peer still works on one of them at the deadline, or did when it was revoked before. */
+    /**
+     * Revokes all exports, for good.
+     *
+     * @return false if a peer still works on one of them at the deadline
+     */
     boolean revokeExports(long deadlineNs) {
         removed = true;
         for (SciExport export : exports) {

@@ -14,14 +14,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of this process in files that its peers can map: what is in it is lent by file and offset in place of an address (Open-MX
- * lends by region and offset likewise), and no permission is needed to read it. Large blocks are files of their own, smaller ones
- * are cut out of {@linkplain Slabs slabs}.
+ * Shared blocks: memory of this process in files that its peers can map. The lender names such memory by file and
+ * offset instead of an address (Open-MX lends by region and offset likewise), and peers need no permission to read it.
+ * A large block is a file of its own; smaller blocks are cut out of {@linkplain Slabs slabs}.
  *
- * <p>Threading: thread-safe; a block is found without a lock.
+ * <p>Threading: thread-safe; {@link #place} and {@link #block} take no lock.
  */
 final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable {
-    /** All of a file's memory is taken at once, since a file that only seems long kills who touches it: 64 MiB in some 30 ms. */
+    /**
+     * The largest block for messages. A file's memory is reserved at once by writing it, which takes some 30 ms for 64
+     * MiB; an access to a page of a sparse file for which there is no room would kill the process.
+     */
     private static final long MAX_BLOCK_BYTES = 64 << 20;
 
     private static final int OFFSET_BITS = 40;
@@ -34,19 +37,19 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     private final BlockFiles files;
     private final Slabs slabs;
 
-    /** Those of which the session has not told yet, by address. */
+    /** Blocks that the session has not announced as regions yet, by address. */
     private final Map<Long, SharedBlock> entering = new HashMap<>();
 
-    /** By the number of their region; never changed once it is seen. */
+    /** Blocks by the number of their region. Copied on write. */
     private volatile @Nullable SharedBlock[] byRegion = {};
 
-    /** Those of slabs that nobody is to use any more and whose memory is not freed yet. */
+    /** Blocks of slabs that were removed, but whose memory is not freed yet. */
     private final Map<Region, SharedBlock> leaving = new HashMap<>();
 
     /**
-     * Files in that directory.
+     * Serves memory from files in that directory.
      *
-     * @param minBytes from which size on blocks of messages are there; {@link Long#MAX_VALUE} for none
+     * @param minBytes the smallest block of messages to serve; {@link Long#MAX_VALUE} for none
      */
     SharedBlocks(SessionDirectory directory, SessionMemory memory, long minBytes) {
         this.directory = directory;
@@ -62,7 +65,12 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return minBytes;
     }
 
-    /** Not the smallest, not too many of those that are no files of their own, and where there is room for much more. */
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Returns nothing for small blocks, for further slab blocks once there are {@link Slabs#MANY_BLOCKS}, and where
+     * the file system has little room.
+     */
     @Override
     public Optional<MemorySegment> allocate(long bytes, Arena arena) {
         if (bytes < minBytes
@@ -73,15 +81,16 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         try {
             return Optional.of(create(bytes, arena));
         } catch (IOException _) {
-            return Optional.empty(); // the room has gone to somebody else
+            return Optional.empty(); // Another process has taken the room.
         }
     }
 
     @Override
     public MemorySegment allocateShared(long bytes, Arena arena) throws IOException {
         if (bytes > OFFSET_MASK || BlockLayout.fileBytes(bytes) > directory.freeBytes()) {
-            throw new IOException(bytes + " bytes of shared memory were asked for in " + directory.path() + ", and "
-                    + directory.room() + "; make room, or give another place with " + SciConfig.ROOT + ".directory");
+            throw new IOException("cannot reserve " + bytes + " bytes of shared memory in " + directory.path() + ": "
+                    + directory.room() + "; make room, or give another directory with " + SciConfig.ROOT
+                    + ".directory");
         }
         return create(bytes, arena);
     }
@@ -166,14 +175,17 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return index < known.length ? known[index] : null;
     }
 
-    /** The block that a region is, or null. */
+    /** The block of a region; null if the region is not a shared block. */
     @Nullable
     SharedBlock block(Region region) {
         SharedBlock block = find(region.number());
         return block != null && block.memory().address() == region.base() ? block : null;
     }
 
-    /** Where peers find that memory, a negative number, or 0 if they cannot. */
+    /**
+     * The place by which peers find that memory: a negative number with file number and offset; 0 if it is not in a
+     * shared block. Any thread.
+     */
     long place(long address, long bytes) {
         Region region = memory.find(address);
         if (region == null || region.kind() != Region.Kind.SHARED || !region.contains(address, bytes)) {
@@ -187,7 +199,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
                         | block.offset() + address - region.base();
     }
 
-    /** The number of the file that a place is in. */
+    /** The number of the file in a place. */
     static int number(long place) {
         return (int) ((place & Long.MAX_VALUE) >>> OFFSET_BITS);
     }
@@ -197,7 +209,10 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return place & OFFSET_MASK;
     }
 
-    /** Tells those who have them mapped that they are no more; the files go with the directory. */
+    /**
+     * Marks the files as freed, so that peers unmap them. The directory's removal deletes the slabs' files at the
+     * latest.
+     */
     @Override
     public void close() {
         memory.forget(this);

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
- * A file that many blocks are cut out of, by pages: peers map it once for all of them. It is long and empty at first; what a block
- * gets is written with zeros, which takes the room of the file system or finds that there is none. The pages of a block that was
- * freed serve the next.
+ * A file that is divided by pages into many blocks; a peer maps it once for all of them. The file is sparse at first.
+ * The pages of a new block are written with zeros: this reserves their space in the file system, or fails if there is
+ * none. The pages of a freed block are reused.
  *
- * <p>Threading: guarded by {@link Slabs}, but for {@link #map} of pages that were taken.
+ * <p>Threading: guarded by {@link Slabs}; {@link #map} of pages that were taken needs no lock.
  */
 final class Slab {
     /** The largest block. */
@@ -19,7 +19,7 @@ final class Slab {
 
     private static final long BYTES = 4 << 20;
 
-    /** At the end: there is an export for each page at least. */
+    /** The size of the control area at the end of the file, enough for one export per page. */
     private static final long CONTROL_BYTES = 64 * 1024;
 
     private static final long MEMORY_BYTES = BYTES - CONTROL_BYTES;
@@ -32,7 +32,7 @@ final class Slab {
     private final BitSet taken = new BitSet(PAGES);
     private int blocks;
 
-    /** Pages that nobody may have any more, since a peer may still write to them. */
+    /** Whether some pages must not be reused, because a peer may still write to them. */
     private boolean spoilt;
 
     private Slab(Arena arena, Path path, BlockFile file) {
@@ -42,9 +42,9 @@ final class Slab {
     }
 
     /**
-     * Makes the file of that number.
+     * Creates the file of a slab.
      *
-     * @throws IOException if there is no room for its end; nothing is left then
+     * @throws IOException if there is no room for the control area; no file is left then
      */
     static Slab create(int number, Path path) throws IOException {
         Arena arena = Arena.ofShared();
@@ -83,7 +83,7 @@ final class Slab {
         return -1;
     }
 
-    /** Takes pages that follow one another, of which there are enough, and answers where they begin in the file. */
+    /** Takes consecutive pages for a block, for which {@link #hasRoom} was true; returns their offset in the file. */
     long take(long bytes) {
         int count = pages(bytes);
         int first = firstFree(count);
@@ -92,42 +92,42 @@ final class Slab {
         return first * PAGE_BYTES;
     }
 
-    /** Maps pages that were taken, full of zeros. */
+    /** Maps pages that were taken; they are zero. */
     MemorySegment map(long offset, long bytes, Arena user) throws IOException {
         return SegmentFile.mapZeros(path, offset, bytes, user);
     }
 
-    /** Gives pages back that nobody can touch any more. */
+    /** Returns pages that nobody can access. */
     void giveBack(long offset, long bytes) {
         int first = (int) (offset / PAGE_BYTES);
         taken.clear(first, first + pages(bytes));
         blocks--;
     }
 
-    /** Gives nothing back of a block that is no more: somebody may still write to it. */
+    /** Forgets a block without returning its pages: a peer may still write to them. */
     void spoil() {
         spoilt = true;
         blocks--;
     }
 
-    /** Whether there is no block in it. */
+    /** Whether there is no block in the slab. */
     boolean isUnused() {
         return blocks == 0;
     }
 
-    /** Whether it is as good as new. */
+    /** Whether all pages can be taken. */
     boolean isEmpty() {
         return blocks == 0 && !spoilt;
     }
 
-    /** Tells peers that it is no more, and lets go of it. The file is for others to delete. */
+    /** Marks the file as freed, so that peers unmap it, and unmaps the control area. The caller deletes the file. */
     void free() {
         file.free();
         while (arena.scope().isAlive()) {
             try {
                 arena.close();
             } catch (IllegalStateException _) {
-                Thread.onSpinWait(); // somebody looks at an export just now
+                Thread.onSpinWait(); // Another thread is reading an export right now.
             }
         }
     }

@@ -6,13 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The {@linkplain Slab slabs} of this process. One that is empty is kept for the next block, further ones are freed.
+ * The {@linkplain Slab slabs} of this process. One empty slab is kept for the next block; further empty ones are freed.
  *
  * <p>Threading: thread-safe.
  */
 final class Slabs {
     /**
-     * From so many on there are no more for blocks of messages: each is a mapping of its own, of which a process has some 65,000.
+     * From this number of blocks on, slabs serve no more blocks of messages. Each block is a mapping, and Linux allows
+     * a process some 65,000 mappings by default.
      */
     static final int MANY_BLOCKS = 1 << 14;
 
@@ -29,9 +30,9 @@ final class Slabs {
     }
 
     /**
-     * A block out of one of them.
+     * Takes a block out of a slab, or out of a new one.
      *
-     * <p>Ownership: the arena's; once that is closed it is given back.
+     * <p>Ownership: the memory is the arena's. After the arena is closed, the caller gives the block back.
      *
      * @param bytes at most {@link Slab#MAX_BLOCK_BYTES}
      * @throws IOException if there is no room
@@ -69,7 +70,7 @@ final class Slabs {
         }
     }
 
-    /** Gives a block back whose memory has been freed. */
+    /** Returns the pages of a block whose memory has been freed. */
     void giveBack(Slab slab, SharedBlock block) {
         giveBack(slab, block.offset(), block.memory().byteSize());
     }
@@ -80,7 +81,7 @@ final class Slabs {
         freeIfUnused(slab);
     }
 
-    /** Forgets a block whose memory a peer may still write to. */
+    /** Forgets a block without reusing its pages, because a peer may still write to them. */
     synchronized void spoil(Slab slab) {
         slab.spoil();
         blocks--;
@@ -100,7 +101,7 @@ final class Slabs {
         files.delete(slab.file().number());
     }
 
-    /** Frees them all, whether or not there are blocks. */
+    /** Frees all slabs, even if there are blocks in them. */
     synchronized void close() {
         List.copyOf(slabs).forEach(this::free);
     }
