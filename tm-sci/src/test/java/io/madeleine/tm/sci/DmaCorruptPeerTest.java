@@ -21,7 +21,7 @@ class DmaCorruptPeerTest {
     /** Until a loan has made no sense once, on a machine that is busy. */
     private static final long LONGEST_RUN_NS = 40_000_000_000L;
 
-    private static final String OF_A_LOAN = "of sci/dma makes no sense";
+    private static final String OF_A_LOAN = "a loan of sci/dma is out of bounds";
     private static final int ROUNDS = 24;
     private static final String SETTINGS = "madeleine.tm.sci { short { max-block = 256, buffer = 256, ring = 2 KiB },"
             + " regular { cell = 4 KiB, cells = 2 }, dma { single-copy = on, from = 4 KiB } }";

@@ -81,7 +81,7 @@ class FullFileSystemTest {
             }
         }
         assertTrue(
-                failures.toString().matches("(?s).*bytes are free there, but no inodes, perhaps.*"),
+                failures.toString().matches("(?s).*bytes are free there, but perhaps no inodes.*"),
                 failures::toString);
     }
 

@@ -537,7 +537,7 @@ class SciConnectionTest {
         assertEquals(LinkStatus.CLOSED, claimed);
         a.round();
         b.round();
-        assertEquals("false it broke the protocol: it took from sci/short what was not sent", left.lost);
+        assertEquals("false it broke the protocol: its position in the ring of sci/short is impossible", left.lost);
         assertTrue(right.lost.startsWith("false it broke the connection off"), right.lost);
     }
 
