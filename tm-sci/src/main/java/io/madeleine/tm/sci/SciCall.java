@@ -62,8 +62,8 @@ final class SciCall {
     /** Requests the connection. */
     CompletableFuture<ProtocolConnection> begin(ConnectionManager manager) {
         manager.want(wanted);
-        wanted.note("process " + request.peer() + " has not dialled the bell of process " + adapter.self() + ", or not "
-                + (request.initiator() ? "mapped " : "offered ") + offer);
+        wanted.note("process " + request.peer() + " has not dialled the doorbell of process " + adapter.self()
+                + " yet, or has not " + (request.initiator() ? "mapped " : "offered ") + offer + " yet");
         SciLine offered = line;
         if (offered != null) {
             offered.start(manager.call(wanted, offered, System.nanoTime()));

@@ -169,7 +169,7 @@ final class SingleCopy implements AutoCloseable {
             logger.log(
                     level,
                     "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; set "
-                            + SciConfig.ROOT + ".dma.single-copy = off to silence this message");
+                            + SciConfig.ROOT + ".dma.single-copy = auto or off to silence this warning");
         }
     }
 
