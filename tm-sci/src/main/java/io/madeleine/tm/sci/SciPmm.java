@@ -62,7 +62,8 @@ public final class SciPmm implements ProtocolModule {
         try (ServerSocketChannel _ = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             return Availability.on("shared memory of this host in " + directory).with(details(directory));
         } catch (IOException | UnsupportedOperationException e) {
-            return Availability.off("this system has no Unix-domain sockets, which sci needs to wake processes: " + e.getMessage());
+            return Availability.off(
+                    "this system has no Unix-domain sockets, which sci needs to wake processes: " + e.getMessage());
         } catch (InternalError | LinkageError e) { // The JDK throws these when it cannot open files of its own.
             return Availability.off("sci cannot create a Unix-domain socket, which it needs to wake processes: " + e);
         }

@@ -81,8 +81,7 @@ class FullFileSystemTest {
             }
         }
         assertTrue(
-                failures.toString().matches("(?s).*bytes are free there, but perhaps no inodes.*"),
-                failures::toString);
+                failures.toString().matches("(?s).*bytes are free there, but perhaps no inodes.*"), failures::toString);
     }
 
     @Test
