@@ -209,10 +209,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         return place & OFFSET_MASK;
     }
 
-    /**
-     * Marks the files as freed, so that peers unmap them. The directory's removal deletes the slabs' files at the
-     * latest.
-     */
+    /** Marks all files as freed, so that peers unmap them, and deletes them. */
     @Override
     public void close() {
         memory.forget(this);
