@@ -1,5 +1,5 @@
-/** Active messages: messages that name the handler which receives them, run by the thread that drives the networks. */
-@SuppressWarnings("module") // it is for modules that are compiled later
+/** Active messages: messages that name their handler, which the thread that drives the networks runs. */
+@SuppressWarnings("module") // the module it exports to is compiled later
 module io.madeleine.am {
     requires static transitive org.jspecify;
     requires transitive io.madeleine.api;

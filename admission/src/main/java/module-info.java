@@ -1,5 +1,7 @@
-/** Admission: those who connect are a bounded number, for a bounded time, until they have proved to know the secret. */
-@SuppressWarnings("module") // it is for modules that are compiled later
+/**
+ * Admission: limits the number and the time of connections whose peers have not yet proved that they know the secret.
+ */
+@SuppressWarnings("module") // the modules it exports to are compiled later
 module io.madeleine.admission {
     requires static org.jspecify;
 

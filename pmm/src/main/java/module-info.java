@@ -1,4 +1,4 @@
-/** Protocol management: the driver SPI and the progress engine that drives what implements it. */
+/** Protocol management: the driver SPI, and the progress engine that drives the drivers. */
 module io.madeleine.pmm {
     requires io.madeleine.admission;
     requires transitive io.madeleine.api;

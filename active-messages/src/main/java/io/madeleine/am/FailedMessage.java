@@ -6,20 +6,23 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that has failed before its end and is still to be closed. Where the stack or memory has come to its end, there may be no
- * room for that either: then who sends next closes it.
+ * A message that has failed before its end and must still be closed. If the stack or heap memory is exhausted, closing
+ * may fail too; the next sender then closes it.
  *
  * <p>Threading: thread-safe; one message at a time.
  */
 public final class FailedMessage {
     private static final VarHandle MESSAGE = messageHandle();
 
-    /** To be assigned by who has failed with it, without a call, for which there may be no room; {@link #close} follows. */
+    /**
+     * The failed message. The thread that failed writes this field directly, since there may be no room for a call;
+     * {@link #close} follows.
+     */
     public volatile @Nullable OutgoingMessage message;
 
-    /** No message has failed. */
+    /** Without a failed message. */
     public FailedMessage() {
-        OutgoingMessage _ = take(); // what is linked at its first call needs memory
+        OutgoingMessage _ = take(); // links the call now, which needs memory
     }
 
     private static VarHandle messageHandle() {
@@ -30,7 +33,7 @@ public final class FailedMessage {
         }
     }
 
-    /** Closes the message, if there is one. What it throws leaves it to the next call. */
+    /** Closes the message, if there is one. If that throws, the message is left to the next call. */
     public void close() {
         OutgoingMessage left = message == null ? null : take();
         if (left == null) {

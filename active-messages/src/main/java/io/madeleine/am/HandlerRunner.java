@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs handlers one after the other, in whichever thread brings something for them: what comes while one runs is left behind, and
- * the thread that runs it does that next. So nobody waits for handlers, and none is interrupted by another one, not even by what it
- * brings about itself.
+ * Runs handlers one at a time, in the thread that brings a task. If a handler is running, the task is queued, and the
+ * thread that runs the handler runs the task next. So no thread waits for handlers, and no handler is interrupted by
+ * another one, not even by one that it causes itself.
  *
  * <p>Threading: thread-safe.
  */
@@ -20,23 +20,26 @@ public final class HandlerRunner {
 
     private final Consumer<Throwable> onFailure;
 
-    /** The id of the thread that runs handlers, not the thread: storing a reference costs a fence under some collectors. */
+    /**
+     * The id of the thread that runs handlers. Not a reference to the thread: storing one costs a fence with some
+     * collectors.
+     */
     private final AtomicLong runner = new AtomicLong(NOBODY);
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
-    /** The last one first: to post one takes no memory. */
+    /** A stack of posted steps, linked through the steps, so that posting allocates nothing. */
     private final AtomicReference<@Nullable Step> steps = new AtomicReference<>();
 
-    /** What something that was begun does next, any number of times. To post it takes no memory. */
+    /** The next step of an operation, which may be posted any number of times. Posting it allocates nothing. */
     public abstract static class Step {
         private final AtomicBoolean posted = new AtomicBoolean();
         private @Nullable Step next;
 
-        /** Nothing is posted. */
+        /** A step that is not posted. */
         protected Step() {}
 
-        /** Runs as a handler does. It may be posted again from now on. */
+        /** Runs like a handler. The step may be posted again from now on. */
         protected abstract void run();
 
         private @Nullable Step leave() {
@@ -48,22 +51,22 @@ public final class HandlerRunner {
     }
 
     /**
-     * Nothing is posted.
+     * A runner without posted tasks.
      *
-     * @param onFailure is given what a task or a step throws; it throws nothing
+     * @param onFailure receives what a task or a step throws; must not throw
      */
     public HandlerRunner(Consumer<Throwable> onFailure) {
         this.onFailure = onFailure;
     }
 
-    /** Whether the calling thread is running a handler, and must not wait. */
+    /** Whether the calling thread is running a handler, and so must not wait. */
     public boolean isRunByCaller() {
         return runner.get() == Thread.currentThread().threadId();
     }
 
     /**
-     * Makes the calling thread the one that runs handlers, until it calls {@link #leave}; false if there is one, the caller perhaps.
-     * What was posted before comes first: {@link #runPosted} follows.
+     * Makes the calling thread the one that runs handlers until it calls {@link #leave}; returns false if there is one
+     * already, possibly the caller. Tasks that were posted before come first: the caller calls {@link #runPosted} next.
      */
     public boolean tryEnter() {
         long self = Thread.currentThread().threadId();
@@ -71,7 +74,7 @@ public final class HandlerRunner {
     }
 
     /**
-     * Runs what is posted; from the thread that has entered.
+     * Runs what is posted; called by the thread that has entered.
      *
      * @return whether there was anything
      */
@@ -81,7 +84,7 @@ public final class HandlerRunner {
         }
         Step next;
         for (Step step = steps.getAndSet(null); step != null; step = next) {
-            next = step.leave(); // which may stand here again when it has run
+            next = step.leave(); // before run(): the step may be posted again by then
             run(null, step);
         }
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -90,7 +93,7 @@ public final class HandlerRunner {
         return true;
     }
 
-    /** The calling thread has run its handler; it goes on with what was left behind meanwhile. */
+    /** The calling thread has run its handler; it then runs what was posted meanwhile. */
     public void leave() {
         runner.set(NOBODY);
         if (isPosted()) {
@@ -98,13 +101,13 @@ public final class HandlerRunner {
         }
     }
 
-    /** Runs something as handlers are run: now, or when the thread that runs one comes to it. */
+    /** Runs a task as a handler: now, or after the handler that runs at present. */
     public void post(Runnable task) {
         tasks.add(task);
         posted();
     }
 
-    /** As {@link #post(Runnable)}; nothing more if it is posted and has not begun to run yet. */
+    /** As {@link #post(Runnable)}; does nothing if the step is posted and has not begun to run. */
     public void post(Step step) {
         if (!step.posted.compareAndSet(false, true)) {
             return;
@@ -138,7 +141,7 @@ public final class HandlerRunner {
         }
     }
 
-    /** What one of them throws is not the others', nor is the interrupt status that it leaves. */
+    /** Isolates a task from the others: from its exceptions, and from the interrupt status that it leaves. */
     private void run(@Nullable Runnable task, @Nullable Step step) {
         boolean wasInterrupted = Thread.interrupted();
         try {

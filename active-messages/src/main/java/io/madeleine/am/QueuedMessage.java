@@ -4,28 +4,28 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.OutgoingMessage;
 
 /**
- * A message in a {@link SendQueue}: how it is packed, and what is done when its fate is known. Exactly one of {@link #sent}, {@link
- * #failed} and {@link #lost} is called.
+ * A message in a {@link SendQueue}: how to pack it, and what to do when its outcome is known. The queue calls exactly
+ * one of {@link #sent}, {@link #failed} and {@link #lost}.
  *
- * <p>Threading: its methods are called by one thread at a time, which runs a send task or handles the loss of the connection.
+ * <p>Threading: one thread at a time calls the methods, in a send task or while it handles the loss of the connection.
  */
 public interface QueuedMessage {
-    /** How much it counts against the queue's bound. */
+    /** How many bytes the message counts against the queue's bound. */
     long bytes();
 
-    /** Packs everything, up to the end, which is the queue's affair. */
+    /** Packs all blocks; the queue ends the message. */
     void pack(OutgoingMessage message);
 
     /**
-     * It is on its way.
+     * The message is on its way.
      *
-     * @param completion when its blocks may be reused; belongs to the message and is not kept beyond that
+     * @param completion completes when the blocks may be reused; belongs to the message, do not keep it longer
      */
     void sent(Completion completion);
 
-    /** It could not be packed: its memory has been closed, for instance. */
+    /** The message could not be packed or sent, for instance because its memory has been closed. */
     void failed(RuntimeException why);
 
-    /** The connection is lost, and nothing of it has been sent. */
+    /** The connection is lost, and nothing of the message has been sent. */
     void lost();
 }

@@ -18,17 +18,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is sent to a peer by handlers, which must not wait, and could not go at once: a bounded queue that a {@link SendTask}
- * empties. Threads that may wait, and come while something is queued, have a place in it, so that the order is kept; each is woken
- * alone, when all before it has gone, and sends by itself.
+ * A bounded queue of messages to one peer that handlers, which must not wait, could not send at once. A {@link
+ * SendTask} empties it. A thread that may wait, and wants to send while messages are queued, has a place in the queue
+ * too, which keeps the order; it is woken alone, when all before it have been sent, and then sends by itself.
  *
  * <p>Threading: thread-safe. One thread at a time empties it.
  */
 public final class SendQueue {
-    /** The deadline of who waits as long as it takes. */
+    /** The deadline of a thread that waits without a limit. */
     private static final long NO_DEADLINE = Long.MAX_VALUE;
 
-    /** What is left then goes behind others that wait to send. */
+    /** The most messages sent at once; the rest then queues behind other senders. */
     private static final int MOST_AT_ONCE = 64;
 
     private final Channel channel;
@@ -40,7 +40,9 @@ public final class SendQueue {
     private final Queue<Entry> entries = new ConcurrentLinkedQueue<>();
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Taken out of the queue, and not sent yet: the stack or memory had come to its end. */
+    /**
+     * The message that was taken out of the queue and is not sent yet, because the stack or heap memory was exhausted.
+     */
     private final AtomicReference<@Nullable QueuedMessage> inHand = new AtomicReference<>();
 
     private final FailedMessage failed = new FailedMessage();
@@ -49,12 +51,12 @@ public final class SendQueue {
 
     private record Waiting(QueuedMessage message) implements Entry {}
 
-    /** A thread that waits for what was queued before. */
+    /** The place of a thread that waits until all before it are sent. */
     private static final class Turn implements Entry {
         private final Thread thread = Thread.currentThread();
         private volatile boolean come;
 
-        /** Perhaps several times. */
+        /** The thread's turn has come; may be called several times. */
         void comes() {
             if (!come) {
                 come = true;
@@ -70,7 +72,7 @@ public final class SendQueue {
                     long leftNs = deadlineNs - System.nanoTime();
                     if (leftNs <= 0) {
                         throw new DeadlineExceededException(
-                                "its deadline passed while a request waited for its turn to be sent");
+                                "the deadline passed while a request waited for its turn to be sent");
                     }
                     LockSupport.parkNanos(this, leftNs);
                 }
@@ -84,9 +86,9 @@ public final class SendQueue {
     /**
      * An empty queue.
      *
-     * @param maxBytes how much may wait
-     * @param onEmpty called whenever nothing waits any more, by whoever has seen to that
-     * @param onLost called with the reason when the connection is found to be lost
+     * @param maxBytes the most bytes that may be queued
+     * @param onEmpty called whenever the queue becomes empty, by the thread that emptied it
+     * @param onLost called with the reason when the connection turns out to be lost
      */
     public SendQueue(Channel channel, int rank, long maxBytes, Runnable onEmpty, Consumer<String> onLost) {
         this.channel = channel;
@@ -97,17 +99,17 @@ public final class SendQueue {
         this.task = channel.newSendTask(rank, this::drain);
     }
 
-    /** Whether nothing waits. */
+    /** Whether the queue is empty. */
     public boolean isEmpty() {
         return entries.isEmpty() && inHand.get() == null;
     }
 
-    /** How much waits. */
+    /** The number of queued bytes. */
     public long bytes() {
         return bytes.get();
     }
 
-    /** Makes room for a message that {@link #add} follows with; false if there is none. */
+    /** Reserves room for a message; {@link #add} follows. Returns false if there is none. */
     public boolean claim(long messageBytes) {
         if (bytes.addAndGet(messageBytes) <= maxBytes) {
             return true;
@@ -117,9 +119,10 @@ public final class SendQueue {
     }
 
     /**
-     * Adds a message, for which there is {@linkplain #claim room}; it goes as soon as the connection takes it. Never waits.
+     * Appends a message for which the caller has {@linkplain #claim room}. It is sent as soon as the connection takes
+     * it. Never waits.
      *
-     * <p>Ownership: the queue's, until one of the message's last three methods is called.
+     * <p>Ownership: the message belongs to the queue until one of its last three methods is called.
      */
     public void add(QueuedMessage message) {
         entries.add(new Waiting(message));
@@ -127,9 +130,10 @@ public final class SendQueue {
     }
 
     /**
-     * Waits, in a thread that may, until all that is queued has gone, and calls {@code sending} then. What comes later goes later.
+     * Waits until all that is queued before has been sent, and then runs {@code sending}; what is queued later is sent
+     * later. Not for handlers.
      *
-     * @param deadlineNs in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} is none
+     * @param deadlineNs in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} for none
      */
     public void inTurn(long deadlineNs, Runnable sending) {
         Turn turn = new Turn();
@@ -139,7 +143,7 @@ public final class SendQueue {
             turn.await(deadlineNs);
             sending.run();
         } finally {
-            entries.remove(turn); // the first, unless the wait was interrupted
+            entries.remove(turn); // the head of the queue, unless the wait ended early
             if (isEmpty()) {
                 onEmpty.run();
             } else {
@@ -148,7 +152,7 @@ public final class SendQueue {
         }
     }
 
-    /** Has it emptied as far as possible, without waiting. */
+    /** Starts to empty the queue as far as possible, without waiting. */
     public void wake() {
         if (isEmpty()) {
             return;
@@ -164,7 +168,7 @@ public final class SendQueue {
         }
     }
 
-    /** The connection is lost: all that waits is told. */
+    /** The connection is lost: tells all queued messages. */
     public void lost() {
         fail(null);
     }
@@ -178,7 +182,7 @@ public final class SendQueue {
             if (entry instanceof Waiting waiting) {
                 fail(waiting.message(), why);
             } else {
-                ((Turn) entry).comes(); // and sees it
+                ((Turn) entry).comes(); // its thread finds the loss by itself
             }
         }
         onEmpty.run();
@@ -193,7 +197,7 @@ public final class SendQueue {
         }
     }
 
-    // ---- emptying: the action of the task
+    // ---- emptying: the action of the send task
 
     private void drain() {
         try {
@@ -211,13 +215,13 @@ public final class SendQueue {
             lost();
         } catch (SessionException e) {
             fail(e);
-        } catch (Error e) { // no memory, or the end of the stack: once more
+        } catch (Error e) { // memory or the stack was exhausted: try again
             task.schedule();
             throw e;
         }
     }
 
-    /** Sends the first; false if there is none, or it cannot go yet. */
+    /** Sends the first message; returns false if there is none, or it cannot be sent yet. */
     private boolean sendNext() {
         if (isEmpty() || (inHand.get() == null && entries.peek() instanceof Turn turn && tell(turn))) {
             return false;
@@ -225,20 +229,20 @@ public final class SendQueue {
         failed.close();
         Optional<OutgoingMessage> begun = channel.tryBeginPacking(rank);
         if (begun.isEmpty()) {
-            task.schedule(); // behind others that wait
+            task.schedule(); // behind other senders
             return false;
         }
         OutgoingMessage message = begun.get();
         QueuedMessage next = takeInHand();
         if (next == null) {
-            message.close(); // all has been told of a loss just now
+            message.close(); // a loss has just emptied the queue
             return true;
         }
         send(message, next);
         return true;
     }
 
-    /** The thread wakes this again when it has sent. */
+    /** Tells the thread that its turn has come; it wakes the queue when it has sent. */
     private static boolean tell(Turn turn) {
         turn.comes();
         return true;
@@ -264,7 +268,7 @@ public final class SendQueue {
         } catch (RuntimeException e) {
             failed.message = message;
             finish(next);
-            next.failed(e); // also if the connection is lost: nobody knows what of it has arrived
+            next.failed(e); // also if the connection is lost: how much of it has arrived is unknown
             failed.close();
             if (e instanceof PeerFailedException || e instanceof SessionException) {
                 throw e;
@@ -277,7 +281,7 @@ public final class SendQueue {
         }
         finish(next);
         next.sent(completion);
-        message.close(); // its object may serve again once it has ended
+        message.close(); // the message object may be reused once the message has ended
     }
 
     private void finish(QueuedMessage message) {

@@ -1,4 +1,7 @@
-/** What active messages need beside a channel: handlers that run one after the other, and sending without waiting by who runs them. */
+/**
+ * What active messages need besides a channel: running handlers one at a time, and sending from handlers without
+ * waiting.
+ */
 @NullMarked
 package io.madeleine.am;
 

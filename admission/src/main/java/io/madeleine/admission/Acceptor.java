@@ -13,22 +13,26 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Listens for connections. Until they have proved to know the secret, one thread serves all who come, in less than 16 MiB: it
- * never waits for one of them, and when there are too many, or descriptors run out, who has been silent for longest goes. Nothing
- * ends that thread but {@link #close}: what goes wrong, be it an Error, costs at most the connection it concerns.
+ * Listens for connections. One thread serves all peers until they have proved that they know the secret, in less than
+ * 16 MiB. It never waits for a peer. If there are too many, or file descriptors run out, it drops the peer that has
+ * been silent for longest. Only {@link #close} ends the thread: any failure, even an Error, costs at most the
+ * connection that it concerns.
  *
  * <p>Threading: thread-safe; one daemon thread.
  *
- * @param <H> the handshake by which they prove it
+ * @param <H> the type of the handshake that proves the secret
  */
 public final class Acceptor<H extends ServerHandshake> implements AutoCloseable {
-    /** Each takes less than 8 KiB: a channel, its key, what it has said (72 bytes at most), and its socket. */
+    /**
+     * The most unauthenticated connections. Each takes less than 8 KiB: a channel, its key, its input (72 bytes at
+     * most), and its socket.
+     */
     public static final int MAX_UNAUTHENTICATED = 2_048;
 
-    /** The system takes less, perhaps. */
+    /** The system may use less. */
     private static final int BACKLOG = 4_096;
 
-    /** So that those who have come get their turn while more come. */
+    /** A limit per round, so that accepted peers are served while more connect. */
     private static final int ACCEPTED_PER_ROUND = 64;
 
     private static final long PAUSE_MS = 20;
@@ -45,30 +49,31 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     private final Thread thread;
     private volatile boolean closed;
 
-    /** To whom those who have proved themselves are handed. */
+    /** Takes over the peers that have proved that they know the secret. */
     public interface Host<H extends ServerHandshake> {
-        /** For one that has connected. */
+        /** Makes the handshake for a new connection. */
         H newHandshake();
 
         /**
-         * It has proved to know the secret. Must not wait.
-         * Ownership: the connection is the host's, unless this fails.
+         * The peer has proved that it knows the secret. Must not wait.
          *
-         * @throws IOException if the connection has gone already
+         * <p>Ownership: the connection passes to the host, unless this throws.
+         *
+         * @throws IOException if the connection is already lost
          */
         void proven(UnauthenticatedConnection<H> connection) throws IOException;
 
-        /** It has shown that it does not. */
+        /** The peer has failed to prove it. */
         default void refused(String why) {}
     }
 
     /**
-     * How an acceptor is to work.
+     * The settings of an acceptor.
      *
-     * @param threadName of its thread
-     * @param timeoutMs how long one may take to prove itself
-     * @param tooLate what is said of one that took longer
-     * @param maxCount how many may be doing so at once
+     * @param threadName the name of its thread
+     * @param timeoutMs how long a peer may take to prove itself, in milliseconds
+     * @param tooLate the reason to give for a peer that took longer
+     * @param maxCount how many unauthenticated connections there may be
      */
     public record Settings(String threadName, int timeoutMs, String tooLate, int maxCount) {}
 
@@ -94,7 +99,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         thread = Thread.ofPlatform().daemon().name(settings.threadName()).start(this::serve);
     }
 
-    /** Where it listens. */
+    /** The address on which it listens. */
     public InetSocketAddress address() {
         return address;
     }
@@ -103,18 +108,18 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         while (!closed) {
             try {
                 look();
-            } catch (Throwable e) { // an Error, too: others may still be on their way
+            } catch (Throwable e) { // even an Error: other connections must go on
                 recover(e);
             }
         }
         shut();
     }
 
-    @SuppressWarnings("unchecked") // what is attached was attached by register
+    @SuppressWarnings("unchecked") // register attached it
     private void look() throws IOException {
         if (proven.isEmpty()) {
             selector.select(longestWaitMs());
-        } else { // something went wrong when they were to be handed over
+        } else { // a handover failed before
             selector.selectNow();
         }
         for (Iterator<SelectionKey> keys = selector.selectedKeys().iterator(); keys.hasNext() && !closed; ) {
@@ -130,7 +135,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         dropLate();
     }
 
-    /** How long nobody's time ends; 0 for ever. */
+    /** How long until the next time limit of a peer, in milliseconds; 0 if there is none. */
     private long longestWaitMs() {
         return connections
                 .oldest()
@@ -163,7 +168,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
 
     private void meet(UnauthenticatedConnection<H> connection) {
         if (connections.isFull()) {
-            String why = "more than " + connections.count() + " are there that have not proved to know the secret";
+            String why = "more than " + connections.count() + " connections have not proved that they know the secret";
             connections.mostSilent().ifPresent(silent -> refuse(silent, why));
         }
         connections.add(connection);
@@ -171,7 +176,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
             connection.register(selector);
             connection.write(connection.handshake().opening());
         } catch (IOException _) {
-            drop(connection); // it has gone already
+            drop(connection); // the peer has gone already
         } catch (Throwable e) {
             drop(connection);
             throw e;
@@ -187,13 +192,13 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
             connections.heard(connection);
             if (connection.handshake().isProven()) {
                 proven.add(connection);
-                connection.deregister(selector); // it is not heard again
+                connection.deregister(selector); // nothing more is read from it
             }
         } catch (HandshakeException e) {
             connection.writeFarewell(e.farewell());
             host.refused(refuse(connection, String.valueOf(e.getMessage())));
         } catch (IOException _) {
-            drop(connection); // it has reset the connection
+            drop(connection); // the peer has reset the connection
         } catch (Throwable e) {
             drop(connection);
             throw e;
@@ -204,7 +209,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         if (proven.isEmpty()) {
             return;
         }
-        selector.selectNow(); // forgets the keys: a channel that blocks cannot be a selector's
+        selector.selectNow(); // removes the cancelled keys: a channel with a key cannot be blocking
         while (!proven.isEmpty()) {
             UnauthenticatedConnection<H> connection = proven.removeFirst();
             connections.remove(connection);
@@ -212,7 +217,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
                 connection.channel().configureBlocking(true);
                 host.proven(connection);
             } catch (IOException _) {
-                connection.close(); // it has gone already
+                connection.close(); // the peer has gone already
             } catch (Throwable e) {
                 connection.close();
                 throw e;
@@ -230,7 +235,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
 
     private String refuse(UnauthenticatedConnection<H> connection, String why) {
         drop(connection);
-        String told = "who connected from " + connection.remote() + " is not let in: " + why;
+        String told = "the connection from " + connection.remote() + " was refused: " + why;
         notices.warn(told);
         return told;
     }
@@ -242,8 +247,8 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     }
 
     /**
-     * Out of descriptors, threads or memory, probably, and others in this process need some, too: from now on fewer are
-     * let in at once.
+     * Handles a failure, probably a lack of descriptors, threads or memory, which the rest of the process needs too:
+     * from now on the acceptor admits fewer connections at once.
      */
     private void recover(Throwable cause) {
         if (closed) {
@@ -255,8 +260,8 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
             while (connections.isFull()) {
                 connections.mostSilent().ifPresent(this::drop);
             }
-            selector.selectNow(); // frees their descriptors: to tell of it may take one
-            notices.warn("accepting a connection failed, and goes on: " + cause);
+            selector.selectNow(); // frees their descriptors: logging may need one
+            notices.warn("accepting connections failed; the acceptor goes on: " + cause);
             if (connections.count() == before) {
                 Thread.sleep(PAUSE_MS);
             }
@@ -277,7 +282,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         }
     }
 
-    /** Nobody can connect any more; those who were handed over stay. Idempotent. */
+    /** Stops listening; connections that were handed over stay open. Idempotent. */
     @Override
     public void close() {
         closed = true;

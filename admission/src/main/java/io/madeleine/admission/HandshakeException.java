@@ -2,24 +2,24 @@ package io.madeleine.admission;
 
 import java.io.IOException;
 
-/** The other end is not what was expected; trying again will not help. */
+/** The peer is not the expected one; another attempt is useless. */
 public final class HandshakeException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final byte[] farewell;
 
-    /** Of which the other end is told nothing. */
+    /** An error of which the peer is not told. */
     public HandshakeException(String message) {
         this(message, new byte[0]);
     }
 
-    /** With what the other end is told. */
+    /** An error with the bytes that tell the peer. */
     public HandshakeException(String message, byte[] farewell) {
         super(message);
         this.farewell = farewell.clone();
     }
 
-    /** What the other end is to be told; empty if it would not understand. */
+    /** The bytes that tell the peer; empty if it would not understand them. */
     public byte[] farewell() {
         return farewell.clone();
     }

@@ -5,7 +5,7 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Warnings that unauthenticated connections can bring about: one a second, so that they cannot fill the log.
+ * Limits warnings that unauthenticated peers can cause to one a second, so that they cannot fill the log.
  *
  * <p>Threading: thread-safe.
  */
@@ -18,18 +18,18 @@ public final class NoticeLimit {
     private long loggedNs;
     private volatile boolean closed;
 
-    /** Warns through a logger, each time with these words first. */
+    /** Warns through this logger, with this prefix. */
     public NoticeLimit(Logger logger, String prefix) {
         this.logger = logger;
         this.prefix = prefix;
     }
 
-    /** Warns, unless that has been done within the last second. */
+    /** Logs a warning, unless one was logged within the last second. */
     public void warn(String what) {
         warn(what, System.nanoTime());
     }
 
-    /** The same at a given time, in {@link System#nanoTime()} terms. */
+    /** As {@link #warn(String)} at a given time, in {@link System#nanoTime()} terms. */
     public void warn(String what, long nowNs) {
         long all = closed ? 0 : admitted(nowNs);
         if (all > 0) {
@@ -37,7 +37,7 @@ public final class NoticeLimit {
         }
     }
 
-    /** How many there have been if one may be logged now, or else 0. */
+    /** Returns how many warnings there have been if this one may be logged, otherwise 0. */
     private synchronized long admitted(long nowNs) {
         if (++count > 1 && nowNs - loggedNs < INTERVAL_NS) {
             return 0;
@@ -46,7 +46,7 @@ public final class NoticeLimit {
         return count;
     }
 
-    /** Nothing is told any more. */
+    /** Logs nothing more. */
     public void close() {
         closed = true;
     }

@@ -7,12 +7,12 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What only an owner of the key can say: HMAC-SHA256 (RFC 2104) over a purpose and what it is about, nonces for instance.
+ * Proofs that only an owner of the key can make: HMAC-SHA256 (RFC 2104) over a purpose and its parts, such as nonces.
  *
  * <p>Threading: stateless.
  */
 public final class Proofs {
-    /** The length of nonces, proofs and keys. */
+    /** The length of nonces, proofs and keys in bytes. */
     public static final int BYTES = 32;
 
     private static final String ALGORITHM = "HmacSHA256";
@@ -20,14 +20,14 @@ public final class Proofs {
 
     private Proofs() {}
 
-    /** Random bytes that nobody has seen. */
+    /** Makes a nonce: unpredictable random bytes. */
     public static byte[] nonce() {
         byte[] bytes = new byte[BYTES];
         RANDOM.nextBytes(bytes);
         return bytes;
     }
 
-    /** What the key's owners alone can say about the parts. */
+    /** Makes the proof of these parts for this purpose. */
     public static byte[] proof(byte[] key, String purpose, byte[]... parts) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);

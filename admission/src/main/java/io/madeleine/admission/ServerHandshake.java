@@ -3,22 +3,22 @@ package io.madeleine.admission;
 import java.nio.ByteBuffer;
 
 /**
- * The server's half of a handshake with one client, as far as it proves that the client knows the secret. It reads and writes
- * nothing itself, so that one thread can serve all who connect.
+ * The server's half of a handshake with one client, up to the client's proof of the secret. It does no input or output
+ * itself, so that one thread can serve all clients.
  *
- * <p>Threading: confined to the thread that serves the connection; one that was proven is its host's.
+ * <p>Threading: confined to the thread that serves the connection; once proven, to the host.
  */
 public interface ServerHandshake {
-    /** What the server says first: a few bytes. */
+    /** The server's first bytes; a few. */
     byte[] opening();
 
-    /** Where to put what the client says; it takes no byte of what comes after the handshake. */
+    /** The buffer for the client's bytes; it has no room for bytes after the handshake. */
     ByteBuffer received();
 
     /**
-     * Whether the client has said all it has to, and proved that it knows the secret.
+     * Whether the client has sent its whole part and proved that it knows the secret.
      *
-     * @throws HandshakeException as soon as it is clear that it never will
+     * @throws HandshakeException as soon as it is certain that this will not happen
      */
     boolean isProven() throws HandshakeException;
 }

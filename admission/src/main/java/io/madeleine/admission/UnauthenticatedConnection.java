@@ -10,14 +10,14 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection whose other end has not proved yet to know the secret, or has done so just now.
+ * A connection whose peer has not yet proved that it knows the secret, or has just done so.
  *
- * <p>Threading: confined to the {@link Acceptor}'s thread, and to its host once it is proven.
+ * <p>Threading: confined to the {@link Acceptor}'s thread; once proven, to its host.
  *
- * @param <H> its handshake
+ * @param <H> the type of its handshake
  */
 public final class UnauthenticatedConnection<H extends ServerHandshake> {
-    /** What somebody may have said in vain, and is read so that it still gets the answer. */
+    /** How much unread input is read before the last answer, so that the answer still reaches the peer. */
     private static final int VAIN_BYTES = 4096;
 
     private final SocketChannel channel;
@@ -25,34 +25,34 @@ public final class UnauthenticatedConnection<H extends ServerHandshake> {
     private final long sinceNs = System.nanoTime();
     private final @Nullable SocketAddress remote;
 
-    /** Ownership: the channel is the connection's, until it is its host's. */
+    /** Ownership: the channel belongs to the connection until the host takes it. */
     UnauthenticatedConnection(SocketChannel channel, H handshake) {
         this.channel = channel;
         this.handshake = handshake;
         this.remote = channel.socket().getRemoteSocketAddress();
     }
 
-    /** The channel; once the connection is proven it blocks. */
+    /** The channel; it is in blocking mode once the connection is proven. */
     public SocketChannel channel() {
         return channel;
     }
 
-    /** What has been said. */
+    /** The state of the handshake. */
     public H handshake() {
         return handshake;
     }
 
-    /** When it was accepted, in {@link System#nanoTime()} terms. */
+    /** When the connection was accepted, in {@link System#nanoTime()} terms. */
     public long sinceNs() {
         return sinceNs;
     }
 
-    /** Where its other end is, or was. */
+    /** The peer's address. */
     public String remote() {
         return String.valueOf(remote);
     }
 
-    /** Closes it. Idempotent. */
+    /** Closes the connection. Idempotent. */
     public void close() {
         try {
             channel.close();
@@ -74,28 +74,28 @@ public final class UnauthenticatedConnection<H extends ServerHandshake> {
         }
     }
 
-    /** Reads what has come; false if the other end is closed. */
+    /** Reads what has arrived; returns false if the peer has closed. */
     boolean read() throws IOException {
         return channel.read(handshake.received()) >= 0;
     }
 
-    /** Sends a few bytes, which fit into the buffer of any socket that has not been filled. */
+    /** Sends a few bytes, which fit in the send buffer of a new socket. */
     void write(byte[] bytes) throws IOException {
         if (channel.write(ByteBuffer.wrap(bytes)) != bytes.length) {
-            throw new IOException("its socket does not take " + bytes.length + " bytes");
+            throw new IOException("the socket's send buffer does not take " + bytes.length + " bytes");
         }
     }
 
-    /** The same to somebody who is to go, and may have gone. */
+    /** Sends a few bytes to a peer that is about to be refused; ignores errors. */
     void writeFarewell(byte[] bytes) {
         try {
             if (bytes.length > 0) {
-                channel.read(ByteBuffer.allocate(
-                        VAIN_BYTES)); // what is unread when a socket is closed takes the answer with it
+                // closing a socket with unread input resets the connection, and the peer may lose the answer
+                channel.read(ByteBuffer.allocate(VAIN_BYTES));
                 write(bytes);
             }
         } catch (IOException _) {
-            // it does not listen
+            // the peer does not listen
         }
     }
 }

@@ -6,71 +6,72 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Who has connected and not proved yet to know the secret: a bounded number, each for a bounded time. When there are too many,
- * the one that has been silent for longest loses its place; who knows the secret needs milliseconds, and tries again.
+ * The connections whose peers have not yet proved that they know the secret: a bounded number, each for a bounded time.
+ * If there are too many, the one that has been silent for longest loses its place. A peer that knows the secret needs
+ * only milliseconds, and tries again if it loses its place.
  *
  * <p>Threading: confined to one thread.
  *
- * @param <T> what stands for a connection, equal to itself alone
+ * @param <T> the type of a connection; compared by identity
  */
 public final class UnauthenticatedConnections<T> {
-    /** However little there is, some have to be able to prove themselves. */
+    /** The lowest limit: some peers must be able to prove themselves even if resources are short. */
     private static final int MIN_COUNT = 16;
 
     private int maxCount;
     private final Set<T> byAge = new LinkedHashSet<>();
     private final Set<T> bySilence = new LinkedHashSet<>();
 
-    /** Room for so many. */
+    /** A set with room for this many. */
     public UnauthenticatedConnections(int maxCount) {
         this.maxCount = maxCount;
     }
 
-    /** One more has come. */
+    /** Adds a new connection. */
     public void add(T connection) {
         byAge.add(connection);
         bySilence.add(connection);
     }
 
-    /** It has said something: it is the last to lose its place. */
+    /** The peer has sent something: its connection is the last to lose its place. */
     public void heard(T connection) {
         if (bySilence.remove(connection)) {
             bySilence.add(connection);
         }
     }
 
-    /** It has proved itself, or is gone; returns whether it was here. */
+    /** Removes a connection that is proven or closed; returns whether it was present. */
     public boolean remove(T connection) {
         bySilence.remove(connection);
         return byAge.remove(connection);
     }
 
-    /** Whether one has to go before another can come. */
+    /** Whether a connection must be dropped before another can be added. */
     public boolean isFull() {
         return byAge.size() >= maxCount;
     }
 
-    /** How many are here. */
+    /** The number of connections. */
     public int count() {
         return byAge.size();
     }
 
-    /** How many can be. */
+    /** The largest number of connections. */
     public int maxCount() {
         return maxCount;
     }
 
-    /** There was not enough of something for so many as are here. */
+    /** Halves the limit: resources were short with the present number. */
     public void halve() {
         maxCount = Math.min(maxCount, Math.max(MIN_COUNT, byAge.size() / 2));
     }
 
-    /** Who has been there for longest. */
+    /** The connection that was added first. */
     public Optional<T> oldest() {
         return first(byAge);
     }
 
-    /** Who has been silent for longest. */
+    /** The connection that has been silent for longest. */
     public Optional<T> mostSilent() {
         return first(bySilence);
     }

@@ -1,6 +1,6 @@
 /**
- * What stands before every port: {@link io.madeleine.admission.Acceptor} serves those who connect until they have proved to
- * know the secret, {@link io.madeleine.admission.Proofs} are what they prove it by.
+ * Guards the listening ports. {@link io.madeleine.admission.Acceptor} serves peers that connect until they have proved
+ * that they know the secret; {@link io.madeleine.admission.Proofs} makes the proofs.
  */
 @NullMarked
 package io.madeleine.admission;

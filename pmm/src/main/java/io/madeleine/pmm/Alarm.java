@@ -5,10 +5,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rings at a time to the microsecond, from a thread of its own that sleeps until then. It may ring for a time that was set before, or
- * not at all when memory is short.
+ * Rings a bell at a given time, exact to microseconds, from a thread that sleeps until then. It may also ring for a
+ * time that was set before, and may not ring at all if memory is short.
  *
- * <p>Threading: {@link #set} and {@link #clear} by one thread at a time. The thread starts when it is first set.
+ * <p>Threading: one thread at a time calls {@link #set} and {@link #clear}. The first {@link #set} starts the alarm's
+ * thread.
  */
 final class Alarm implements AutoCloseable {
     private static final long NEVER = Long.MAX_VALUE;
@@ -18,7 +19,7 @@ final class Alarm implements AutoCloseable {
     private final Runnable bell;
     private final AtomicLong timeNs = new AtomicLong(NEVER);
 
-    /** Until when the thread sleeps; it looks at the time that is set after it has said so. */
+    /** When the thread wakes up; it writes this before it reads the set time again. */
     private volatile long sleepsUntilNs = NEVER;
 
     private volatile @Nullable Thread thread;
@@ -29,7 +30,7 @@ final class Alarm implements AutoCloseable {
         this.bell = bell;
     }
 
-    /** Rings at that time, in {@link System#nanoTime()} terms, in place of the one set before. */
+    /** Rings at this time, in {@link System#nanoTime()} terms, instead of the one set before. */
     void set(long atNs) {
         timeNs.set(atNs);
         Thread sleeper = thread;
@@ -40,7 +41,7 @@ final class Alarm implements AutoCloseable {
         }
     }
 
-    /** Does not ring. */
+    /** Cancels the set time. */
     void clear() {
         timeNs.set(NEVER);
     }
@@ -52,7 +53,7 @@ final class Alarm implements AutoCloseable {
         try {
             thread = Thread.ofPlatform().daemon().name(name).start(this::run);
         } catch (OutOfMemoryError _) {
-            // the next time, perhaps
+            // the next set() tries again
         }
     }
 

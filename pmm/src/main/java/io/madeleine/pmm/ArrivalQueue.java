@@ -4,34 +4,34 @@ import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a channel's connections queue up that have a message to be opened: first come, first served, whatever network it
- * came by. Each connection stands in it at most once, so that it is bounded by their number.
+ * The queue of a channel's connections that have a message to be opened: first come, first served, over all networks.
+ * Each connection is in it at most once, which bounds its length.
  *
  * <p>Threading: thread-safe, lock-free.
  *
- * @param <T> what queues up
+ * @param <T> the element type
  */
 public final class ArrivalQueue<T> {
     private final MpmcVarHandleArrayQueue<T> queue;
 
-    /** A queue for at most so many. */
+    /** A queue for at most so many elements. */
     public ArrivalQueue(int capacity) {
         queue = new MpmcVarHandleArrayQueue<>(Math.max(2, capacity));
     }
 
-    /** Queues up. */
+    /** Appends an element. */
     public void add(T arrival) {
         if (!queue.offer(arrival)) {
-            throw new IllegalStateException("more arrivals than the " + queue.capacity() + " there can be");
+            throw new IllegalStateException("the arrival queue is full: more than " + queue.capacity() + " elements");
         }
     }
 
-    /** Takes the first, or null if there is none. */
+    /** Removes the first element; returns null if the queue is empty. */
     public @Nullable T poll() {
         return queue.poll();
     }
 
-    /** Whether nobody queues. */
+    /** Whether the queue is empty. */
     public boolean isEmpty() {
         return queue.isEmpty();
     }

@@ -1,10 +1,10 @@
 package io.madeleine.pmm;
 
 /**
- * Counts the virtual threads that the leader makes runnable: those it wakes, and those it starts for handlers. They decide
- * who leads best.
+ * Records that the leader has made virtual threads runnable: those that it wakes, and those that it starts for
+ * handlers. They decide which thread should lead.
  *
- * <p>Threading: {@link #note} by any thread; the rest is the leader's.
+ * <p>Threading: any thread may call {@link #note}; the rest is confined to the leader.
  */
 final class Awakenings {
     private final Lead lead;
@@ -14,14 +14,14 @@ final class Awakenings {
         this.lead = lead;
     }
 
-    /** The caller has made a virtual thread runnable. Only what the leader does counts. */
+    /** The caller has made a virtual thread runnable; counts only if the caller leads. */
     void note() {
         if (lead.isHeldBy(Thread.currentThread())) {
             count++;
         }
     }
 
-    /** Whether there has been one since this was asked last. */
+    /** Whether there has been one since the last call. */
     boolean take() {
         if (count == 0) {
             return false;

@@ -1,8 +1,8 @@
 package io.madeleine.pmm;
 
 /**
- * What a thread waits for. It is asked often, by the waiting thread only, may do a step of its own, and is not asked
- * again once it has said yes.
+ * The condition for which a thread waits. Only the waiting thread checks it, often; the check may do a step of work. It
+ * is not checked again after it has returned true.
  */
 @FunctionalInterface
 public interface Condition {

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Threading: stateless.
  */
 public final class Deadlines {
-    /** Has passed; for who does not wait at all, and is spared the clock. */
+    /** A deadline in the past, for calls that do not wait; saves reading the clock. */
     private static final long PAST = past();
 
     private Deadlines() {}
@@ -19,7 +19,10 @@ public final class Deadlines {
         return now == ProgressEngine.NO_DEADLINE ? now - 1 : now;
     }
 
-    /** The deadline so long from now; a negative time is none at all, and a very long one is {@link ProgressEngine#NO_DEADLINE}. */
+    /**
+     * The deadline after this time; for 0 or less one in the past, for a very long time {@link
+     * ProgressEngine#NO_DEADLINE}.
+     */
     public static long after(long timeout, TimeUnit unit) {
         Objects.requireNonNull(unit, "unit");
         if (timeout <= 0) {

@@ -7,13 +7,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The demands of a session's adapters: whether one is held, and when the next poll is due.
  *
- * <p>No deadline is slept over: who names one writes it and then looks whether somebody sleeps past it; who is about to sleep
- * says so and then looks at the deadlines.
+ * <p>The engine sleeps past no deadline: a thread that sets one writes it first and then checks whether a thread sleeps
+ * past it; a thread that is about to sleep says so first and then reads the deadlines.
  *
- * <p>Threading: thread-safe; {@link #untilNextNs} is the leader's.
+ * <p>Threading: thread-safe; only the leader calls {@link #untilNextNs}.
  */
 public final class Demands {
-    /** Deadlines that have passed bring about a poll no more often than that: a source that names such all the time is no busy loop. */
+    /**
+     * The shortest time between two polls for deadlines in the past, so that a source that always sets such deadlines
+     * does not make a busy loop.
+     */
     static final long SHORTEST_PAUSE_NS = 100_000;
 
     private final AtomicInteger heldCount = new AtomicInteger();
@@ -21,19 +24,19 @@ public final class Demands {
     private volatile Listener listener = new Listener() {};
     private long hastenedNs = System.nanoTime() - SHORTEST_PAUSE_NS;
 
-    /** Hears of what the adapters demand; any thread. */
+    /** Hears of the adapters' demands, in any thread. */
     public interface Listener {
-        /** A demand is held that was not. */
+        /** A demand is held that was not held before. */
         default void onHeld() {}
 
-        /** A demand that is held is to be polled by that time. */
+        /** A held demand has to be polled by that time. */
         default void onDue(long deadlineNs) {}
     }
 
-    /** No demands yet. */
+    /** A table without demands. */
     public Demands() {}
 
-    /** A demand of one adapter, which is not held. */
+    /** Makes a demand, not held, for one adapter. */
     public Demand newDemand() {
         Held made = new Held();
         synchronized (this) {
@@ -48,7 +51,7 @@ public final class Demands {
         all = Arrays.stream(all).filter(other -> other != closed).toArray(Held[]::new);
     }
 
-    /** Tells this listener from now on, in place of another. */
+    /** Sets the listener, in place of the previous one. */
     public void listen(Listener wanted) {
         listener = wanted;
         if (isHeld()) {
@@ -56,14 +59,14 @@ public final class Demands {
         }
     }
 
-    /** Whether any is held. */
+    /** Whether any demand is held. */
     public boolean isHeld() {
         return heldCount.get() > 0;
     }
 
     /**
-     * For how long nobody need poll, in nanoseconds; {@link Demand#NONE} if for as long as it takes. A deadline that has passed is taken for
-     * kept: a poll follows, at once if the answer is 0.
+     * Returns for how many nanoseconds no poll is needed; {@link Demand#NONE} if there is no deadline. Clears the
+     * deadlines that have passed: the caller polls, at once if the result is 0.
      */
     public long untilNextNs(long nowNs) {
         long leftNs = Demand.NONE;
@@ -81,7 +84,7 @@ public final class Demands {
         return 0;
     }
 
-    /** Whether somebody is to be polled before that time. */
+    /** Whether a poll is due before that time. */
     boolean isDueBefore(long timeNs) {
         for (Held each : all) {
             if (each.isDueBefore(timeNs)) {
@@ -91,14 +94,14 @@ public final class Demands {
         return false;
     }
 
-    /** One adapter's. */
+    /** The demand of one adapter. */
     private final class Held implements Demand {
-        /** Of one that is closed; however often that is held, it is not held. */
+        /** The count of a closed demand: so low that no number of holds makes it positive. */
         private static final int CLOSED = Integer.MIN_VALUE / 2;
 
         private final AtomicInteger count = new AtomicInteger();
         private volatile long dueNs = NONE;
-        private volatile long keptNs = NONE; // written by the leader
+        private volatile long keptNs = NONE; // the last deadline that was served; written by the leader
 
         @Override
         public void hold() {

@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that waits for raw file descriptors while the reactor sleeps, and wakes that when one is ready. It waits on when the
- * sleep is over and nothing has come, so that to arm it costs next to nothing; what comes in between it passes over, and finds when it
- * is armed again.
+ * A thread that waits for raw file descriptors while the reactor sleeps, and wakes the reactor when one is ready. If
+ * nothing was ready when the sleep ends, it keeps waiting, so that the next arming is cheap. It ignores events between
+ * two sleeps; as they are level-triggered, it sees them when it is armed again.
  *
  * <p>Threading: thread-safe.
  */
@@ -25,7 +25,7 @@ final class DescriptorSentry extends Thread {
     private volatile boolean rang;
     private volatile boolean idle;
     private volatile boolean closed;
-    private WatchedDescriptors.@Nullable Snapshot submitted; // its own
+    private WatchedDescriptors.@Nullable Snapshot submitted; // used by this thread alone
 
     private DescriptorSentry(
             DescriptorPoller.Poll poll, Supplier<WatchedDescriptors.Snapshot> current, Runnable wakeReactor) {
@@ -36,7 +36,7 @@ final class DescriptorSentry extends Thread {
         setDaemon(true);
     }
 
-    /** One that is not armed, over a set that is its own. */
+    /** Starts a sentry, not armed, which owns {@code poll}. */
     static DescriptorSentry start(
             DescriptorPoller.Poll poll, Supplier<WatchedDescriptors.Snapshot> current, Runnable wakeReactor) {
         DescriptorSentry sentry = new DescriptorSentry(poll, current, wakeReactor);
@@ -52,13 +52,13 @@ final class DescriptorSentry extends Thread {
         }
     }
 
-    /** Returns whether it has woken the reactor. */
+    /** Ends the sentry's duty; returns whether it has woken the reactor. */
     boolean disarm() {
         armed = false;
         return rang;
     }
 
-    /** What is watched for has changed. */
+    /** The watched descriptors or operations have changed. */
     void lookAnew() {
         poll.wakeUp();
     }
@@ -70,14 +70,14 @@ final class DescriptorSentry extends Thread {
                 if (isWanted()) {
                     waitForOne();
                 }
-            } catch (RuntimeException | Error e) { // nobody else looks while the reactor sleeps
+            } catch (RuntimeException | Error e) { // go on: no other thread watches while the reactor sleeps
                 failures.error("waiting for descriptors failed on " + getName() + "; it goes on", e);
                 LockSupport.parkNanos(this, PAUSE_NS);
             }
         }
     }
 
-    /** Parks, unless it is armed; who arms does so and looks then whether it is idle. */
+    /** Parks unless armed. {@link #arm} sets its flag before it reads {@code idle}. */
     private boolean isWanted() {
         idle = true;
         if (!armed && !closed) {
@@ -100,7 +100,7 @@ final class DescriptorSentry extends Thread {
         }
     }
 
-    /** Ends it. */
+    /** Ends the thread and closes its poll. */
     void close() {
         closed = true;
         poll.wakeUp();

@@ -7,17 +7,17 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to call the handlers of a channel, or its send tasks. It is apart from the lead: who leads has it for the length of a
- * round, and others may have it without leading: who waits for what a handler brings about ({@link #tryEnter}), and any thread
- * for send tasks. One thread at a time is inside, also while its handler waits and has let the lead go: handlers of a channel
- * neither nest nor run beside each other.
+ * The right to call the handlers of a channel, or its send tasks. It is separate from the lead: the leader has it for
+ * the length of a round; another thread may have it without leading, to run the handler for which it waits ({@link
+ * #tryEnter}), or to run send tasks. One thread at a time is inside, even while its handler waits and has released the
+ * lead: handlers of one channel neither nest nor run in parallel.
  *
- * <p>Threading: thread-safe; {@link #handling} and {@link #leave} belong to the thread that is inside.
+ * <p>Threading: thread-safe; only the thread inside calls {@link #handling} and {@link #leave}.
  */
 public final class Dispatcher {
     private static final long NOBODY = -1;
 
-    /** The engine is closed: nobody comes in any more. */
+    /** The engine is closed: no thread can enter. */
     private static final long CLOSED = -2;
 
     private static final VarHandle INSIDE = insideHandle();
@@ -28,15 +28,15 @@ public final class Dispatcher {
     private final BooleanSupplier hasNews;
     private final boolean forHandlers;
 
-    /** The id of the thread that is inside, not the thread: storing a reference costs a fence under some collectors. */
+    /** The id of the thread inside. Not a reference to the thread: storing one costs a fence with some collectors. */
     private volatile long inside = NOBODY;
 
-    /** What a handler that runs may wait on without a bound: the news of its own message. */
+    /** The object on which the running handler may wait without a bound: the arrivals of its own message. */
     private @Nullable Waitable own;
 
     private boolean hasLetGo;
 
-    /** The thread was interrupted while its handler waited. */
+    /** Whether the thread was interrupted while its handler waited. */
     private boolean interruptIsHeld;
 
     private static VarHandle insideHandle() {
@@ -48,10 +48,10 @@ public final class Dispatcher {
     }
 
     /**
-     * Nobody is inside.
+     * A dispatcher with no thread inside.
      *
-     * @param hasNews whether there may be something to do; a glance
-     * @param forHandlers whether there is always somebody who leads for it
+     * @param hasNews a cheap check whether the task has work
+     * @param forHandlers whether the engine always has a leader for it
      */
     Dispatcher(String name, IntSupplier task, BooleanSupplier hasNews, boolean forHandlers) {
         this.name = name;
@@ -60,29 +60,29 @@ public final class Dispatcher {
         this.forHandlers = forHandlers;
     }
 
-    /** Whether there is always somebody who leads for it. */
+    /** Whether the engine always has a leader for it. */
     boolean isForHandlers() {
         return forHandlers;
     }
 
-    /** Whether there may be something to do. */
+    /** Whether the task may have work. */
     boolean hasNews() {
         return hasNews.getAsBoolean();
     }
 
-    /** For error messages. */
+    /** The name for error messages. */
     String name() {
         return name;
     }
 
-    /** A handler is about to be called; it may wait on this as long as it takes. */
+    /** A handler is about to be called; it may wait on this object for as long as needed. */
     public void handling(Waitable ownNews) {
         if (own != ownNews) {
             own = ownNews;
         }
     }
 
-    /** Whether a handler has let the lead go: the rest is for whoever leads next. */
+    /** Whether a handler has released the lead: the next leader does the rest. */
     public boolean hasLetGo() {
         return hasLetGo;
     }
@@ -95,7 +95,10 @@ public final class Dispatcher {
         return own == on;
     }
 
-    /** A wait of the handler goes on though its thread was interrupted, of which that learns when the wait is over. */
+    /**
+     * An interrupt arrived during a wait of the handler. The wait goes on; the thread's interrupt status is set again
+     * when the wait is over.
+     */
     void holdInterrupt() {
         interruptIsHeld = true;
     }
@@ -108,7 +111,7 @@ public final class Dispatcher {
         }
     }
 
-    /** The handler's thread has let the lead go, and may never have it again. */
+    /** The handler's thread has released the lead, possibly for good. */
     void letGo() {
         hasLetGo = true;
     }
@@ -122,22 +125,25 @@ public final class Dispatcher {
     }
 
     /**
-     * Lets the calling thread, which neither leads nor runs a handler of any channel, call handlers of this one, unless another does;
-     * {@link #leave} follows.
+     * Lets the calling thread call handlers, unless another thread is inside. The caller must not lead, nor run a
+     * handler of any channel; {@link #leave} follows.
      */
     public boolean tryEnter() {
         return enter(Thread.currentThread());
     }
 
     /**
-     * The thread calls no more handlers. Who leads may have passed by meanwhile: what there is still to do, as the caller has to
-     * look for after this, is told to the leader by {@link ProgressEngine#callRound()}.
+     * The calling thread stops calling handlers. Because the leader may have skipped this dispatcher meanwhile, the
+     * caller then checks whether work is left, and if so requests a round by {@link ProgressEngine#callRound()}.
      */
     public void leave() {
-        inside = NOBODY; // a full fence: who passes by has queued its news before
+        inside = NOBODY; // a full fence: a leader that skips this dispatcher has queued its work before
     }
 
-    /** Lets nobody in any more, from when the thread that is inside has left; false if that is the caller, or takes longer. */
+    /**
+     * Lets no more threads in, once the thread inside has left. Returns false if that thread is the caller, or does not
+     * leave in time.
+     */
     boolean close(long giveUpNs) {
         while (!INSIDE.compareAndSet(this, NOBODY, CLOSED)) {
             if (inside == CLOSED) {
@@ -151,7 +157,7 @@ public final class Dispatcher {
         return true;
     }
 
-    /** Calls handlers unless a thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
+    /** Calls handlers unless another thread is inside; returns how many, or {@link Rounds#LEAD_IS_GONE}. */
     int run(Thread self) {
         if (inside != NOBODY || !hasNews.getAsBoolean() || !enter(self)) {
             return 0;
@@ -160,7 +166,7 @@ public final class Dispatcher {
         try {
             handled = task.getAsInt();
         } catch (Throwable e) {
-            inside = NOBODY; // without a call: the stack may have come to its end
+            inside = NOBODY; // no call here: the stack may be exhausted
             throw e;
         }
         INSIDE.setRelease(this, NOBODY);

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a user waits on, over the engine.
+ * A signal on which a user waits, based on the engine.
  *
  * <p>Threading: thread-safe.
  */
@@ -15,7 +15,10 @@ public final class EngineSignal implements Signal {
     private final ProgressEngine engine;
     private final Waitable waitable;
 
-    /** The condition of the last wait: who waits for the same again and again allocates nothing. A lost update does no harm. */
+    /**
+     * The condition of the last wait, so that repeated waits for the same condition allocate nothing. A lost update
+     * does no harm.
+     */
     private @Nullable Adapted last;
 
     private record Adapted(BooleanSupplier condition) implements Condition {
@@ -25,12 +28,12 @@ public final class EngineSignal implements Signal {
         }
     }
 
-    /** A signal nobody waits for yet. How its waiters wait is left to others that wait beside them. */
+    /** A signal without a wait hint: its waiters follow the hints of the other waiters. */
     public EngineSignal(ProgressEngine engine) {
         this(engine, null);
     }
 
-    /** A signal nobody waits for yet, and what counts for those who will; null leaves that to others that wait beside them. */
+    /** A signal with this wait hint; with null its waiters follow the hints of the other waiters. */
     public EngineSignal(ProgressEngine engine, @Nullable WaitHint hint) {
         this.engine = engine;
         this.waitable =
@@ -47,7 +50,10 @@ public final class EngineSignal implements Signal {
         return awaitUntil(condition, Deadlines.after(timeout, unit));
     }
 
-    /** As {@link #await(BooleanSupplier)}, until a time of {@link System#nanoTime()}; returns whether the condition was met. */
+    /**
+     * Waits like {@link #await(BooleanSupplier)} until a deadline in {@link System#nanoTime()} terms; returns whether
+     * the condition held.
+     */
     public boolean awaitUntil(BooleanSupplier condition, long deadlineNs) {
         return engine.await(waitable, adapt(condition), deadlineNs);
     }

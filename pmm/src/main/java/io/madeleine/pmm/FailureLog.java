@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs failures that may come again without end: one that differs from the last at once, with its stack; one like the last at
- * most once a second, with the number of those left out in between.
+ * Logs failures that may repeat without end. A failure that differs from the last one is logged at once, with its
+ * stack; a repeated one at most once a second, with the number of those that were left out.
  *
  * <p>Threading: thread-safe.
  */
@@ -21,16 +21,16 @@ public final class FailureLog {
     private long lastNs;
     private long leftOut;
 
-    /** Writes to a logger. */
+    /** A log that writes to this logger. */
     public FailureLog(Logger logger) {
         this.logger = logger;
     }
 
-    /** Something failed as nobody expects. This never does: who calls it has to go on, also where memory is short. */
+    /** Logs an unexpected failure. Never throws, even if memory is short: the caller has to go on. */
     public void error(String what, Throwable failure) {
         try {
             log(what, failure);
-        } catch (Throwable _) { // as little as what was to be logged does a log's failure end what others wait for
+        } catch (Throwable _) { // a failure of the log must not end the caller's work either
             return;
         }
     }
@@ -43,7 +43,9 @@ public final class FailureLog {
         }
     }
 
-    /** How many were left out before this one, which is to be logged; or -1: it is left out, too. */
+    /**
+     * Returns how many failures were left out before this one, which is to be logged; -1 if this one is left out too.
+     */
     private synchronized long admit(Throwable failure, long nowNs) {
         StackTraceElement[] stack = failure.getStackTrace();
         if (isLikeLast(failure, stack) && nowNs - lastNs < PAUSE_NS) {
@@ -58,7 +60,10 @@ public final class FailureLog {
         return before;
     }
 
-    /** From the same place: what the messages say of numbers and bytes does not count, nor who called. */
+    /**
+     * Whether both failures come from the same place. Messages are not compared, because of numbers in them, nor are
+     * outer callers.
+     */
     private boolean isLikeLast(Throwable failure, StackTraceElement[] stack) {
         int frames = Math.min(COMPARED_FRAMES, stack.length);
         int lastFrames = Math.min(COMPARED_FRAMES, lastStack.length);

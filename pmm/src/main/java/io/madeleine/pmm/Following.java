@@ -3,12 +3,15 @@ package io.madeleine.pmm;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a thread does that waits while another one leads: it is parked until it is told of a change, or could lead itself.
+ * Waits while another thread leads: the thread parks until it is told of a change or could lead itself.
  *
  * <p>Threading: thread-safe.
  */
 final class Following {
-    /** Who could lead looks so often whether the lead is free: the stack of who has let it go may have ended before it said so. */
+    /**
+     * A thread that could lead checks this often whether the lead is free: the last leader's stack may have overflowed
+     * before it could tell.
+     */
     private static final long LONGEST_PARK_NS = 1_000_000_000;
 
     private final ProgressEngine engine;
@@ -23,7 +26,7 @@ final class Following {
         this.sleeping = sleeping;
     }
 
-    /** Parks until the condition is met, the deadline has come or the lead can be taken. */
+    /** Parks until the condition holds, the deadline has come or the lead can be taken. */
     WaitOutcome follow(Waitable on, Condition condition, long deadlineNs, boolean mayLead) {
         Waiter self = waitList.enlist(on, Thread.currentThread(), mayLead);
         if (on.hint == WaitHint.LATENCY) {
@@ -39,7 +42,7 @@ final class Following {
                 if (mayLead && lead.isOpen()) {
                     return WaitOutcome.LEAD_IS_FREE;
                 }
-                if (self.chosen) { // by flags: the permit alone may have ended a pause in a spin lock
+                if (self.chosen) { // checks flags, not the permit: a pause in a spin lock may have consumed that
                     waitList.enlistAgain(on, self);
                 } else if (!self.signalled && !park(deadlineNs, mayLead)) {
                     return WaitOutcome.EXPIRED;
@@ -50,22 +53,23 @@ final class Following {
         } finally {
             boolean wasChosen = waitList.delist(on, self);
             if (wasChosen && !met) {
-                engine.signalOne(on); // the change is for another
+                engine.signalOne(on); // another waiter can use the change
             }
             if (!lead.isHeld()) {
-                engine.passLeadOn(); // the offer may have come to this thread as it left
+                engine.passLeadOn(); // this thread may have received the offer while it was leaving
             }
         }
     }
 
-    /** Parks until told or, perhaps, for no reason; false if the deadline has come. */
+    /** Parks until told, or spuriously; returns false if the deadline has come. */
     private boolean park(long deadlineNs, boolean mayLead) {
         long longestNs = mayLead ? LONGEST_PARK_NS : Long.MAX_VALUE;
         if (deadlineNs == ProgressEngine.NO_DEADLINE) {
             if (mayLead) {
                 LockSupport.parkNanos(this, longestNs);
             } else {
-                LockSupport.park(this); // a virtual thread whose time the JDK lacks memory to keep would never wake up
+                // a timed park of a virtual thread never ends if the JDK lacks memory for its timer
+                LockSupport.park(this);
             }
             return true;
         }
@@ -76,7 +80,7 @@ final class Following {
         return leftNs > 0;
     }
 
-    /** What is signalled from now on calls for one more look. */
+    /** Clears {@code signalled} before the check, so that a later signal causes another check. */
     private static boolean looksAndFinds(Waiter self, Condition condition) {
         self.signalled = false;
         return condition.isMet();

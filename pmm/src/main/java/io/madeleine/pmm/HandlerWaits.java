@@ -3,20 +3,21 @@ package io.madeleine.pmm;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a handler waits. It calls no other handler meanwhile, and does not keep the lead from those who may: after a moment it
- * lets that go for good, and whoever called the handler as leader leads no more when it returns. A wait for the handler's own
- * message takes as long as that takes; any other may be in vain, as the handlers of its channel stand still, and is bounded.
- * An interrupt ends none of them: it is meant for what the thread did itself when it came to call the handler.
+ * The waits of handlers. A waiting handler calls no other handler, and keeps the lead only for a moment: then it
+ * releases the lead for good, and the thread that called the handler as leader no longer leads when the handler
+ * returns. A handler may wait for its own message without a bound. Every other wait is bounded, because it may be in
+ * vain: the other handlers of its channel cannot run. An interrupt does not end a wait, because it is meant for the
+ * thread's own work, not for the handler that it happens to run.
  *
  * <p>Threading: the thread that runs the handler.
  */
 final class HandlerWaits {
-    /** What most messages need that are on their way; to hand the lead over takes as long. */
+    /** Long enough for most messages that are on their way; passing the lead on takes as long. */
     private static final long MOMENT_NS = 100_000;
 
     /**
-     * For how long the session's own thread, where nobody else leads, drives everything itself, but for handlers. Then another
-     * one leads, and calls those of other channels: what the handler waits for may depend on them.
+     * How long the session's own thread, if no other thread leads, polls during a handler's wait without calling other
+     * handlers. After that another thread leads and calls the handlers of other channels, on which the wait may depend.
      */
     private static final long ON_DUTY_NS = 2_000_000;
 
@@ -34,7 +35,7 @@ final class HandlerWaits {
         this.boundNs = boundNs;
     }
 
-    /** Waits as {@link ProgressEngine#await} does. */
+    /** Waits like {@link ProgressEngine#await}. */
     boolean await(Dispatcher handling, Waitable on, Condition condition, long deadlineNs) {
         long startNs = System.nanoTime();
         boolean bounded =
@@ -50,11 +51,10 @@ final class HandlerWaits {
             return true;
         }
         if (bounded) {
-            throw new IllegalStateException("a handler of " + handling.name() + " has waited in vain for "
+            throw new IllegalStateException("a handler of " + handling.name() + " waited for "
                     + TimeUnit.NANOSECONDS.toMillis(boundNs)
-                    + " ms (madeleine.wait.in-handlers): a handler must not wait for"
-                    + " anything but the message that it was given, no other handler of the channel is called meanwhile; "
-                    + on.inHandlers);
+                    + " ms without success (limit: madeleine.wait.in-handlers): a handler may wait only for the message"
+                    + " that it was given, because the channel calls no other handler meanwhile; " + on.inHandlers);
         }
         return false;
     }
@@ -71,7 +71,7 @@ final class HandlerWaits {
             handling.letGo();
             leading.letGo();
             engine.passLeadOn();
-        } else if (!self.isVirtual() && !handling.hasLetGo()) { // it has been called by a thread that does not lead
+        } else if (!self.isVirtual() && !handling.hasLetGo()) { // the caller called the handler without leading
             WaitOutcome outcome = leadForAMoment(self, on, condition, startNs + MOMENT_NS, untilNs);
             if (outcome == WaitOutcome.MET || condition.isMet()) {
                 return true;
@@ -85,7 +85,7 @@ final class HandlerWaits {
         }
     }
 
-    /** Leads until the condition is met or the moment is over, if the lead can be had. */
+    /** Leads until the condition holds or the moment is over, if the lead can be taken. */
     private WaitOutcome leadForAMoment(Thread self, Waitable on, Condition condition, long momentNs, long untilNs) {
         if (!lead.isOpen() || !engine.tryLead(self)) {
             return WaitOutcome.LEAD_IS_GONE;
@@ -96,7 +96,7 @@ final class HandlerWaits {
             return leading.lead(true, on, condition, isShort ? untilNs : momentNs);
         } finally {
             if (lead.holder == selfId) {
-                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted
             }
             engine.passLeadOn();
         }
@@ -104,7 +104,7 @@ final class HandlerWaits {
 
     private boolean follow(Thread self, Waitable on, Condition condition, long startNs, long untilNs) {
         while (true) {
-            boolean mayLead = engine.ownThreads().isOnDuty(self); // else the thread that is leads if nobody else does
+            boolean mayLead = engine.ownThreads().isOnDuty(self); // otherwise the thread on duty leads if no other does
             if (mayLead && lead.isOpen()) {
                 boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - (startNs + ON_DUTY_NS) <= 0;
                 WaitOutcome outcome =
@@ -124,14 +124,14 @@ final class HandlerWaits {
                 case EXPIRED -> {
                     return false;
                 }
-                default -> Thread.onSpinWait(); // the lead is free
+                default -> Thread.onSpinWait(); // the lead is free: try to take it
             }
         }
     }
 
     /**
-     * Leads until the condition is met, a thread waits that could lead, or the time has come; then another is on duty, unless the
-     * wait is over.
+     * Leads until the condition holds, a thread waits that could lead, or the time is over. In the last case another
+     * thread is on duty then, unless the wait itself has expired.
      */
     private WaitOutcome leadOnDuty(Thread self, Waitable on, Condition condition, long untilNs, boolean isShort) {
         Condition metOrRelieved = () -> condition.isMet() || engine.hasLeadSeekers();
@@ -145,7 +145,7 @@ final class HandlerWaits {
             return outcome;
         } finally {
             if (lead.holder == selfId) {
-                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted
             }
             if (outcome == WaitOutcome.EXPIRED && !isShort) {
                 engine.ownThreads().relieve();

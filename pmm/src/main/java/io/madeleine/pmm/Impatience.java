@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits beside the leader, and what counts for them: parked threads, and channels with a handler.
+ * Counts the wait hints of those that the leader polls for: parked threads, and channels with a handler.
  *
  * <p>Threading: thread-safe.
  */
@@ -13,15 +13,15 @@ final class Impatience {
 
     private final AtomicIntegerArray counts = new AtomicIntegerArray(HINTS.length);
 
-    /** One more waits, with this hint or none. */
-    @SuppressWarnings("EnumOrdinal") // an index, nothing that lasts
+    /** Adds a waiter with this hint, or none. */
+    @SuppressWarnings("EnumOrdinal") // an index, nothing that persists
     void add(@Nullable WaitHint hint) {
         if (hint != null) {
             counts.getAndIncrement(hint.ordinal());
         }
     }
 
-    /** One of those waits no more. */
+    /** Removes a waiter with this hint, or none. */
     @SuppressWarnings("EnumOrdinal")
     void remove(@Nullable WaitHint hint) {
         if (hint != null) {
@@ -29,7 +29,7 @@ final class Impatience {
         }
     }
 
-    /** What counts for the most impatient of them and of the leader itself; {@link WaitHint#AUTO} if nobody says anything. */
+    /** The most impatient hint among them and the leader; {@link WaitHint#AUTO} if there is none. */
     @SuppressWarnings("EnumOrdinal")
     WaitHint of(@Nullable WaitHint leaders) {
         int own = leaders == null ? -1 : leaders.ordinal();

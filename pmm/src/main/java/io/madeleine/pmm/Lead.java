@@ -5,11 +5,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The lead, which one thread at a time holds: it polls for everybody. Who closes the engine takes it for good.
+ * The lead, which one thread at a time holds: it polls for all. A thread that closes the engine takes it for good.
  *
- * <p>It is free, held, or <i>asleep</i>: then a thread of the session's own, the sleeper, sleeps with it in the reactor, and a thread
- * that waits for itself takes it by one atomic exchange, without waking the sleeper. All this is one word, {@link #holder}; a
- * second one, the <i>lodger</i>, says who is in the reactor, in whoever's hands the lead is.
+ * <p>The lead is free, held, or <i>asleep</i>. It is asleep while one of the session's own threads, the sleeper, sleeps
+ * with it in the reactor; a thread that waits then takes it by one atomic exchange, without waking the sleeper. One
+ * word, {@link #holder}, holds this state. A second word, the <i>lodger</i>, names the thread that is in the reactor's
+ * sleep, no matter which thread has the lead.
  *
  * <pre>
  *   free       -- tryTake ------------> held by t
@@ -21,16 +22,17 @@ import java.lang.invoke.VarHandle;
  *   any        -- comeBack, by s -----> held by s, or as it was     lodger = NOBODY
  * </pre>
  *
- * <p>Each way out of "asleep" is a compare-and-set of the one word, so that one thread takes it. What the sleeper wrote before it
- * fell asleep, networks armed among them, happens before what the taker does, and what that did happens before what the next one does.
+ * <p>Each transition out of "asleep" is a compare-and-set of {@link #holder}, so that one thread takes the lead. What
+ * the sleeper wrote before it fell asleep, such as the armed state of the networks, happens before the actions of the
+ * thread that takes the lead, and those happen before the actions of the next holder.
  *
- * <p>The lead is never given back to one who does not sleep any more: the sleeper that comes back takes its name out of the lodger
- * and looks at the holder then; who gives the lead back writes the holder and looks at the lodger then. Both words are
- * volatile, so one of the two sees the other: either the sleeper finds that it has the lead again, or the giver finds it gone and takes
- * the lead back; if both do, the exchange decides.
+ * <p>The lead is never given back to a thread that no longer sleeps. A sleeper that comes back first clears the lodger
+ * and then reads the holder; a thread that gives the lead back first writes the holder and then reads the lodger. Both
+ * words are volatile, so at least one of the two sees the other's write: the sleeper finds that it has the lead again,
+ * or the giver finds the sleeper gone and takes the lead back. If both do, the compare-and-set decides.
  *
- * <p>A sleeper may find the lead in other hands at any time after it fell asleep, and does nothing then that is the leader's: it
- * neither disarms nor handles events. Nobody else enters the reactor's sleep while there is a lodger.
+ * <p>A sleeper may find that another thread has the lead at any time after it fell asleep. It then neither disarms the
+ * networks nor handles events. While there is a lodger, no other thread enters the reactor's sleep.
  *
  * <p>Threading: thread-safe.
  */
@@ -39,24 +41,29 @@ final class Lead {
     private static final VarHandle HOLDER = handle("holder", long.class);
     private static final VarHandle TAKES = handle("takes", int.class);
 
-    /** With the id of the sleeper. Negative, as {@link #NOBODY}; ids are positive. */
+    /**
+     * Set in {@link #holder} together with the sleeper's id. Negative, like {@link #NOBODY}; thread ids are positive.
+     */
     private static final long ASLEEP = Long.MIN_VALUE;
 
     static final long NOBODY = -1;
 
     /**
-     * The id of the thread, not the thread: storing a reference costs a fence under some collectors. Who may be near the end of
-     * its stack, as threads of the user, lets go by this field alone: for a call there may be no room.
+     * The id of the holder. Not a reference to the thread: storing one costs a fence with some collectors. A thread of
+     * the user releases the lead by a write to this field, without a call: its stack may be exhausted.
      */
     volatile long holder = NOBODY;
 
-    /** Who is in the reactor's sleep, or about to enter it or to come out, though another may have the lead. */
+    /**
+     * The thread that is in the reactor's sleep, or about to enter or to leave it, though another thread may have the
+     * lead.
+     */
     private volatile long lodger = NOBODY;
 
     private volatile boolean closed;
     private volatile boolean over;
 
-    /** How often it has been taken; written by the holder. */
+    /** How often the lead has been taken; the holder writes it. */
     @SuppressWarnings("UnusedVariable") // read by TAKES
     private int takes;
 
@@ -68,18 +75,18 @@ final class Lead {
         }
     }
 
-    /** Whether somebody holds it, asleep or awake. */
+    /** Whether a thread holds the lead, asleep or awake. */
     boolean isHeld() {
         return holder != NOBODY;
     }
 
-    /** Whether somebody does other than this thread, which is awake. */
+    /** Whether another thread than this one, which is awake, holds the lead. */
     boolean isHeldByAnother(Thread thread) {
         long now = holder;
         return now != NOBODY && now != (ASLEEP | thread.threadId());
     }
 
-    /** Whether it may be taken: it is free, or asleep. */
+    /** Whether a thread may take the lead: it is free or asleep. */
     boolean isOpen() {
         return holder < 0;
     }
@@ -93,66 +100,78 @@ final class Lead {
         return holder == thread.threadId();
     }
 
-    /** Whether nobody may take it any more. */
+    /** Whether no thread may take the lead any more. */
     boolean isClosed() {
         return closed;
     }
 
-    /** Takes the lead if it is free; {@link #release} follows. Once it is taken nothing is called, so that nothing can fail. */
+    /**
+     * Takes the lead if it is free; {@link #release} follows. Makes no call after it has taken the lead, so that
+     * nothing can fail.
+     */
     boolean tryTakeFree(Thread self) {
         return holder == NOBODY && tryTake(self);
     }
 
-    /** Takes the lead if it is free or asleep, as {@link #tryTakeFree} does. */
+    /** Takes the lead if it is free or asleep, like {@link #tryTakeFree}. */
     boolean tryTake(Thread self) {
         long before = holder;
         if (before >= 0 || closed || !HOLDER.compareAndSet(this, before, self.threadId())) {
             return false;
         }
-        if (closed) { // who closes looks at the holder after saying so
+        if (closed) { // close() sets the flag before it reads the holder
             holder = NOBODY;
             return false;
         }
-        takes++; // before the lead is let go, whoever looks at it
+        takes++; // before the lead is released: takeCount() must not miss a holder
         return true;
     }
 
-    /** How often it has been taken, roughly: who sees the same number twice knows that nobody has held it in between. */
+    /**
+     * How often the lead has been taken, roughly: if two calls return the same number, no thread has held it in
+     * between.
+     */
     int takeCount() {
         return (int) TAKES.getOpaque(this);
     }
 
     // ---- the sleeper
 
-    /** The caller, which holds the lead and has armed the networks, enters the reactor; {@link #comeBack} follows. */
+    /**
+     * The caller, which holds the lead and has armed the networks, is about to enter the reactor's sleep; {@link
+     * #comeBack} follows.
+     */
     void fallAsleep(Thread self) {
         lodger = self.threadId();
         holder = ASLEEP | self.threadId();
     }
 
-    /** The sleeper's: whether it has the lead, awake. */
+    /**
+     * Called by the sleeper, which is awake: takes the lead back if it is still asleep; returns whether the caller has
+     * it.
+     */
     boolean regain(Thread self) {
         long id = self.threadId();
         return holder == id || (holder == (ASLEEP | id) && HOLDER.compareAndSet(this, ASLEEP | id, id));
     }
 
-    /** The sleeper is out of the reactor; returns whether it has the lead. */
+    /** Called by the sleeper after it has left the reactor's sleep; returns whether it has the lead. */
     boolean comeBack(Thread self) {
         boolean has = regain(self);
         lodger = NOBODY;
-        return has || regain(self); // given back just before
+        return has || regain(self); // a thread may have given it back just before
     }
 
-    // ---- who has taken the lead from a sleeper
+    // ---- the thread that has taken the lead from a sleeper
 
-    /** Whether a thread is in the reactor's sleep that does not lead; for who leads. */
+    /** Whether a thread that does not lead is in the reactor's sleep; called by the leader. */
     boolean hasLodger() {
         return lodger != NOBODY;
     }
 
     /**
-     * Gives the lead back to the thread from which it was taken, which sleeps on; the networks are armed. Returns whether the caller
-     * has it no more.
+     * Gives the lead back to the sleeper from which it was taken; that thread sleeps on. The networks are armed.
+     * Returns whether the caller no longer has the lead.
      */
     boolean giveBack(Thread self) {
         long sleeper = lodger;
@@ -163,23 +182,23 @@ final class Lead {
         return lodger == sleeper || !HOLDER.compareAndSet(this, ASLEEP | sleeper, self.threadId());
     }
 
-    // ---- ends
+    // ---- the end
 
-    /** Lets the lead go if the caller has it: a handler that it called may have let it go before. */
+    /** Releases the lead if the caller has it: a handler that the caller ran may have released it already. */
     void release() {
         if (isHeldBy(Thread.currentThread())) {
             holder = NOBODY;
         }
     }
 
-    /** From now on nobody takes it. */
+    /** From now on no thread can take the lead. */
     void close() {
         closed = true;
     }
 
     /**
-     * After {@link #close}: takes the lead from whoever has it still, who is woken until it lets go; gives up after some seconds.
-     * The first caller has it for good.
+     * After {@link #close}: takes the lead from its holder, waking it until it releases the lead; gives up after five
+     * seconds. The first caller has the lead for good.
      */
     void takeForGood(Reactor reactor) {
         long self = Thread.currentThread().threadId();

@@ -4,25 +4,31 @@ import io.madeleine.pmm.spi.Reactor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the thread that holds the lead does while it waits: rounds, as {@link WaitPolicy} says spinning, yielding or asleep
- * in the reactor in between.
+ * Runs the leader's rounds while it waits. Between rounds the leader spins, yields or sleeps in the reactor, as {@link
+ * WaitPolicy} says.
  *
- * <p>Threading: the leader's.
+ * <p>Threading: confined to the leader.
  */
 final class Leading {
-    /** Reading the clock costs as much as a round of an idle network: it is read every so many rounds, whoever leads. */
+    /** The clock is read once in so many rounds: reading it costs as much as a round of an idle network. */
     static final int CLOCK_ROUNDS = 16;
 
     /**
-     * In adaptive mode, how long to spin at a stretch. A peer that shares the processor, because others keep the rest
-     * busy, cannot answer before it gets it: without yields in between, each message would cost a whole spin.
+     * In adaptive mode, how long to spin before a yield. A peer that shares this processor, because all others are
+     * busy, cannot answer before it gets the processor: without yields each message would take a whole spin period.
      */
     private static final long SPIN_SLICE_NS = 5_000;
 
-    /** So many times the leader may wake virtual threads without a sleep in between; then a virtual one should lead. */
+    /**
+     * If the leader wakes virtual threads more often than this without a sleep in between, a virtual thread should
+     * lead.
+     */
     private static final int MOST_AWAKENED = 3;
 
-    /** A virtual leader's handler that waits keeps a carrier from others for no longer. */
+    /**
+     * The longest sleep of a waiting handler in the virtual leader: the sleep keeps the carrier from other virtual
+     * threads.
+     */
     private static final long CARRIER_SLEEP_NS = 1_000_000;
 
     private final ProgressEngine engine;
@@ -35,12 +41,13 @@ final class Leading {
     private final Awakenings awakenings;
     private final Sleeping sleeping;
 
-    /** What the thread that leads waits on itself, and whether it has to look since it alone was told. */
+    /** What the leader itself waits on. */
     private @Nullable Waitable own;
 
+    /** Whether the leader has to check {@link #own}, because a {@code signalOne} was given to it alone. */
     private boolean owing;
 
-    /** The leader's: what the clock said when it was read last, and for how many rounds more that is good enough. */
+    /** The clock when the leader last read it; good enough for {@link #roundsBeforeClock} more rounds. */
     private long clockNs = System.nanoTime();
 
     private int roundsBeforeClock;
@@ -66,23 +73,26 @@ final class Leading {
         this.sleeping = sleeping;
     }
 
-    /** Whether the policy has threads spin before they sleep. */
+    /** Whether the policy lets threads spin before they sleep. */
     boolean spins() {
         return policy.mode() == WaitMode.SPIN || (policy.mode() == WaitMode.ADAPTIVE && policy.spinNs() > 0);
     }
 
-    /** To be called by who has just taken the lead, before anything is polled: whoever had it may have slept, and sleep still. */
+    /**
+     * Called by a thread that has just taken the lead, before it polls: the previous holder may have slept, and may
+     * still sleep.
+     */
     void begin() {
         if (sleeping.end()) {
             own = null;
             owing = false;
-            roundsBeforeClock = 0; // the time has gone on
+            roundsBeforeClock = 0; // time has passed
         }
     }
 
     /**
-     * Whether the caller is the leader and waits for this itself, so that nobody else need be told: it looks when the round is
-     * over. Of two changes, the second one is for another.
+     * Whether the caller is the leader and itself waits on {@code on}: it then checks its condition after this round,
+     * and no other thread needs to be told. Only for the first change: a second one is for another waiter.
      */
     boolean takesNote(Waitable on) {
         if (!lead.isHeldBy(Thread.currentThread()) || own != on || owing) {
@@ -93,16 +103,17 @@ final class Leading {
     }
 
     /**
-     * Polls and sleeps until the condition is met, the deadline has come, or another should lead. The caller holds the lead,
-     * and has it no more if that is gone.
+     * Polls and sleeps until the condition holds, the deadline has come, or another thread should lead. The caller
+     * holds the lead; it no longer does if the outcome is {@link WaitOutcome#LEAD_IS_GONE}.
      *
-     * @param inHandler whether it waits in a handler: none is called then, nor is a virtual thread to lead
+     * @param inHandler whether the caller waits in a handler; the rounds then call no handlers, and no virtual thread
+     *     is to lead
      */
     WaitOutcome lead(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         begin();
         Waitable outer = own;
         if (outer != null) {
-            settle(outer); // a handler waits: others should not have to wait for it
+            settle(outer); // a handler waits, so the outer wait cannot check soon
         }
         long selfId = Thread.currentThread().threadId();
         own = on;
@@ -112,7 +123,7 @@ final class Leading {
             return outcome;
         } finally {
             if (lead.holder == selfId) {
-                own = outer; // before any call: the stack may have come to its end
+                own = outer; // before any call: the stack may be exhausted
                 if (outcome == WaitOutcome.MET) {
                     owing = false;
                 } else {
@@ -122,7 +133,9 @@ final class Leading {
         }
     }
 
-    /** A handler lets the lead go, which its thread may have had in a wait that goes on after the handler. */
+    /**
+     * A handler releases the lead, which its thread may have taken in an outer wait that continues after the handler.
+     */
     void letGo() {
         Waitable outer = own;
         if (outer != null) {
@@ -132,7 +145,7 @@ final class Leading {
         lead.release();
     }
 
-    /** Passes on a change that the leader has not looked at and will not, or not soon. */
+    /** Passes a change on to another waiter, because the leader has not checked it, or not soon enough. */
     private void settle(Waitable on) {
         if (owing) {
             owing = false;
@@ -140,7 +153,10 @@ final class Leading {
         }
     }
 
-    /** An error of memory that was cut short comes some time after the access, and so perhaps out of any loop. */
+    /**
+     * Runs the rounds; catches the errors of truncated shared memory, which the JVM throws some time after the access
+     * and thus possibly outside the source's own handling.
+     */
     private WaitOutcome recovering(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         while (true) {
             try {
@@ -176,7 +192,7 @@ final class Leading {
                 return WaitOutcome.LEAD_IS_GONE;
             }
             owing = false;
-            if (lead.isClosed()) { // by a handler, perhaps: what the next round polls is gone
+            if (lead.isClosed()) { // a handler may have closed the engine: the sources of the next round are gone
                 throw ProgressEngine.closedException();
             }
             if (!inHandler && awakenings.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
@@ -244,23 +260,25 @@ final class Leading {
         }
     }
 
-    /** Wakes who is in the reactor without the lead: there is room for one. */
+    /** Wakes the thread that is in the reactor's sleep without the lead: only one thread can sleep there. */
     private void makeRoom() {
         reactor.wakeUp();
         Thread.yield();
     }
 
-    /** One round; returns how many events were handled, or {@link Rounds#LEAD_IS_GONE}. */
+    /** Does one round; returns how many events were handled, or {@link Rounds#LEAD_IS_GONE}. */
     int round() {
         return engine.round(recentNs());
     }
 
-    /** Whether polling without a pause is what the policy and those who wait allow. */
+    /** Whether the policy and the hints of all waiters permit polling without a pause. */
     private boolean mayPoll(@Nullable WaitHint own) {
         return spins() && WaitHint.isImpatient(others.of(own));
     }
 
-    /** The time, which may be some rounds ago: a wait that ends in its first rounds does not read the clock. */
+    /**
+     * Returns the time, possibly that of some rounds ago: a wait that ends in its first rounds does not read the clock.
+     */
     private long recentNs() {
         return --roundsBeforeClock < 0 ? readClock() : clockNs;
     }
@@ -272,8 +290,8 @@ final class Leading {
     }
 
     /**
-     * Whether the policy spends a thread that has been idle for so long on spinning. A thread that waits has nothing else to do;
-     * the session's own, with nothing but handlers to look after, may keep the program's threads from a processor.
+     * Whether a thread that has been idle for {@code idleNs} should keep spinning. A waiting thread has no other work;
+     * the session's own thread, if it serves only handlers, may keep the program's threads from a processor.
      */
     private boolean spends(WaitHint hint, long idleNs, boolean leadsForOthers) {
         return switch (policy.mode()) {
@@ -284,8 +302,8 @@ final class Leading {
     }
 
     /**
-     * Sleeps in the reactor, where any thread that waits for itself may take the lead from this one. Returns whether this one has it.
-     * What it waits on nobody signals.
+     * Sleeps in the reactor while any waiting thread may take the lead from this one. Returns whether this thread has
+     * the lead afterwards. No thread signals the object that the session's own thread waits on.
      */
     private boolean sleepForOthers(Thread self, Waitable on, Condition mayStop) {
         try {
@@ -293,17 +311,17 @@ final class Leading {
         } finally {
             if (lead.isHeldBy(self)) {
                 own = on;
-                roundsBeforeClock = 0; // the time has gone on
+                roundsBeforeClock = 0; // time has passed
             }
         }
     }
 
-    /** Sleeps in the reactor; true if the condition was found met on the way there. */
+    /** Sleeps in the reactor; returns true if the condition held before the sleep. */
     private boolean sleep(Waitable on, Condition condition, long deadlineNs, long longestNs) {
         try {
             return sleeping.sleep(on, condition, deadlineNs, longestNs);
         } finally {
-            roundsBeforeClock = 0; // the time has gone on
+            roundsBeforeClock = 0; // time has passed
             owing |= sleeping.wasTold();
         }
     }

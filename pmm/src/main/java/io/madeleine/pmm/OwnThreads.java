@@ -6,22 +6,22 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session's own threads. One at a time is on duty ({@link ProgressThread}); if a handler keeps that one, another takes its
- * place, so that the handlers of other channels are called though no thread of the user leads. Who comes back from
- * its handler then stands by.
+ * The session's own threads. One at a time is on duty ({@link ProgressThread}). If a handler keeps it, another one
+ * takes its place, so that handlers of other channels run even if no thread of the user leads. The relieved thread
+ * stands by after its handler has returned.
  *
- * <p>Threading: thread-safe; {@link #relieve} by the thread on duty alone.
+ * <p>Threading: thread-safe; only the thread on duty calls {@link #relieve}.
  */
 final class OwnThreads {
     private final IntFunction<ProgressThread> maker;
     private final Queue<ProgressThread> standingBy = new ConcurrentLinkedQueue<>();
     private volatile ProgressThread onDuty;
-    private int made; // by the thread on duty
+    private int made; // written by the thread on duty
 
     /**
-     * One thread, which is on duty and not started.
+     * Makes the first thread, which is on duty and not yet started.
      *
-     * @param maker makes the one of that number
+     * @param maker makes the thread of a given number
      */
     OwnThreads(IntFunction<ProgressThread> maker) {
         this.maker = maker;
@@ -36,14 +36,14 @@ final class OwnThreads {
         return onDuty == thread;
     }
 
-    /** The caller, which is on duty, is kept by a handler: from now on another is. */
+    /** The caller, which is on duty, is kept by a handler: another thread is on duty from now on. */
     void relieve() {
         ProgressThread next = standingBy.poll();
         boolean isNew = next == null;
         if (next == null) {
             next = maker.apply(made++);
         }
-        onDuty = next; // and then it looks whether there is demand
+        onDuty = next; // before the new thread runs: it then checks whether there is demand
         if (isNew) {
             next.start();
         } else {
@@ -51,12 +51,12 @@ final class OwnThreads {
         }
     }
 
-    /** The thread, which has been relieved, is to be on duty again when another is kept. */
+    /** A relieved thread stands by for the next time that a handler keeps the one on duty. */
     void standBy(ProgressThread thread) {
         standingBy.add(thread);
     }
 
-    /** Ends all but those whose handlers do not return, which end then. */
+    /** Ends all threads; one whose handler does not return ends when it does. */
     void end() {
         onDuty.end();
         for (@Nullable ProgressThread thread = standingBy.poll(); thread != null; thread = standingBy.poll()) {

@@ -13,27 +13,28 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
- * Drives every network of a session, and is where its threads wait.
+ * Drives all networks of a session; its threads wait here.
  *
- * <p>Leader and followers: one waiting thread holds the <i>lead</i> and polls for everybody; the others are parked and
- * are woken when what they wait for is signalled, or to take the lead over when the leader leaves. Virtual threads of the
- * user never lead: the session's own thread ({@link ProgressThread}) polls for them, and for handlers and asynchronous
- * operations, while nobody else does; where it is such threads that the leader wakes all the time, a virtual one of the
- * session's ({@link VirtualLeader}). The leader waits as {@link WaitPolicy} says and sleeps in one place, the {@link Reactor}.
+ * <p>The engine works as leader and followers. One waiting thread holds the <i>lead</i> and polls for all. The others
+ * park; the engine wakes them when the object on which they wait is signalled, or offers them the lead when the leader
+ * leaves. Virtual threads of the user never lead. While no other thread leads, the session's own thread ({@link
+ * ProgressThread}) leads for them, for handlers and for asynchronous operations. If the leader mainly wakes virtual
+ * threads, the session's virtual thread ({@link VirtualLeader}) leads instead. The leader waits as {@link WaitPolicy}
+ * says and sleeps in one place, the {@link Reactor}.
  *
- * <p>No wake-up is lost: who waits registers first and looks again, who changes something changes first and looks for
- * waiters then, both with volatile accesses.
+ * <p>No wake-up is lost: a thread that waits registers first and then checks its condition again; a thread that changes
+ * something does so first and then checks for waiters. Both use volatile accesses.
  *
  * <p>Threading: thread-safe.
  */
 public final class ProgressEngine implements AutoCloseable {
-    /** The deadline of a wait without one. */
+    /** The deadline of a wait that has none. */
     public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-    /** A pause of a virtual thread is some 50 us, a yield below one. */
+    /** Every so many yields a virtual thread parks instead: a park takes about 50 us, a yield less than 1 us. */
     private static final int ASIDE_YIELDS = 16;
 
-    /** Who closes waits no longer for a handler that runs beside the leader. */
+    /** How long {@link #close} waits for a handler that another thread than the leader runs. */
     private static final long LONGEST_HANDLER_NS = 1_000_000_000;
 
     private final Reactor reactor;
@@ -53,14 +54,17 @@ public final class ProgressEngine implements AutoCloseable {
     private final AtomicInteger demand = new AtomicInteger();
 
     private volatile boolean roundIsWanted;
-    private int asideCount; // lost counts do no harm
+    private int asideCount; // a lost increment does no harm
 
-    /** An engine that sleeps in {@code reactor}, which it does not own. The name is part of its thread's. */
+    /**
+     * An engine that sleeps in {@code reactor}, which the caller keeps. The names of the engine's threads contain
+     * {@code name}.
+     */
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy) {
         this(name, reactor, policy, new Demands());
     }
 
-    /** The same, which drives what its adapters demand though nobody waits. */
+    /** As {@link #ProgressEngine(String, Reactor, WaitPolicy)}, for a session whose adapters have these demands. */
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
@@ -89,17 +93,18 @@ public final class ProgressEngine implements AutoCloseable {
         });
     }
 
-    /** Adds something to poll. */
+    /** Adds a source to poll. */
     public void addSource(ProgressSource source) {
         rounds.addSource(source);
         wakeLeader();
     }
 
     /**
-     * Stops polling something. When this returns nobody polls it any more, and it may be closed; from within a callback of
-     * a poll, that is so when the round is over.
+     * Stops polling a source. When this returns, no thread polls it any more, and the caller may close it; if the
+     * caller is a callback of a poll, only when the round is over.
      *
-     * @throws WaitInterruptedException if the thread is interrupted while another leads; the source is removed all the same
+     * @throws WaitInterruptedException if the thread is interrupted while another leads; the source is removed
+     *     nevertheless
      * @throws SessionException if the session closes, after which nothing is polled
      */
     public void removeSource(ProgressSource source) {
@@ -110,7 +115,7 @@ public final class ProgressEngine implements AutoCloseable {
         Waitable removed = new Waitable();
         AtomicBoolean done = new AtomicBoolean();
         enqueue(
-                () -> { // between two polls, by whoever leads
+                () -> { // between two polls, in the thread that leads
                     rounds.removeSource(source);
                     done.set(true);
                     signal(removed);
@@ -120,12 +125,12 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Adds something to be run by the leader after each round, outside all polls, where handlers are called. It returns how much
-     * it has handled: while that is something, the leader has not been idle.
+     * Adds a task that calls handlers. The leader runs it after each round, outside all polls. The task returns how
+     * much it has handled; while that is above 0, the leader counts as busy.
      *
-     * @param name of what those handlers serve, for error messages
-     * @param hasWork whether there may be something to do, as far as the leader knows; a glance
-     * @param hint what counts for those handlers
+     * @param name the channel or object whose handlers it calls, for error messages
+     * @param hasWork a cheap check, from the leader's view, whether the task has work
+     * @param hint the wait hint of those handlers
      */
     public Dispatcher addDispatcher(String name, IntSupplier dispatcher, BooleanSupplier hasWork, WaitHint hint) {
         Dispatcher added = new Dispatcher(name, dispatcher, hasWork, true);
@@ -135,24 +140,26 @@ public final class ProgressEngine implements AutoCloseable {
         return added;
     }
 
-    /** As {@link #addDispatcher(String, IntSupplier, BooleanSupplier, WaitHint)}, run in each round. */
+    /**
+     * As {@link #addDispatcher(String, IntSupplier, BooleanSupplier, WaitHint)}, for a task that runs in each round.
+     */
     public Dispatcher addDispatcher(String name, IntSupplier dispatcher, WaitHint hint) {
         return addDispatcher(name, dispatcher, () -> true, hint);
     }
 
-    /** As {@link #addDispatcher(String, IntSupplier, WaitHint)}, without a name of its own. */
+    /** As {@link #addDispatcher(String, IntSupplier, WaitHint)}, with a default name. */
     public Dispatcher addDispatcher(IntSupplier dispatcher, WaitHint hint) {
         return addDispatcher("the session", dispatcher, hint);
     }
 
     /**
-     * Adds something that any thread may run, by {@link #dispatch}, and that whoever leads runs after each round if it has not been:
-     * outside all polls, and within no handler. One thread at a time is inside; its waits are a handler's. Who has something to do
-     * {@linkplain #raiseDemand raises demand}.
+     * Adds a task that any thread may run by {@link #dispatch}; otherwise the leader runs it after its next round. It
+     * runs outside all polls and handlers, in one thread at a time, and waits in it count as waits of a handler. A
+     * thread that gives the task work {@linkplain #raiseDemand raises demand}.
      *
      * @param name for error messages
      * @param task returns how much it has done
-     * @param hasNews whether there is something to do
+     * @param hasNews a cheap check whether the task has work
      */
     public Dispatcher addDispatcher(String name, IntSupplier task, BooleanSupplier hasNews) {
         Dispatcher added = new Dispatcher(name, task, hasNews, false);
@@ -161,8 +168,8 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Runs a dispatcher that has something to do in the calling thread, if that may and is a platform thread, is in no poll,
-     * handler or dispatcher, and no other thread is inside; what is left after that is for whoever leads next.
+     * Runs a dispatcher in the calling thread if {@code here} permits it, the caller is a platform thread outside all
+     * polls, handlers and dispatchers, and no other thread is inside. The next leader does the rest.
      */
     public void dispatch(Dispatcher dispatcher, boolean here) {
         Thread self = Thread.currentThread();
@@ -181,7 +188,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** Runs a dispatcher in the calling thread as long as it has something to do: nobody leads, as the engine has been closed. */
+    /** Runs a dispatcher in the calling thread until it has no work; for a closed engine, which has no leader. */
     public void dispatchRest(Dispatcher dispatcher) {
         while (dispatcher.hasNews() && dispatcher.run(Thread.currentThread()) != 0) {
             Thread.onSpinWait();
@@ -189,10 +196,10 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Runs each task in a virtual thread of its own. If the leader has many of them run, from handlers, they need not wait
-     * for a carrier to be woken ({@link VirtualLeader}).
+     * Returns an executor that runs each task in a new virtual thread. If handlers start many of them in the leader,
+     * the threads need not wait until the system has woken a carrier ({@link VirtualLeader}).
      *
-     * @param name the threads' names begin so; a number follows
+     * @param name the prefix of the threads' names; a number follows
      */
     public Executor virtualThreads(String name) {
         ThreadFactory threads = Thread.ofVirtual().name(name, 0).factory();
@@ -202,25 +209,29 @@ public final class ProgressEngine implements AutoCloseable {
         };
     }
 
-    /** Retries {@code step} each round until it is finished. The step must not be enqueued twice at a time. */
+    /** Retries {@code step} in each round until it is finished. Do not enqueue a step again before that. */
     public void enqueue(Step step) {
         rounds.addStep(step);
         wakeLeader();
     }
 
-    /** Declares that something has to progress though no thread waits for it: the session's own thread leads if need be. */
+    /**
+     * Demands progress although no thread waits for it: the session's own thread leads if no other does. Call {@link
+     * #lowerDemand} once for each call.
+     */
     public void raiseDemand() {
-        if (demand.getAndIncrement() == 0 && !virtualLeader.hasTurn()) { // which looks at the demand after its turn
+        // the virtual leader checks the demand after its turn
+        if (demand.getAndIncrement() == 0 && !virtualLeader.hasTurn()) {
             wakeOwnThread();
         }
     }
 
-    /** Takes a {@link #raiseDemand()} back. */
+    /** Undoes one {@link #raiseDemand()}. */
     public void lowerDemand() {
         demand.decrementAndGet();
     }
 
-    /** How much has to progress though no thread waits for it; 0 when all is quiet. */
+    /** How many demands for progress are raised, without those of adapters. */
     public int demand() {
         return demand.get();
     }
@@ -229,17 +240,17 @@ public final class ProgressEngine implements AutoCloseable {
         return demand.get() > 0 || roundIsWanted || demands.isHeld();
     }
 
-    /** Whether nothing has to progress but what adapters hold outstanding: neither handlers nor anybody who waits. */
+    /** Whether only adapters demand progress: no handler, no waiting thread. */
     boolean isOnlyForDemands() {
         return demand.get() == 0 && !roundIsWanted;
     }
 
-    /** Whether nothing has to progress but what handlers may be called for. */
+    /** Whether only handlers demand progress. */
     boolean isOnlyForHandlers() {
         return demand.get() <= rounds.handlerCount() && !roundIsWanted;
     }
 
-    /** Whether whoever leads has to do another round before it sleeps. */
+    /** Whether the leader has to do another round before it sleeps. */
     boolean isRoundWanted() {
         return roundIsWanted;
     }
@@ -252,27 +263,29 @@ public final class ProgressEngine implements AutoCloseable {
         return lead.isHeld();
     }
 
-    /** Whether the session's own thread leads and sleeps, so that another may take the lead from it. */
+    /** Whether the session's own thread leads and sleeps, so that another thread may take the lead from it. */
     public boolean isLeadAsleep() {
         return lead.isAsleep();
     }
 
-    /** Whether somebody leads, awake or asleep, other than this thread, which is awake. */
+    /** Whether the lead is held, awake or asleep, by another thread than this one, which is awake. */
     boolean isLedByAnother(Thread thread) {
         return lead.isHeldByAnother(thread);
     }
 
-    /** How often the lead has been taken. */
+    /** How often a thread has taken the lead. */
     int leadCount() {
         return lead.takeCount();
     }
 
-    /** Whether a thread that would rather lead itself is parked. */
+    /** Whether a thread that could lead is parked. */
     boolean hasLeadSeekers() {
         return waitList.hasLeadSeekers();
     }
 
-    /** The session's own thread, which leads if nobody else does, and may be the caller in a handler. */
+    /**
+     * The session's own thread on duty, which leads if no other thread does. It may be the caller if that is a handler.
+     */
     public Thread foreignThread() {
         return ownThreads.onDuty();
     }
@@ -281,14 +294,17 @@ public final class ProgressEngine implements AutoCloseable {
         return ownThreads;
     }
 
-    /** Whether this is a thread of the session's own, which works for everybody: nobody interrupts it. */
+    /** Whether this thread belongs to the session and works for all: no interrupt is meant for it. */
     private boolean isOwn(Thread thread) {
         return thread instanceof ProgressThread || virtualLeader.isRunBy(thread);
     }
 
     /**
-     * After a call of the user's code, which began with {@link Thread#interrupted()}: the thread is interrupted again if it was
-     * before, or has been meanwhile, and belongs to the user. One of the engine's own is not, whatever that code has left.
+     * Restores the interrupt status after a call of the user's code, before which the caller cleared it by {@link
+     * Thread#interrupted()}. A thread of the user is interrupted again if it was interrupted before or during the call;
+     * a thread of the engine never is.
+     *
+     * @param wasInterrupted the result of {@link Thread#interrupted()} before the call
      */
     public void afterUsersCode(boolean wasInterrupted) {
         Thread self = Thread.currentThread();
@@ -302,8 +318,9 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * After a block of which the memory was freed meanwhile: the JVM stops a thread that is inside memory which another one frees,
-     * and leaves it interrupted. Who moves messages for everybody does not wait any less for that.
+     * Clears the leader's interrupt status after a block's memory was freed while the leader copied it: the JVM stops a
+     * thread that accesses memory which another thread closes, and leaves it interrupted. The leader's waits must not
+     * end because of that.
      */
     public void afterFreedMemory() {
         if (lead.isHeldBy(Thread.currentThread())) {
@@ -311,17 +328,17 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** A thread that never runs: what it may not touch is confined to another. */
+    /** A thread that never runs; memory confined to it is accessible to no thread. */
     public Thread absentThread() {
         return absentThread;
     }
 
     /**
-     * Drives everything once, without waiting; in a handler, all but handlers. A virtual thread has it done by the session's
-     * own, a moment later.
+     * Does one round without waiting; in a handler, a round without handlers. For a virtual thread, the session's own
+     * thread does it a moment later.
      *
-     * @return how many events were handled; 0 also when another thread leads, when the caller is virtual, and from
-     *     within a callback of a poll
+     * @return how many events were handled; 0 also if another thread leads, if the caller is virtual, or if it is a
+     *     callback of a poll
      */
     public int progress() {
         StackRoom.ensure();
@@ -348,13 +365,16 @@ public final class ProgressEngine implements AutoCloseable {
             return once(inHandler);
         } finally {
             if (lead.holder == selfId) {
-                lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted
             }
             passLeadOn();
         }
     }
 
-    /** There is something for whoever leads to do, which nobody else will tell of: one more round, by the session's own thread if need be. */
+    /**
+     * Requests one more round, because there is work that no event announces. The session's own thread does it if no
+     * thread leads.
+     */
     public void callRound() {
         roundIsWanted = true;
         wakeLeader();
@@ -364,8 +384,8 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Whether the calling thread, which is about to wait, may call handlers without leading: a platform thread whose policy spins, and
-     * that runs no handler, nor leads.
+     * Whether the calling thread, which is about to wait, may call handlers without leading: it is a platform thread
+     * whose policy spins, runs no handler, and does not lead.
      */
     public boolean mayDispatch() {
         Thread self = Thread.currentThread();
@@ -386,8 +406,8 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Leaves the carrier to other virtual threads. One that only ever yields may be taken up again and again before those
-     * that other threads have made runnable.
+     * Lets other virtual threads have the carrier. The scheduler may resume a thread that only yields again and again
+     * before it runs those that other threads have made runnable, so this parks now and then.
      */
     private void leaveCarrier() {
         if (++asideCount % ASIDE_YIELDS == 0) {
@@ -398,8 +418,11 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Whether an error of the JVM comes of memory that a network shares with other processes and that has been cut short; what
-     * needed that memory is given up then, and its loss reported by whoever polls. Any thread.
+     * Checks whether an error of the JVM comes from memory that a network shares with other processes, such as a
+     * truncated file. If so, the network gives up the connections that need the memory, and the next poll reports their
+     * loss. Any thread.
+     *
+     * @return whether the error comes from such memory
      */
     public boolean recover(InternalError fault) {
         return rounds.recover(fault);
@@ -418,19 +441,20 @@ public final class ProgressEngine implements AutoCloseable {
             }
             work = lead.isHeldBy(Thread.currentThread()) ? 1 : Rounds.LEAD_IS_GONE;
         }
-        if (work == Rounds.LEAD_IS_GONE) { // and what came for the handler meanwhile waits for it
+        if (work == Rounds.LEAD_IS_GONE) { // work that arrived for the handler meanwhile needs a round
             callRound();
         }
         return work;
     }
 
     /**
-     * Waits until the condition is met, driving everything meanwhile or sleeping while another thread does.
+     * Waits until the condition holds. The calling thread drives all networks meanwhile, or sleeps while another thread
+     * does.
      *
-     * @param on what is signalled when the condition may have changed
+     * @param on the object that is signalled when the condition may have changed
      * @param deadlineNs in {@link System#nanoTime()} terms, or {@link #NO_DEADLINE}
-     * @return whether the condition was met by the deadline
-     * @throws WaitInterruptedException if the thread is interrupted; not in a handler, which happens to run in that thread
+     * @return whether the condition held by the deadline
+     * @throws WaitInterruptedException if the thread is interrupted; not in a handler, for which no interrupt is meant
      * @throws SessionException if the session closes
      */
     public boolean await(Waitable on, Condition condition, long deadlineNs) {
@@ -451,7 +475,7 @@ public final class ProgressEngine implements AutoCloseable {
         if (handling != null) {
             return handlerWaits.await(handling, on, condition, deadlineNs);
         }
-        if (leads) { // in a condition
+        if (leads) { // the caller is a condition that the leader checks
             return lead(true, on, condition, deadlineNs) == WaitOutcome.MET;
         }
         boolean mayLead = !self.isVirtual();
@@ -470,10 +494,10 @@ public final class ProgressEngine implements AutoCloseable {
                         }
                     } finally {
                         if (lead.holder == selfId) {
-                            lead.holder = Lead.NOBODY; // without a call: the stack may have come to its end
+                            lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted
                         }
                         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
-                            mayLead = false; // what is left of this wait is as if the thread were virtual
+                            mayLead = false; // the rest of this wait follows, as that of a virtual thread
                             raiseDemand();
                         }
                         releaseLead(outcome);
@@ -489,7 +513,7 @@ public final class ProgressEngine implements AutoCloseable {
                     case EXPIRED -> {
                         return false;
                     }
-                    default -> Thread.onSpinWait(); // the lead is free
+                    default -> Thread.onSpinWait(); // the lead is free: try to take it
                 }
             }
         } finally {
@@ -499,12 +523,12 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** Whether the calling thread may spin for a moment: a platform thread, and a policy that spins at all. */
+    /** Whether the calling thread may spin for a moment: it is a platform thread, and the policy spins. */
     public boolean maySpin() {
         return leading.spins() && !Thread.currentThread().isVirtual();
     }
 
-    /** Tells all who wait on {@code on} to look again. */
+    /** Makes all threads that wait on {@code on} check their conditions again. */
     public void signal(Waitable on) {
         if (!on.waiters.isEmpty()) {
             waitList.signal(on);
@@ -512,10 +536,10 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Tells one of those who wait on {@code on} to look again, the one that has waited for longest: enough where a change
-     * serves one of them, whichever it is, as one message that arrives does. If that one gives up or fails instead of
-     * finding its condition met, the next is told. Who finds its condition met and then does not take what it waited for
-     * signals again.
+     * Makes the thread that has waited on {@code on} for longest check its condition again. This is enough for a change
+     * that serves any one of the waiters, such as an arriving message. If that thread gives up or fails before its
+     * condition holds, the engine tells the next one. A thread whose condition holds but that does not take what it
+     * waited for calls this again.
      */
     public void signalOne(Waitable on) {
         if (!on.waiters.isEmpty() && !leading.takesNote(on)) {
@@ -523,7 +547,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** Whether anybody waits on {@code on} without polling. */
+    /** Whether a parked thread, or a leader that sleeps, waits on {@code on}. */
     public boolean isAwaited(Waitable on) {
         return !on.waiters.isEmpty();
     }
@@ -541,7 +565,7 @@ public final class ProgressEngine implements AutoCloseable {
         passLeadOn();
     }
 
-    /** Lets the lead go to whom it is left to. */
+    /** Passes the lead on, according to the outcome of the leader's wait. */
     void releaseLead(WaitOutcome outcome) {
         if (outcome == WaitOutcome.LEAD_IS_GONE) {
             return;
@@ -549,18 +573,18 @@ public final class ProgressEngine implements AutoCloseable {
         if (outcome == WaitOutcome.LEFT_TO_VIRTUAL) {
             lead.release();
             virtualLeader.giveTurn();
-            callOwnThread(); // to watch
+            callOwnThread(); // it watches the virtual leader
         } else {
             releaseLead();
         }
     }
 
-    /** Lets the lead go for a moment, and offers it to nobody. */
+    /** Releases the lead for a moment and offers it to no thread. */
     void stepAside() {
         lead.release();
     }
 
-    /** The virtual leader's turn is over; what it left undone when it ended is another's. */
+    /** The virtual leader's turn is over: another thread does the rest. */
     void turnIsOver() {
         if (waitList.hasLeadSeekers()) {
             waitList.offerLead();
@@ -569,14 +593,17 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** An adapter has something outstanding. Who leads drives it, and hands it on when it leaves. */
+    /**
+     * An adapter holds a demand. A leader drives it, and passes the lead on when it leaves; without one, the session's
+     * own thread does.
+     */
     private void driveAdapters() {
         if (!lead.isHeld() && !virtualLeader.hasTurn()) {
             callOwnThread();
         }
     }
 
-    /** Offers the lead, which is free, to who wants it; not one that is asleep. */
+    /** Offers the free lead to a thread that wants it; does nothing if the lead is asleep. */
     void passLeadOn() {
         if (lead.isAsleep()) {
             return;
@@ -588,7 +615,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** Has the session's own thread look whether the lead is free, unless it sleeps with it. */
+    /** Makes the session's own thread check whether the lead is free, unless it sleeps with the lead. */
     private void callOwnThread() {
         if (lead.hasLodger()) {
             wakeLodger();
@@ -597,7 +624,7 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** There is something to do for the session's own thread, unless it sleeps with the lead. */
+    /** Wakes the session's own thread, which has work, unless it sleeps with the lead. */
     private void wakeOwnThread() {
         if (lead.hasLodger()) {
             wakeLodger();
@@ -606,14 +633,17 @@ public final class ProgressEngine implements AutoCloseable {
         }
     }
 
-    /** The reactor's sleeper, if it does not have the lead: who has taken it may have left. */
+    /**
+     * Wakes the thread in the reactor's sleep if it does not have the lead: the thread that took the lead from it may
+     * have left.
+     */
     private void wakeLodger() {
         if (!lead.isAsleep()) {
             reactor.wakeUp();
         }
     }
 
-    /** What interests has changed while a source may have been armed for less: a leader that sleeps looks again. */
+    /** Makes a sleeping leader check again: a source wants more events than those for which it may be armed. */
     public void lookAgain() {
         wakeLeader();
     }
@@ -625,14 +655,17 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Polls and sleeps until the condition is met, the deadline has come, or a virtual thread should lead. The caller holds
-     * the lead.
+     * Polls and sleeps until the condition holds, the deadline has come, or a virtual thread should lead. The caller
+     * holds the lead.
      */
     WaitOutcome lead(boolean inHandler, Waitable on, Condition condition, long deadlineNs) {
         return leading.lead(inHandler, on, condition, deadlineNs);
     }
 
-    /** Ends a wait whose engine is closed or whose thread is interrupted; a handler's wait goes on, and so does who leads for others. */
+    /**
+     * Throws if the engine is closed or the thread is interrupted. An interrupt does not end the wait of a handler, or
+     * of a thread that leads for others.
+     */
     void checkWait(long deadlineNs) {
         if (lead.isClosed()) {
             throw closedException();
@@ -657,23 +690,26 @@ public final class ProgressEngine implements AutoCloseable {
         return new SessionException("the session is closed");
     }
 
-    /** A thread that could lead has begun to wait: the session's own hands the lead over. */
+    /**
+     * A thread that could lead has begun to wait: if the session's own thread leads, it wakes up and passes the lead
+     * on.
+     */
     void relieveProgressThread() {
         if (lead.isHeldBy(ownThreads.onDuty())) {
-            reactor.wakeUp(); // a thread that waits for itself is served faster
+            reactor.wakeUp(); // a thread that leads for itself gets its message sooner
         }
     }
 
-    /** The session's own thread leads only while nobody else wants to. */
+    /** Whether the session's own thread leads although a parked thread could. */
     boolean progressThreadShouldYield() {
         return lead.isHeldBy(ownThreads.onDuty()) && waitList.hasLeadSeekers();
     }
 
     /**
-     * Ends all waits with {@link SessionException}, stops the session's own thread, and takes the lead for good: when
-     * this returns nobody polls any more, and what was polled may be freed. Idempotent.
+     * Ends all waits with {@link SessionException}, stops the session's own threads, and takes the lead for good: when
+     * this returns, no thread polls any more, and what was polled may be freed. Idempotent.
      *
-     * @throws IllegalStateException from within a callback of a poll, whose caller would go on with what is freed
+     * @throws IllegalStateException from a callback of a poll, because the poll would then use what is freed
      */
     @Override
     public void close() {
@@ -682,7 +718,7 @@ public final class ProgressEngine implements AutoCloseable {
                     + " polled: let another thread do it");
         }
         lead.close();
-        reactor.wakeUp(); // who sleeps there need not be the leader
+        reactor.wakeUp(); // the thread that sleeps there need not be the leader
         waitList.wakeAll();
         virtualLeader.end();
         ownThreads.end();

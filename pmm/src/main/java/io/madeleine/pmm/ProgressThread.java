@@ -4,29 +4,32 @@ import io.madeleine.api.SessionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The session's own thread: leads while there is demand (virtual threads that wait, handlers, asynchronous operations)
- * and no thread of the user leads; sleeps otherwise. It hands the lead over as soon as somebody else wants it, and takes
- * a lead that was left only if nobody has taken it for a moment: a thread that sends and waits in turns keeps it so. What
- * {@link VirtualLeader} does better it leaves to that, and watches it.
+ * The session's own thread. It leads while something needs progress (waiting virtual threads, handlers, asynchronous
+ * operations) and no thread of the user leads; otherwise it sleeps. It passes the lead on as soon as another thread
+ * wants it. It takes a free lead only after no thread has taken it for a moment, so that a thread that alternately
+ * sends and waits keeps it. Where {@link VirtualLeader} is faster, this thread lets it lead and watches it.
  *
- * <p>Threading: one per engine is on duty ({@link OwnThreads}); {@link #wake}, {@link #leadIsFree} and {@link #end} may be called by any thread.
+ * <p>Threading: one per engine is on duty ({@link OwnThreads}); any thread may call {@link #wake}, {@link #leadIsFree}
+ * and {@link #end}.
  */
 final class ProgressThread extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
     private static final long PAUSE_AFTER_FAILURE_NS = 10_000_000;
     private static final long GRACE_NS = 100_000;
 
-    /** The stack of who lets the lead go may come to its end before that says so. */
+    /** Checks this often whether the lead is free: the last leader's stack may have overflowed before it could tell. */
     private static final long LONGEST_PARK_NS = 1_000_000_000;
 
     private static final int GRACE_ROUNDS = 20;
 
-    /** For how long others may keep all carriers from the virtual leader before this thread polls instead. */
+    /**
+     * How long other virtual threads may keep all carriers from the virtual leader before this thread polls instead.
+     */
     private static final long WATCH_NS = 1_000_000;
 
     /**
-     * For so long the virtual leader may keep its carrier from virtual threads that other threads have made runnable. A pause costs it
-     * less than a hundredth of that.
+     * How long the virtual leader may keep its carrier from virtual threads that other threads have made runnable. A
+     * pause costs less than a hundredth of this.
      */
     private static final long BETWEEN_PAUSES_NS = 10_000_000;
 
@@ -48,7 +51,7 @@ final class ProgressThread extends Thread {
         setDaemon(true);
     }
 
-    /** There is demand where there was none. */
+    /** There is demand, where there was none before. */
     void wake() {
         LockSupport.unpark(this);
     }
@@ -71,7 +74,7 @@ final class ProgressThread extends Thread {
         }
     }
 
-    /** Whatever happens, memory that is short for instance: without this thread the session stands still. */
+    /** Goes on after every failure, such as a lack of memory: without this thread the session makes no progress. */
     @Override
     public void run() {
         while (!engine.isClosed()) {
@@ -88,23 +91,24 @@ final class ProgressThread extends Thread {
         int busyRounds = 0;
         int leadsSeen = engine.leadCount();
         while (!engine.isClosed()) {
-            boolean _ = interrupted(); // by nobody who may: with it, no park would wait
-            if (!engine.ownThreads().isOnDuty(this)) { // a handler has kept it for long
+            boolean _ = interrupted(); // no interrupt is meant for this thread, and an interrupted thread does not park
+            // a handler kept this thread for too long, and another one is on duty
+            if (!engine.ownThreads().isOnDuty(this)) {
                 standBy();
                 busyRounds = 0;
                 leadsSeen = engine.leadCount();
             } else if (virtual.hasTurn()) {
                 watch();
                 busyRounds = 0;
-                leadsSeen = engine.leadCount(); // it has let the lead go for good
+                leadsSeen = engine.leadCount(); // the virtual leader has released the lead for good
             } else if (!engine.hasDemand()) {
                 parkDeeply(false);
                 busyRounds = 0;
-                leadsSeen = engine.leadCount(); // new demand: who led before may have left long ago
+                leadsSeen = engine.leadCount(); // new demand: the last leader may have left long ago
             } else if (busyRounds > GRACE_ROUNDS) {
                 parkDeeply(true);
                 if (!engine.isLedByAnother(this)) {
-                    engine.passLeadOn(); // who seeks it has not heard that it is free
+                    engine.passLeadOn(); // threads that seek the lead have not heard that it is free
                 }
                 busyRounds = 0;
             } else if (engine.isLedByAnother(this) || engine.hasLeadSeekers() || engine.leadCount() != leadsSeen) {
@@ -114,7 +118,7 @@ final class ProgressThread extends Thread {
             } else {
                 busyRounds = 0;
                 lead();
-                leadsSeen = engine.leadCount() - 1; // who wanted it may have had it by now, and left it for a moment
+                leadsSeen = engine.leadCount() - 1; // a seeker may have had the lead by now and left it for a moment
             }
         }
     }
@@ -126,7 +130,7 @@ final class ProgressThread extends Thread {
         }
     }
 
-    /** Ends the turn of a virtual leader that does not come back to lead, and has one that always does pause. */
+    /** Ends the virtual leader's turn if it does not come back to lead; otherwise makes it pause now and then. */
     private void watch() {
         int before = engine.leadCount();
         long beganNs = System.nanoTime();
@@ -134,7 +138,7 @@ final class ProgressThread extends Thread {
         long nowNs = System.nanoTime();
         if (!engine.isLed() && engine.leadCount() == before && nowNs - beganNs >= WATCH_NS) {
             virtual.endTurn();
-            engine.turnIsOver(); // it may not even have begun, and then says nothing itself
+            engine.turnIsOver(); // for a virtual leader that has not even begun, and so cannot do this itself
         } else if (nowNs - pausedNs >= BETWEEN_PAUSES_NS) {
             pausedNs = nowNs;
             virtual.pause();
@@ -144,7 +148,7 @@ final class ProgressThread extends Thread {
     private void parkDeeply(boolean whileLed) {
         deeplyParked = true;
         try {
-            // Looks again after raising the flag: who leaves the lead looks at the flag after leaving.
+            // Checks again after setting the flag: a thread that releases the lead does so before it reads the flag.
             if (!engine.isClosed() && (whileLed ? engine.isLedByAnother(this) : !engine.hasDemand())) {
                 LockSupport.parkNanos(this, whileLed ? LONGEST_PARK_NS : Long.MAX_VALUE);
             }
@@ -161,7 +165,7 @@ final class ProgressThread extends Thread {
         try {
             outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);
         } catch (SessionException _) {
-            // closed meanwhile: run() ends
+            // the engine was closed meanwhile: run() ends
         } catch (RuntimeException | Error e) {
             boolean _ = interrupted();
             failures.error(polledInVain, e);

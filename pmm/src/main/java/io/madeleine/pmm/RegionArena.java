@@ -13,8 +13,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena of a session: all its memory lies in regions of the session's. Large blocks are regions of their own, where peers can
- * read them if an adapter has such memory, else on large pages where the system has them; smaller ones share regions.
+ * An arena of a session; all its memory lies in regions of the session. A large block has a region of its own: memory
+ * that peers can read, if an adapter offers such memory, otherwise large pages where the system has them. Smaller
+ * blocks share regions.
  *
  * <p>Threading: thread-safe.
  */
@@ -22,25 +23,25 @@ public final class RegionArena implements Arena {
     private static final long ALIGNMENT_BYTES = 64;
     static final long PAGE_BYTES = 4096;
 
-    /** What allocators add to a size still has to be a number. */
+    /** The largest request; allocators may add to a size without an overflow. */
     private static final long MOST_BYTES = Long.MAX_VALUE - (1 << 20);
 
-    /** What small blocks share. */
+    /** The size of a region that small blocks share. */
     private static final long CHUNK_BYTES = 64 * 1024;
 
     private static final long SMALL_BYTES = CHUNK_BYTES / 4;
 
-    /** The longest region that blocks share which peers can reach. */
+    /** The longest region of shared memory that several blocks share. */
     private static final long COMMON_BYTES = 512 * 1024;
 
-    /** The largest of these blocks. */
+    /** The largest block in such a region. */
     private static final long COMMON_BLOCK_BYTES = COMMON_BYTES / 4;
 
     private final SessionArenas arenas;
     private final Arena memory = Arena.ofShared();
     private final List<Region> regions = new ArrayList<>();
 
-    /** Read-locked while memory is taken, write-locked once when it is all to be freed. */
+    /** Read-locked while memory is allocated; write-locked to end the arena. */
     private final ReentrantReadWriteLock life = new ReentrantReadWriteLock();
 
     private final RegionCutter small = new RegionCutter(CHUNK_BYTES, CHUNK_BYTES);
@@ -125,12 +126,12 @@ public final class RegionArena implements Arena {
     }
 
     /**
-     * Memory that peers can reach, of any size, 64-byte aligned; where there is no room for it, ordinary memory that says so when
-     * it is to be exported.
+     * Allocates memory of any size that peers can access, aligned to 64 bytes. If there is no room for it, returns
+     * ordinary memory; an attempt to export that says why.
      */
     public MemorySegment allocateShared(long bytes) {
         if (bytes < 1 || bytes > MOST_BYTES) {
-            throw new IllegalArgumentException(bytes + " bytes: expected at least 1, and no more than there can be");
+            throw new IllegalArgumentException(bytes + " bytes: expected 1 to " + MOST_BYTES);
         }
         life.readLock().lock();
         try {
@@ -161,7 +162,7 @@ public final class RegionArena implements Arena {
             try {
                 fresh = source.allocateShared(common.nextBytes(bytes), memory);
             } catch (IOException _) {
-                fresh = source.allocateShared(bytes, memory); // there may be room for this one still
+                fresh = source.allocateShared(bytes, memory); // there may still be room for this block alone
             }
             return common.cutFrom(enter(fresh, Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
         }
@@ -184,11 +185,11 @@ public final class RegionArena implements Arena {
     }
 
     /**
-     * Frees the memory, once no message, no network and no peer uses it any more, or the session's peer timeout is over. Memory of
-     * the session's own arena is freed with the session alone.
+     * Frees the memory once no message, no network and no peer uses it, at the latest after the session's peer timeout.
+     * The memory of the session's own arena is freed only with the session.
      *
-     * @throws IllegalStateException if it is closed already, or its memory is in use in this moment by a system call
-     * @throws UnsupportedOperationException if it is the session's own
+     * @throws IllegalStateException if the arena is closed already, or a system call still uses its memory
+     * @throws UnsupportedOperationException if this is the session's own arena
      */
     @Override
     public void close() {
@@ -200,7 +201,7 @@ public final class RegionArena implements Arena {
         arenas.close(this);
     }
 
-    /** Takes no more memory from now on, or does so again; false if that was so already. */
+    /** Ends allocation, or permits it again; returns false if nothing changed. */
     boolean end(boolean wanted) {
         life.writeLock().lock();
         try {
@@ -212,7 +213,10 @@ public final class RegionArena implements Arena {
         }
     }
 
-    /** Has modules let go of what it has, and frees that. Once it has {@linkplain #end ended}; several may. */
+    /**
+     * Makes all modules release the regions, and frees them. The arena must have {@linkplain #end ended}; several
+     * threads may call this.
+     */
     void free(long deadlineNs) {
         synchronized (regions) {
             arenas.table().remove(regions, deadlineNs);
@@ -223,7 +227,7 @@ public final class RegionArena implements Arena {
             while (memory.scope().isAlive()) {
                 try {
                     memory.close();
-                } catch (IllegalStateException e) { // a system call has it
+                } catch (IllegalStateException e) { // a system call uses the memory
                     if (System.nanoTime() - deadlineNs > 0) {
                         throw e;
                     }
@@ -234,7 +238,7 @@ public final class RegionArena implements Arena {
         }
     }
 
-    /** What it has. */
+    /** The arena's regions. */
     List<Region> regions() {
         synchronized (regions) {
             return List.copyOf(regions);

@@ -4,8 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts blocks out of regions, one region after the other. Each is to be as long as all before it together, within bounds: who
- * takes one block takes little more than that, who takes many soon takes them by the hundred.
+ * Cuts blocks out of regions, one region after the other. Each new region is as long as all before it together, within
+ * bounds, so that an arena with one block takes little more than that block, and one with many blocks soon takes
+ * hundreds at once.
  *
  * <p>Threading: guarded by the arena whose memory it cuts.
  */
@@ -16,13 +17,13 @@ final class RegionCutter {
     private long usedBytes;
     private long takenBytes;
 
-    /** Of regions that are so long at least and at most. */
+    /** A cutter of regions of at least and at most these lengths. */
     RegionCutter(long leastBytes, long mostBytes) {
         this.leastBytes = leastBytes;
         this.mostBytes = mostBytes;
     }
 
-    /** A block of the region there is, or null if it has no room for it. */
+    /** Cuts a block from the current region; returns null if it has no room for it. */
     @Nullable
     MemorySegment cut(long bytes, long alignment) {
         MemorySegment from = region;
@@ -37,13 +38,13 @@ final class RegionCutter {
         return from.asSlice(place, bytes);
     }
 
-    /** How long the next region is to be, which begins with a block of that size. */
+    /** The length of the next region, which begins with a block of this size. */
     long nextBytes(long bytes) {
         long block = bytes + RegionArena.PAGE_BYTES - 1 & -RegionArena.PAGE_BYTES;
         return Math.max(block, Math.clamp(takenBytes, leastBytes, mostBytes));
     }
 
-    /** Goes on with another region, which is long enough for a block of that size. */
+    /** Continues with a new region, which must have room for a block of this size, and cuts the block. */
     MemorySegment cutFrom(MemorySegment next, long bytes, long alignment) {
         region = next;
         usedBytes = 0;
@@ -55,7 +56,7 @@ final class RegionCutter {
         return block;
     }
 
-    /** There is no region any more. */
+    /** Forgets the current region. */
     void forget() {
         region = null;
     }

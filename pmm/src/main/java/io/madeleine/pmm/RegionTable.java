@@ -14,20 +14,20 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a session's memory in the order of their addresses, and who wants to hear of them.
+ * The regions of a session's memory, sorted by address, and the listeners that hear of them.
  *
- * <p>Threading: thread-safe. Who looks an address up reads an array that is never changed once it is seen; regions are as long
- * as many blocks, so that copying it for each of them costs little.
+ * <p>Threading: thread-safe. A lookup reads an immutable array. Adding a region copies the array; this is cheap per
+ * block, since many blocks share a region.
  */
 public final class RegionTable implements SessionMemory {
     private volatile Region[] sorted = {};
     private final BitSet numbers = new BitSet();
     private final List<RegionListener> listeners = new CopyOnWriteArrayList<>();
 
-    /** Held while the table changes and listeners hear of a new region. */
+    /** Held while the table changes and while listeners hear of a new region. */
     private final ReentrantLock changing = new ReentrantLock();
 
-    /** Read-locked while listeners hear of the end of regions, which may take a while. */
+    /** Read-locked while listeners hear that regions are removed, which may take a while. */
     private final ReentrantReadWriteLock telling = new ReentrantReadWriteLock();
 
     /** A table without regions. */
@@ -52,7 +52,7 @@ public final class RegionTable implements SessionMemory {
         return null;
     }
 
-    /** Adds a region and tells of it. Nobody else has the memory yet. */
+    /** Adds a region and tells the listeners, before any other thread has the memory. */
     Region add(MemorySegment memory, Region.Kind kind, String remark) {
         changing.lock();
         try {
@@ -74,7 +74,7 @@ public final class RegionTable implements SessionMemory {
         }
     }
 
-    /** How many regions begin below that address. */
+    /** The number of regions that begin below this address. */
     private static int placeOf(long base, Region[] regions) {
         int low = 0;
         int high = regions.length;
@@ -89,7 +89,7 @@ public final class RegionTable implements SessionMemory {
         return low;
     }
 
-    /** Tells that regions are about to be freed, and takes them out. */
+    /** Tells the listeners that regions are about to be freed, and removes the regions. */
     void remove(Collection<Region> regions, long deadlineNs) {
         if (regions.isEmpty()) {
             return;
@@ -122,7 +122,7 @@ public final class RegionTable implements SessionMemory {
         }
     }
 
-    /** Tells that regions which were removed have been freed. */
+    /** Tells the listeners that removed regions have been freed. */
     void tellFreed(Collection<Region> regions) {
         telling.readLock().lock();
         try {
@@ -149,7 +149,7 @@ public final class RegionTable implements SessionMemory {
 
     @Override
     public void forget(RegionListener listener) {
-        telling.writeLock().lock(); // whoever is being told of the end of one has been, then
+        telling.writeLock().lock(); // waits for listener calls about removed regions
         try {
             listeners.remove(listener);
         } finally {
@@ -157,7 +157,7 @@ public final class RegionTable implements SessionMemory {
         }
         changing.lock();
         try {
-            listeners.remove(listener); // and whoever is being told of a new one
+            listeners.remove(listener); // waits for listener calls about new regions
         } finally {
             changing.unlock();
         }

@@ -14,19 +14,19 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Descriptors of exported memory, sealed so that nobody outside the session can make one and nobody can change one:
+ * Descriptors of exported memory, sealed so that only a process of the session can make one and nobody can change one:
  *
  * <pre>
  *   0    family: up to three letters, and the version
  *   4    session: a hash of its name
- *   8    body: 40 bytes, as the network likes
+ *   8    body: 40 bytes, defined by the network
  *   48   seal: HMAC-SHA-256 with the session's secret, the first 16 bytes
  * </pre>
  *
  * <p>Threading: immutable.
  */
 public final class RemoteDescriptor {
-    /** How much a network can say in it. */
+    /** The length of the network's part in bytes. */
     public static final int BODY_BYTES = 40;
 
     private static final int SESSION = 4;
@@ -38,13 +38,13 @@ public final class RemoteDescriptor {
     private final String family;
     private final ProcessContext context;
 
-    /** Those of a network in a session. */
+    /** The descriptors of a network in a session. */
     public RemoteDescriptor(String family, ProcessContext context) {
         this.family = family;
         this.context = context;
     }
 
-    /** Seals a body. */
+    /** Makes the descriptor of a body of {@link #BODY_BYTES} bytes. */
     public byte[] seal(byte[] body) {
         ByteBuffer descriptor = ByteBuffer.allocate(RemoteMemory.MAX_DESCRIPTOR_BYTES);
         descriptor.put(head()).put(body, 0, BODY_BYTES);
@@ -55,7 +55,7 @@ public final class RemoteDescriptor {
      * Opens a descriptor.
      *
      * @return its body
-     * @throws RemoteMemoryException if it is none of this network and session, or has been changed
+     * @throws RemoteMemoryException if it does not belong to this network and session, or its seal is wrong
      */
     public ByteBuffer open(byte[] descriptor) {
         if (descriptor.length != RemoteMemory.MAX_DESCRIPTOR_BYTES) {
@@ -72,13 +72,15 @@ public final class RemoteDescriptor {
         if (!Arrays.equals(head, SESSION, BODY, descriptor, SESSION, BODY)) {
             throw new RemoteMemoryException(
                     Kind.OTHER_SESSION,
-                    "the descriptor is of another session: memory can be attached in session " + context.sessionId()
-                            + " only where a process of the same has exported it");
+                    "the descriptor belongs to another session: session " + context.sessionId()
+                            + " can attach only memory that one of its own processes has exported");
         }
         byte[] seal = Arrays.copyOfRange(descriptor, SEAL, descriptor.length);
         if (!MessageDigest.isEqual(seal, sealOf(descriptor))) {
             throw new RemoteMemoryException(
-                    Kind.FORGED, "the descriptor is not as a process of session " + context.sessionId() + " made it");
+                    Kind.FORGED,
+                    "the seal of the descriptor is wrong: no process of session " + context.sessionId()
+                            + " made it, or it was changed");
         }
         return ByteBuffer.wrap(descriptor, BODY, BODY_BYTES).slice().order(ByteOrder.BIG_ENDIAN);
     }

@@ -10,19 +10,18 @@ import org.jctools.queues.varhandle.MpscGrowableVarHandleArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the leader does in a round: poll every source, retry pending steps, look at the reactor now and then, call
- * handlers.
+ * The work of one round: poll every source, retry pending steps, poll the reactor now and then, call handlers.
  *
  * <p>Threading: {@link #run}, {@link #arm} and {@link #disarm} belong to the leader; the rest is thread-safe.
  */
 final class Rounds {
-    /** The reactor's events are rare and looking for them is a system call: every so many rounds. */
+    /** Polls the reactor once in so many rounds: its events are rare, and a poll is a system call. */
     private static final int REACTOR_ROUNDS = 1024;
 
-    /** What a round returns in which a handler has let the lead go: the caller is leader no more. */
+    /** The result of a round in which a handler has released the lead: the caller is no longer the leader. */
     static final int LEAD_IS_GONE = -1;
 
-    /** Two for each connection at most; the queue grows to what is needed and allocates no more then. */
+    /** At most two for each connection. The queue grows as needed and then allocates nothing more. */
     private static final int MAX_NEW_STEPS = 1 << 20;
 
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
@@ -72,7 +71,7 @@ final class Rounds {
         return handlerCount;
     }
 
-    /** Lets no handler be called any more; waits no longer than that for those that run. */
+    /** Lets no more handlers be called; waits until {@code giveUpNs} for running ones. */
     void closeHandlers(long giveUpNs) {
         for (Dispatcher dispatcher : dispatchers) {
             if (dispatcher.isForHandlers()) {
@@ -92,14 +91,13 @@ final class Rounds {
     }
 
     /**
-     * Whether the leader is at a point where another round must not begin: within a poll or step, or about to sleep; not
-     * within a handler.
+     * Whether the leader is where another round must not begin: in a poll or step, or about to sleep. Not in a handler.
      */
     boolean isPolling() {
         return polling;
     }
 
-    /** The dispatcher in which that thread is, if it runs a handler. */
+    /** The dispatcher whose handler this thread runs, if any. */
     @Nullable
     Dispatcher dispatcherRunBy(Thread thread) {
         for (Dispatcher dispatcher : dispatchers) {
@@ -110,7 +108,7 @@ final class Rounds {
         return null;
     }
 
-    /** One round; returns how many events were handled, or {@link #LEAD_IS_GONE}. */
+    /** Does one round; returns how many events were handled, or {@link #LEAD_IS_GONE}. */
     int run(long nowNs) {
         int work = poll(nowNs);
         Thread self = Thread.currentThread();
@@ -124,7 +122,7 @@ final class Rounds {
         return work;
     }
 
-    /** One round without handlers. */
+    /** Does one round without handlers. */
     int poll(long nowNs) {
         int work = 0;
         polling = true;
@@ -145,7 +143,7 @@ final class Rounds {
         return work;
     }
 
-    /** Whether an error was of one of the sources, which has dealt with it. Any thread. */
+    /** Whether the error came from one of the sources, which has handled it. Any thread. */
     boolean recover(InternalError fault) {
         boolean recovered = false;
         for (ProgressSource source : sources) {
@@ -170,7 +168,7 @@ final class Rounds {
         return finished;
     }
 
-    /** Memory may be short: none is lost for that. */
+    /** Reserves room before it takes a step: if memory is short, no step is lost. */
     private void takeNewSteps() {
         while (!newSteps.isEmpty()) {
             steps.ensureCapacity(steps.size() + 1);
@@ -182,7 +180,10 @@ final class Rounds {
         }
     }
 
-    /** Does a step; one that fails is given up, so that the others go on. What lacks memory is tried again in the next round. */
+    /**
+     * Tries a step. A step that lacks memory is retried in the next round; one that fails otherwise is dropped, so that
+     * the others go on.
+     */
     private boolean isFinished(Step step) {
         try {
             return step.step();
@@ -200,7 +201,7 @@ final class Rounds {
         }
     }
 
-    /** Prepares all sources for sleep; false if one has news. {@link #disarm} follows in any case. */
+    /** Arms all sources for sleep; returns false if one has an event. {@link #disarm} follows in either case. */
     boolean arm() {
         polling = true;
         armed = sources;
@@ -211,7 +212,10 @@ final class Rounds {
         return quiet;
     }
 
-    /** The same for a sleep that has never ended, if that costs next to nothing; false if not, or one has news. */
+    /**
+     * Arms all sources again for a thread that has not woken up since; returns false if one has an event or would need
+     * too much time.
+     */
     boolean rearm() {
         polling = true;
         armed = sources;
@@ -223,7 +227,7 @@ final class Rounds {
         return quiet;
     }
 
-    /** How long a sleep of the armed sources may take, in nanoseconds. */
+    /** How long the armed sources permit to sleep, in nanoseconds. */
     long longestSleepNs() {
         long longest = Long.MAX_VALUE;
         for (ProgressSource source : armed) {
@@ -237,7 +241,7 @@ final class Rounds {
         for (int i = 0; i < armedCount; i++) {
             try {
                 armed[i].disarm();
-            } catch (RuntimeException | Error e) { // the others must not be taken for asleep
+            } catch (RuntimeException | Error e) { // disarm the other sources in any case
                 failure = e;
             }
         }
@@ -250,7 +254,10 @@ final class Rounds {
         }
     }
 
-    /** Instead of {@link #disarm}, by who has taken the lead from a sleeper. */
+    /**
+     * Disarms, probably for a moment only; called instead of {@link #disarm} by a thread that has taken the lead from a
+     * sleeper.
+     */
     void disarmForAMoment() {
         for (int i = 0; i < armedCount; i++) {
             armed[i].disarmForAMoment();

@@ -14,10 +14,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * A reactor over the JDK's {@link Selector}; selecting with an action spares the set of selected keys and so every
- * allocation.
+ * A reactor over the JDK's {@link Selector}. It selects with an action, which needs no set of selected keys and so
+ * allocates nothing.
  *
- * <p>Threading: as {@link Reactor} says.
+ * <p>Threading: as for {@link Reactor}.
  */
 public final class SelectorReactor implements Reactor {
     private final Selector selector;
@@ -26,10 +26,10 @@ public final class SelectorReactor implements Reactor {
     private final Consumer<SelectionKey> dispatch = SelectorReactor::dispatch;
     private final Consumer<SelectionKey> dispatchIfAllowed = this::dispatchIfAllowed;
 
-    /** Whether a thread is within the selector, which keeps others waiting for as long as its own wait takes. */
+    /** Whether a thread is in the selector; another one would block until it leaves. */
     private final AtomicBoolean selecting = new AtomicBoolean();
 
-    private BooleanSupplier mayHandle = SelectorReactor::always; // of the thread within
+    private BooleanSupplier mayHandle = SelectorReactor::always; // set by the thread in the selector
 
     /** Opens the selector. */
     public SelectorReactor() {
@@ -46,7 +46,7 @@ public final class SelectorReactor implements Reactor {
     public Registration register(SelectableChannel channel, int operations, ReadyHandler handler) {
         try {
             SelectionKey key = channel.register(selector, operations, handler);
-            selector.wakeup(); // a sleep that has begun does not see it
+            selector.wakeup(); // a sleep that has begun does not see the new key
             return new Registration() {
                 @Override
                 public void operations(int wanted) {
@@ -85,7 +85,7 @@ public final class SelectorReactor implements Reactor {
                 ((ReadyHandler) key.attachment()).onReady(key.readyOps());
             }
         } catch (CancelledKeyException _) {
-            // cancelled between the two lines by its owner, who needs no event any more
+            // the owner cancelled the key between the two lines and needs no event any more
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a session: its arenas, where they take memory, and the regions that modules hear of.
+ * The memory of a session: its arenas, their sources of memory, and the regions that modules see.
  *
  * <p>Threading: thread-safe.
  */
@@ -27,41 +27,41 @@ public final class SessionArenas implements AutoCloseable {
     private volatile long drainNs;
     private volatile boolean closed;
 
-    /** Waits until messages let go of memory. */
+    /** Waits until messages no longer use memory. */
     @FunctionalInterface
     public interface Drain {
-        /** Waits until no message uses memory of these regions, or the deadline. */
+        /** Waits until no message uses memory of these regions, or until the deadline. */
         void awaitUnused(List<Region> regions, long deadlineNs);
     }
 
-    /** Memory on such pages, if there are any, where no source has better. */
+    /** A session's memory, on these large pages if there are any and no source has better memory. */
     public SessionArenas(Optional<LargePages> largePages) {
         this.largePages = largePages.orElse(null);
         this.lasting = new RegionArena(this);
     }
 
-    /** Takes memory from these sources from now on, if they have such: from the first one that has. */
+    /** Sets the sources of memory; an allocation uses the first one that has memory for it. */
     public void takeFrom(List<MemorySource> found) {
         sources = List.copyOf(found);
     }
 
-    /** What modules see of it. */
+    /** The session's memory as modules see it. */
     public SessionMemory memory() {
         return table;
     }
 
-    /** The arena that lasts as long as the session; its user cannot close it. */
+    /** The arena that lasts as long as the session; users cannot close it. */
     public RegionArena lasting() {
         return lasting;
     }
 
-    /** How, and for how long at most, it is waited for those who use memory that is about to be freed. */
+    /** Sets how {@link RegionArena#close} waits for users of its memory, and the longest such wait. */
     public void drainBy(Drain how, long timeoutNs) {
         drain = how;
         drainNs = timeoutNs;
     }
 
-    /** An arena for its user to close; the session closes it at the latest. */
+    /** Makes an arena that its user closes; the session closes it at the latest. */
     public RegionArena newArena() {
         RegionArena made = new RegionArena(this);
         open.add(made);
@@ -69,9 +69,9 @@ public final class SessionArenas implements AutoCloseable {
     }
 
     /**
-     * The arena as one that takes memory which peers can reach.
+     * Casts an arena of this session, so that it can allocate memory that peers can access.
      *
-     * @throws IllegalArgumentException if it is none of this session
+     * @throws IllegalArgumentException if the arena does not belong to this session
      */
     public RegionArena own(Arena arena) {
         if (arena instanceof RegionArena own && own.isOf(this)) {
@@ -95,10 +95,10 @@ public final class SessionArenas implements AutoCloseable {
         return largePages;
     }
 
-    /** Frees an arena's memory, once nothing uses it, or it has been waited for that for long enough. */
+    /** Frees an arena's memory once nothing uses it, or when the longest wait is over. */
     void close(RegionArena arena) {
         if (closed) {
-            return; // with the session
+            return; // the session frees it
         }
         if (!arena.end(true)) {
             throw new IllegalStateException("Already closed");
@@ -114,7 +114,7 @@ public final class SessionArenas implements AutoCloseable {
         open.remove(arena);
     }
 
-    /** Frees all memory, which nothing may use any more. */
+    /** Frees all memory; nothing may use it any more. */
     @Override
     public void close() {
         closed = true;

@@ -4,21 +4,25 @@ import io.madeleine.pmm.spi.Reactor;
 import java.util.function.BooleanSupplier;
 
 /**
- * How the leader sleeps in the reactor, and how the lead is given back to one who sleeps.
+ * The leader's sleep in the reactor, and giving the lead back to a sleeping thread.
  *
- * <p>The session's own thread sleeps so that others may take the lead from it ({@link Lead}). Who takes it disarms the networks and
- * polls at once. Who leaves gives it back, if the networks can be armed again for next to nothing, and the sleeper has noticed
- * nothing; or else wakes the sleeper, as does who wants to sleep in the reactor itself.
+ * <p>The session's own thread sleeps so that others may take the lead from it ({@link Lead}). The taker disarms the
+ * networks and polls at once. When it leaves, it gives the lead back if all networks can be armed again cheaply and the
+ * sleeper has not woken up. Otherwise it wakes the sleeper; so does a leader that wants to sleep in the reactor itself.
  *
- * <p>No change is missed: whoever has the lead asleep has raised {@link #isAsleep} and armed, and has looked once more then; who changes
- * something does so first and looks then, and wakes whoever is in the reactor. Who takes the lead lowers the flag before its
- * first round, and who gives it back raises it before its last look. It is the same with deadlines: until the sleeper has said how long it
- * will sleep, each one that is named wakes it.
+ * <p>No change is missed. A thread that goes to sleep with the lead first sets {@link #isAsleep}, arms the networks,
+ * and then checks once more. A thread that changes something does so first, then checks the flag, and wakes the thread
+ * in the reactor. A taker of the lead clears the flag before its first round, and sets it before its last check when it
+ * gives the lead back. The same holds for deadlines: until the sleeper has published how long it will sleep, each new
+ * deadline wakes it.
  *
- * <p>Threading: the leader's, but for {@link #isAsleep}, {@link #lastsPast} and {@link #hurry}.
+ * <p>Threading: confined to the leader, except for {@link #isAsleep}, {@link #lastsPast} and {@link #hurry}.
  */
 final class Sleeping {
-    /** The session's own thread looks so often whether the lead is free: the stack of who took it may have ended before it said so. */
+    /**
+     * The session's own thread checks this often whether the lead is free: the taker's stack may have overflowed before
+     * it could tell.
+     */
     private static final long LONGEST_ASIDE_NS = 1_000_000_000;
 
     private static final long FOREVER = Long.MAX_VALUE;
@@ -34,7 +38,7 @@ final class Sleeping {
     private volatile boolean asleep;
     private volatile boolean hurried;
 
-    /** Until when who is in the reactor, whoever has the lead, sleeps at most. */
+    /** When the current or last sleep in the reactor ends at the latest, no matter which thread has the lead. */
     private volatile long untilNs = FOREVER;
 
     private boolean wasTold;
@@ -49,12 +53,15 @@ final class Sleeping {
         this.mayHandle = () -> lead.regain(Thread.currentThread());
     }
 
-    /** Whether the leader sleeps, or is about to and looks once more: who changes something has to wake it. */
+    /**
+     * Whether the leader sleeps, or is about to and will check once more: a thread that changes something has to wake
+     * it.
+     */
     boolean isAsleep() {
         return asleep;
     }
 
-    /** Whether the leader sleeps and would not look before that time. */
+    /** Whether the leader sleeps and would wake up only after that time. */
     boolean lastsPast(long timeNs) {
         return asleep && endsAfter(timeNs);
     }
@@ -64,7 +71,7 @@ final class Sleeping {
         return endNs == FOREVER || timeNs - endNs < 0;
     }
 
-    /** Somebody impatient has begun to wait: the leader is to be as wide awake as if it had just begun itself. */
+    /** An impatient thread has begun to wait: the leader polls again as if it had just begun itself. */
     void hurry() {
         hurried = true;
         if (asleep) {
@@ -72,7 +79,7 @@ final class Sleeping {
         }
     }
 
-    /** Whether somebody impatient has begun to wait, which is noted by that. */
+    /** Whether an impatient thread has begun to wait since the last call. */
     boolean takeHurry() {
         if (!hurried) {
             return false;
@@ -81,7 +88,10 @@ final class Sleeping {
         return true;
     }
 
-    /** To be called by who has just taken the lead, before anything is polled; whether whoever had it has slept, and perhaps sleeps still. */
+    /**
+     * Called by a thread that has just taken the lead, before it polls. Returns whether the previous holder slept with
+     * the lead; it may still be in the reactor.
+     */
     boolean end() {
         if (!asleep) {
             return false;
@@ -92,8 +102,8 @@ final class Sleeping {
     }
 
     /**
-     * To be called by who is about to leave. If the lead was taken from a sleeper that sleeps still, gives it back without waking
-     * anybody, where that is cheap; returns whether the caller has it no more.
+     * Called by a leader that is about to leave. If it took the lead from a thread that still sleeps, gives the lead
+     * back without waking a thread, provided that this is cheap. Returns whether the caller no longer has the lead.
      */
     boolean giveBack() {
         if (!lead.hasLodger() || isWanted()) {
@@ -112,23 +122,24 @@ final class Sleeping {
         }
     }
 
-    /** Whether the sleeper would have to get up at once. */
+    /** Whether the sleeper would have to wake up at once. */
     private boolean isWanted() {
         return lead.isClosed() || hurried || engine.isRoundWanted() || engine.hasLeadSeekers();
     }
 
-    /** Whether the sleeper would sleep past a deadline that was named after it fell asleep. */
+    /** Whether the sleeper would miss a deadline that was set after it fell asleep. */
     private boolean wouldBeLate() {
         return demands.isHeld() && demands.isDueBefore(untilNs);
     }
 
     /**
-     * Sleeps in the reactor, where any thread that waits for itself may take the lead from this one. Returns whether this one has it.
+     * Sleeps in the reactor while any waiting thread may take the lead from this one. Returns whether this thread has
+     * the lead afterwards.
      */
     boolean sleepForOthers(Thread self, Condition mayStop) {
         asleep = true;
         try {
-            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
+            boolean quiet = rounds.arm(); // no poll until it is disarmed
             if (quiet && !isWanted() && !mayStop.isMet()) {
                 long timeoutNs = timeoutNs(LONGEST_ASIDE_NS);
                 if (timeoutNs > 0) {
@@ -153,13 +164,13 @@ final class Sleeping {
         }
     }
 
-    /** Sleeps in the reactor; true if the condition was found met on the way there. */
+    /** Sleeps in the reactor; returns true if the condition held before the sleep. */
     boolean sleep(Waitable on, Condition condition, long deadlineNs, long longestNs) {
         sleeper.signalled = false;
         waitList.register(on, sleeper);
         asleep = true;
         try {
-            boolean quiet = rounds.arm(); // and nothing may be polled until it is disarmed
+            boolean quiet = rounds.arm(); // no poll until it is disarmed
             if (condition.isMet()) {
                 return true;
             }
@@ -182,12 +193,12 @@ final class Sleeping {
         return lead.isClosed() || hurried || engine.isRoundWanted() || engine.progressThreadShouldYield();
     }
 
-    /** Whether the last {@link #sleep} ended with the word that what was waited on has changed, told to this thread alone. */
+    /** Whether, during the last {@link #sleep}, a change was signalled to this thread alone. */
     boolean wasTold() {
         return wasTold;
     }
 
-    /** How long the sleep may last that begins now: who names an earlier deadline from now on ends it. */
+    /** Returns how long the sleep that begins now may last; an earlier deadline that is set from now on ends it. */
     private long timeoutNs(long atMostNs) {
         untilNs = FOREVER;
         long longestNs = Math.min(atMostNs, rounds.longestSleepNs());

@@ -5,35 +5,36 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock that is spun for: of one direction of a connection, held for the length of a copy by whoever moves bytes at the
- * moment, and of the engine's lists.
+ * A spin lock. It guards one direction of a connection, for the length of a copy by the thread that moves bytes, and
+ * the engine's lists.
  *
- * <p>Who holds it does not wait for anything, so that it is nearly always running on a processor. A virtual thread that queued
- * for an ordinary lock could be handed it without having a carrier; whoever needs the lock next, even the leader, would
- * wait until other virtual threads have left one.
+ * <p>Its holder never waits, so it nearly always runs on a processor. An ordinary lock could be handed to a queued
+ * virtual thread that has no carrier; the next thread that needs the lock, even the leader, would then wait until other
+ * virtual threads have left a carrier.
  *
- * <p>An error may leave it locked: that of memory which was cut short comes some time after the access, when the thread gives
- * way to the JVM, and so perhaps between the taking of a lock and the {@code try} behind it. The same thread gets it anew
- * then, since it cannot be within what the lock guards; any other thread takes it from its holder after five seconds of its own
- * turns, in which the whole process may have been stopped for longer.
+ * <p>An error may leave the lock locked. The JVM throws the error for truncated shared memory some time after the
+ * access, at a safepoint, and so possibly between taking a lock and the {@code try} behind it. The same thread then
+ * gets the lock again, because it cannot be inside what the lock guards. Any other thread takes the lock from its
+ * holder after it has tried for five seconds, not counting times in which the whole process was stopped.
  *
  * <p>Threading: thread-safe; not reentrant.
  */
 public final class SpinLock {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
     private static final VarHandle HOLDER = holderHandle();
-    private static final long NOBODY = 0; // no thread has that id
+    private static final long NOBODY = 0; // no thread has this id
     private static final long LONGEST_HOLD_NS = 5_000_000_000L;
     private static final long LONGEST_TURN_NS = 1_000_000;
     private static final int SPINS_BEFORE_YIELD = 128;
 
     /**
-     * Virtual threads that only yield may be taken up again and again before one that another thread has made runnable, and
-     * that one may be the holder: it has lost its carrier if it met a monitor that was taken, such as a selector's.
+     * How often a virtual thread yields before it parks briefly. The scheduler may resume virtual threads that only
+     * yield again and again before it runs one that another thread has made runnable. That one may be the holder: it
+     * lost its carrier if it met a contended monitor, such as a selector's.
      */
     private static final int YIELDS_BEFORE_PAUSE = 16;
 
-    @SuppressWarnings("unused") // through HOLDER
+    @SuppressWarnings("unused") // accessed through HOLDER
     private long holder;
 
     /** A free lock. */
@@ -53,7 +54,10 @@ public final class SpinLock {
                 && HOLDER.compareAndSet(this, NOBODY, Thread.currentThread().threadId());
     }
 
-    /** Takes the lock within so many nanoseconds; false if its holder does not give it back, having failed perhaps. */
+    /**
+     * Takes the lock within so many nanoseconds; returns false if its holder does not release it, perhaps because it
+     * failed.
+     */
     public boolean tryLock(long timeoutNs) {
         long startNs = System.nanoTime();
         while (!tryLock() && !isHeldByCaller()) {
@@ -93,12 +97,12 @@ public final class SpinLock {
                 if (isTakenFromHolder()) {
                     return;
                 }
-                waitedNs = 0; // another has it now
+                waitedNs = 0; // another thread has it now
             }
         }
     }
 
-    /** If the caller wants to take it, an error has left it locked. */
+    /** Whether the caller has the lock; if it wants to take it, an error has left it locked. */
     private boolean isHeldByCaller() {
         return (long) HOLDER.getOpaque(this) == Thread.currentThread().threadId();
     }
@@ -111,12 +115,12 @@ public final class SpinLock {
         }
         LOGGER.log(
                 System.Logger.Level.WARNING,
-                "thread " + from + " has not given back a lock for " + LONGEST_HOLD_NS / 1_000_000_000
-                        + " s, after an error perhaps: it is taken from it");
+                "thread " + from + " has held a lock for " + LONGEST_HOLD_NS / 1_000_000_000
+                        + " s, perhaps because an error left it locked; another thread takes the lock from it");
         return true;
     }
 
-    /** Gives the lock back, unless it was taken from the calling thread. */
+    /** Releases the lock, unless another thread has taken it from the caller. */
     public void unlock() {
         if (isHeldByCaller()) {
             HOLDER.setRelease(this, NOBODY);

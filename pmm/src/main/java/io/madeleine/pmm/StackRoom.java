@@ -15,13 +15,15 @@ import java.lang.invoke.MethodType;
 import java.util.List;
 
 /**
- * Room on the stack that a call makes sure of before it changes anything: near the end of its stack a thread fails there, with a
- * {@link StackOverflowError}, and not in the midst of a packet, of a queue or of a poll that it does for everybody.
+ * Reserves stack space before a call changes anything. A thread near the end of its stack then fails at the start, with
+ * a {@link StackOverflowError}, and not in the middle of a packet, of a queue operation, or of a poll that it does for
+ * others.
  *
- * <p>The JVM checks the room for a whole frame when a method is called. So it calls one that does nothing and has that many local
- * variables, more than source code has names for, which is why it is generated. Compiled code checks for the frame all the same,
- * even where it has it inlined: it must be able to go on in the interpreter, in the branch that is never taken, where a call keeps
- * the simplest compiler from doing without. The check is one store for each page, in a method that has one such store anyway.
+ * <p>The JVM checks the space for a whole frame when a method is called. So this class calls a method that does nothing
+ * and has as many local variables as needed. They are too many for source code, so the method is generated. Compiled
+ * code checks for the frame even where the method is inlined, since it must be able to continue in the interpreter, in
+ * the branch that is never taken; the call in that branch keeps the simplest compiler from omitting the frame. The
+ * check is one store per page, in a method that has one such store anyway.
  *
  * <p>Threading: thread-safe.
  */
@@ -32,7 +34,7 @@ public final class StackRoom {
     private static final int TO_CLOSE_BYTES = 8 << 10;
     private static final int PLENTY_BYTES = 128 << 10;
 
-    /** More bytecodes than compilers inline (325 by default), however often a method is called. */
+    /** More bytecodes than any compiler inlines (by default 325), however often the method is called. */
     private static final int TOO_LONG_TO_INLINE = 1_000;
 
     private static final Probe TO_CALL = probe(TO_CALL_BYTES, 0);
@@ -41,7 +43,7 @@ public final class StackRoom {
     private static final Probe TO_CLOSE = probe(TO_CLOSE_BYTES, TOO_LONG_TO_INLINE);
     private static final Probe PLENTY = probe(PLENTY_BYTES, TOO_LONG_TO_INLINE);
 
-    /** Not a constant, or the branch would go, and with it the frame. */
+    /** Not a constant: otherwise the compiler would remove the branch, and with it the frame. */
     @SuppressWarnings("FieldMayBeFinal")
     private static boolean never;
 
@@ -53,47 +55,48 @@ public final class StackRoom {
     private StackRoom() {}
 
     /**
-     * There is room for any call, with a round of polls within it.
+     * Ensures room for any call, including a round of polls.
      *
-     * @throws StackOverflowError if not
+     * @throws StackOverflowError if there is not enough room
      */
     public static void ensure() {
         TO_CALL.pass(never);
     }
 
     /**
-     * There is room for a call that makes several others which do {@link #ensure}, and is to succeed as a whole or to change
-     * nothing.
+     * Ensures room for a call that makes several calls which do {@link #ensure}, and that must succeed as a whole or
+     * change nothing.
      *
-     * @throws StackOverflowError if not
+     * @throws StackOverflowError if there is not enough room
      */
     public static void ensureForSeveral() {
         FOR_SEVERAL.pass(never);
     }
 
     /**
-     * There is room for a call that moves one small message, with waking its receiver, and neither polls nor waits. Takes
-     * less time than {@link #ensure}: the JVM stores once into each page.
+     * Ensures room for a call that moves one small message and wakes its receiver, but neither polls nor waits. Faster
+     * than {@link #ensure}, since the JVM stores once into each page.
      *
-     * @throws StackOverflowError if not
+     * @throws StackOverflowError if there is not enough room
      */
     public static void ensureToMove() {
         TO_MOVE.pass(never);
     }
 
     /**
-     * There is room for giving a message up, which takes less than other calls: whom one of those has failed can do this.
+     * Ensures room to give a message up. This takes less than other calls, so that it is possible after one of those
+     * has failed.
      *
-     * <p>The caller sees the failure and can act on it: this check is not inlined. If it were, compiled code would check as the
-     * caller is called, and it is that one's caller who would see the failure.
+     * <p>The caller can catch the error, because this check is not inlined. If it were, compiled code would check when
+     * the caller itself is called, and the caller's caller would get the error.
      *
-     * @throws StackOverflowError if not
+     * @throws StackOverflowError if there is not enough room
      */
     public static void ensureToClose() {
         TO_CLOSE.pass(never);
     }
 
-    /** Whether there is room for code of the user's that could as well be run by another thread. */
+    /** Whether there is room for code of the user that another thread could run as well. */
     public static boolean hasPlenty() {
         try {
             PLENTY.pass(never);
@@ -103,7 +106,7 @@ public final class StackRoom {
         }
     }
 
-    /** A method with a frame of that size, and that many bytecodes that do nothing and are never reached. */
+    /** Makes a method with a frame of that size and with so many padding bytecodes, which are never reached. */
     private static Probe probe(int frameBytes, int padding) {
         int lastLocal = frameBytes / Long.BYTES - 1;
         ClassDesc self = ClassDesc.of(StackRoom.class.getPackageName(), "StackProbe");

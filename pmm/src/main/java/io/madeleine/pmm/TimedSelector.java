@@ -6,8 +6,8 @@ import java.nio.channels.Selector;
 import java.util.function.Consumer;
 
 /**
- * Selects for a time to the microsecond, where the JDK's selector counts milliseconds: what is less than one of them an alarm ends.
- * Who has nothing to do at odd times never has that alarm's thread.
+ * Selects with a timeout exact to microseconds, although the JDK's selector counts milliseconds: an alarm ends a wait
+ * of less than a millisecond. The alarm's thread starts with the first such wait.
  *
  * <p>Threading: one thread at a time selects.
  */
@@ -17,19 +17,19 @@ public final class TimedSelector implements AutoCloseable {
     private final Selector selector;
     private final Alarm alarm;
 
-    /** Over a selector, which stays its owner's. */
+    /** Selects with this selector; the caller keeps it. */
     public TimedSelector(Selector selector) {
         this.selector = selector;
         this.alarm = new Alarm("madeleine-alarm", selector::wakeup);
     }
 
     /**
-     * Waits until something is ready or the selector is woken, or for so long. It may be back by less than a millisecond too early,
-     * and may be asked for the rest then, which it takes exactly.
+     * Waits until a key is ready, the selector is woken, or the time is over. It may return less than a millisecond
+     * early; the caller may then wait for the rest, which is exact.
      *
-     * @param action what to do with each key that is ready
-     * @param timeoutNs above 0; {@link Long#MAX_VALUE} for as long as it takes
-     * @return how many keys that were
+     * @param action handles each ready key
+     * @param timeoutNs above 0; {@link Long#MAX_VALUE} for no limit
+     * @return how many keys were ready
      */
     public int select(Consumer<SelectionKey> action, long timeoutNs) throws IOException {
         if (timeoutNs == Long.MAX_VALUE) {
@@ -40,7 +40,7 @@ public final class TimedSelector implements AutoCloseable {
         }
         alarm.set(System.nanoTime() + timeoutNs);
         try {
-            return selector.select(action, 1); // by then in any case
+            return selector.select(action, 1); // a bound, should the alarm not ring
         } finally {
             alarm.clear();
         }

@@ -5,7 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * How late the system may wake a thread whose sleep is over. Linux takes 50 us, so as to wake several at once.
+ * Linux's timer slack: how late the system may wake a thread whose sleep is over, so that it can wake several at once.
+ * By default 50 us.
  *
  * <p>Threading: stateless.
  */
@@ -14,7 +15,7 @@ public final class TimerSlack {
 
     private TimerSlack() {}
 
-    /** Asks for 1 us for the calling thread; where there is nobody to ask, its timers stay as coarse as they are. */
+    /** Sets the slack of the calling thread to 1 us; does nothing where the system does not permit it. */
     public static void sharpen() {
         try {
             Path self = Files.readSymbolicLink(Path.of("/proc/thread-self"));

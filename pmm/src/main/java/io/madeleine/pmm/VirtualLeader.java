@@ -4,33 +4,39 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Leads while the leader's work is to make virtual threads runnable, being virtual itself. What a platform thread starts or
- * wakes runs when a carrier has been woken for it, which takes the system 5 to 15 us. What this one starts or wakes is run
- * by its own carrier as soon as it steps aside, and it goes on after that: some 0.3 us.
+ * A virtual thread that leads while the leader's work is mainly to make virtual threads runnable. A virtual thread that
+ * a platform thread starts or wakes runs only after the system has woken a carrier for it, which takes 5 to 15 us. One
+ * that this thread starts or wakes runs on this thread's carrier as soon as it steps aside; after about 0.3 us this
+ * thread goes on.
  *
- * <p>It polls in turns, which a platform thread that leads gives it, and never sleeps, which would keep the carrier from
- * others: when nothing has come for a while, {@link ProgressThread} leads, and sleeps. While it is aside nobody leads. If
- * it does not come back, since others compute on all carriers, {@link ProgressThread} notices within milliseconds.
+ * <p>It polls in turns, which a leading platform thread gives it. It never sleeps as leader, because that would keep
+ * the carrier from others: when no event has come for a while, {@link ProgressThread} leads and sleeps. While this
+ * thread has stepped aside, no thread leads. If it does not come back because other threads compute on all carriers,
+ * {@link ProgressThread} notices within milliseconds.
  *
- * <p>A carrier runs what its own threads have made runnable, and who yields, before it looks for what other threads have. So stepping
- * aside is not enough where there is no other carrier: now and then {@link ProgressThread} has it {@linkplain #pause pause}.
+ * <p>A carrier prefers the threads that its own threads have made runnable, and those that yield, to those that other
+ * threads have made runnable. So where there is no other carrier, stepping aside is not enough: {@link ProgressThread}
+ * makes this thread {@linkplain #pause pause} now and then.
  *
- * <p>Threading: {@link #giveTurn}, {@link #hasTurn}, {@link #endTurn}, {@link #pause} and {@link #end} by any thread; the rest is its
- * own.
+ * <p>Threading: any thread may call {@link #giveTurn}, {@link #hasTurn}, {@link #endTurn}, {@link #pause} and {@link
+ * #end}; the rest is confined to this thread.
  */
 final class VirtualLeader {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
 
-    /** How often it steps aside at least, for others that wait for its carrier. */
+    /** The longest time after which it steps aside for other threads that wait for its carrier. */
     private static final long SLICE_NS = 50_000;
 
     /**
-     * Without news for so long it leaves the lead to {@link ProgressThread}, which can yield its processor; a virtual thread
-     * cannot, and the peer may wait for just that one.
+     * After this time without an event it leaves the lead to {@link ProgressThread}. That thread can yield its
+     * processor, for which the peer may wait; a virtual thread cannot.
      */
     private static final long PATIENCE_NS = 20_000;
 
-    /** A thread that drives everything once has the lead for less than so many yields. */
+    /**
+     * How often it yields before it gives up taking the lead; another thread that does a single round holds the lead
+     * for a shorter time.
+     */
     private static final int MOST_TRIES = 32;
 
     private final FailureLog failures = new FailureLog(LOGGER);
@@ -52,7 +58,7 @@ final class VirtualLeader {
                 Thread.ofVirtual().name("madeleine-virtual-progress-" + name).unstarted(this::run);
     }
 
-    /** From now on it leads, for as long as that is worth it. */
+    /** From now on it leads for as long as that is useful. */
     void giveTurn() {
         hasTurn = true;
         if (started.compareAndSet(false, true)) {
@@ -62,17 +68,17 @@ final class VirtualLeader {
         }
     }
 
-    /** Whether it leads, or is aside and will come back. */
+    /** Whether it leads, or has stepped aside and will come back. */
     boolean hasTurn() {
         return hasTurn;
     }
 
-    /** It leads no more, not even if it is aside. */
+    /** It stops leading, even if it has stepped aside. */
     void endTurn() {
         hasTurn = false;
     }
 
-    /** Has it leave its carrier, for as long as the system needs to wake the calling thread: some 50 us. */
+    /** Makes it leave its carrier for as long as the system needs to wake the calling thread: about 50 us. */
     void pause() {
         pauseIsWanted = true;
         LockSupport.parkNanos(this, 1);
@@ -80,7 +86,7 @@ final class VirtualLeader {
         LockSupport.unpark(thread);
     }
 
-    /** The engine is closed. */
+    /** Ends it; the engine is closed. */
     void end() {
         LockSupport.unpark(thread);
     }
@@ -99,7 +105,8 @@ final class VirtualLeader {
     }
 
     private void park() {
-        boolean _ = Thread.interrupted(); // by nobody who may: with it, park would not wait
+        // no interrupt is meant for this thread, and an interrupted thread does not park
+        boolean _ = Thread.interrupted();
         LockSupport.park(this);
     }
 
@@ -112,14 +119,14 @@ final class VirtualLeader {
         while (goesOn && tryLead()) {
             try {
                 goesOn = lead();
-            } catch (RuntimeException | Error e) { // whatever it was: the session's own thread leads
-                failures.error("polling failed on a virtual thread of the session's; another thread goes on", e);
+            } catch (RuntimeException | Error e) { // whatever failed, the session's own thread leads now
+                failures.error("polling failed on a virtual thread of the session; another thread goes on", e);
                 goesOn = false;
             } finally {
                 engine.stepAside();
             }
             if (goesOn && pauseIsWanted) {
-                park(); // who wants it wakes this thread
+                park(); // pause() wakes this thread
             } else if (goesOn) {
                 Thread.yield();
             }
@@ -136,7 +143,7 @@ final class VirtualLeader {
         return false;
     }
 
-    /** Polls until others may want the carrier (true), or another should lead (false). */
+    /** Polls until other threads may want the carrier (true), or until another thread should lead (false). */
     private boolean lead() {
         leading.begin();
         long asideNs = leading.readClock() + SLICE_NS;

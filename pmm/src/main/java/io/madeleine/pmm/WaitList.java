@@ -6,13 +6,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits without polling, and on what: parked followers, and the leader while it sleeps. However many they are, to begin
- * or cease to wait and to tell one takes constant time.
+ * The threads that wait without polling, and the objects on which they wait: parked followers, and the leader while it
+ * sleeps. Beginning a wait, ending it, and telling one thread take constant time for any number of threads.
  *
- * <p>Threading: thread-safe. The lock is taken only where somebody waits, or begins or ceases to.
+ * <p>Threading: thread-safe. The lock is taken only by threads that begin or end a wait, or that tell a waiting thread.
  */
 final class WaitList {
-    /** More than these are for a crowd, most likely of virtual threads, whose parking allocates more than a waiter. */
+    /**
+     * The most waiters kept for reuse. Larger crowds are mostly virtual threads, whose parking allocates more than a
+     * waiter.
+     */
     private static final int MOST_KEPT = 64;
 
     private final Reactor reactor;
@@ -35,7 +38,7 @@ final class WaitList {
         return !seekers.isEmpty();
     }
 
-    /** The leader is to be told of changes. It looks once more after this. */
+    /** Registers the sleeping leader for changes of {@code on}. It checks its condition once more after this. */
     void register(Waitable on, Waiter leader) {
         lock.lock();
         try {
@@ -45,7 +48,10 @@ final class WaitList {
         }
     }
 
-    /** The follower was chosen, but found nothing: it waits on, before all others. It looks once more after this. */
+    /**
+     * Puts a chosen follower whose condition did not hold back at the head of the queue. It checks its condition once
+     * more after this.
+     */
     void enlistAgain(Waitable on, Waiter follower) {
         lock.lock();
         try {
@@ -56,7 +62,7 @@ final class WaitList {
         }
     }
 
-    /** The leader waits no more; returns whether it had been chosen. */
+    /** Ends the leader's wait; returns whether it was chosen. */
     boolean unregister(Waitable on, Waiter leader) {
         lock.lock();
         try {
@@ -70,8 +76,8 @@ final class WaitList {
     }
 
     /**
-     * The thread is about to park, and is to be told of changes to {@code on}, which says what counts for it. It looks once
-     * more after this.
+     * Registers a thread that is about to park, for changes of {@code on}, whose hint applies. The thread checks its
+     * condition once more after this.
      */
     Waiter enlist(Waitable on, Thread thread, boolean mayLead) {
         impatience.add(on.hint);
@@ -88,7 +94,7 @@ final class WaitList {
         }
     }
 
-    /** The thread waits no more, and lets the waiter go; returns whether it had been chosen. */
+    /** Ends a thread's wait and releases its waiter; returns whether it was chosen. */
     boolean delist(Waitable on, Waiter follower) {
         impatience.remove(on.hint);
         lock.lock();
@@ -129,7 +135,7 @@ final class WaitList {
         return follower.mayLead ? seekers : others;
     }
 
-    /** Tells all who wait on {@code on} to look again. */
+    /** Makes all threads that wait on {@code on} check their conditions again. */
     void signal(Waitable on) {
         Waiter only = null;
         boolean isNews = false;
@@ -149,7 +155,10 @@ final class WaitList {
         wake(only, on.hint, isNews);
     }
 
-    /** Tells the one that has waited on {@code on} for longest, of those who have not been told yet. */
+    /**
+     * Makes one thread check its condition again: the one that has waited on {@code on} for longest without having been
+     * chosen.
+     */
     void signalOne(Waitable on) {
         Waiter longest;
         boolean isNews = false;
@@ -167,14 +176,14 @@ final class WaitList {
         wake(longest, on.hint, isNews);
     }
 
-    /** It is to look; returns whether it has looked, or not waited yet, since it was told last. Under the lock. */
+    /** Marks the waiter as signalled; returns whether it was not marked before. The caller holds the lock. */
     private static boolean tell(Waiter waiter) {
         boolean isNews = !waiter.signalled;
         waiter.signalled = true;
         return isNews;
     }
 
-    /** Wakes one follower that could lead; those who are about to leave do not count. */
+    /** Wakes one follower that could lead, except those that have been signalled and are about to leave. */
     void offerLead() {
         Waiter seeker = null;
         lock.lock();
@@ -188,7 +197,7 @@ final class WaitList {
         wake(seeker, null, true);
     }
 
-    /** Lets every follower look again. */
+    /** Makes every follower check its condition again. */
     void wakeAll() {
         lock.lock();
         try {
@@ -210,10 +219,11 @@ final class WaitList {
     }
 
     /**
-     * Without the lock if it can be: whom it wakes may need it at once. One that has left meanwhile takes no harm.
+     * Wakes a waiter, without the lock where possible: the woken thread may need it at once. A waiter that has left
+     * meanwhile is not harmed.
      *
-     * @param isNews whether it counts: who has been told and has not run yet becomes runnable no second time, but is woken once
-     *     more all the same, since whoever told it may have failed
+     * @param isNews whether the thread becomes runnable by this. One that was signalled before and has not run yet is
+     *     woken again nevertheless, because the thread that signalled it may have failed
      */
     private void wake(@Nullable Waiter waiter, @Nullable WaitHint hint, boolean isNews) {
         if (waiter == null) {

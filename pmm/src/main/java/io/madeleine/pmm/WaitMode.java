@@ -2,10 +2,10 @@ package io.madeleine.pmm;
 
 /** How a waiting thread spends its time. */
 public enum WaitMode {
-    /** Polls without pause: lowest latency, a whole core. */
+    /** Polls without pauses: the lowest latency, for a whole core. */
     SPIN,
     /** Polls for a while if a core can be spared, then yields, then sleeps in the reactor. The default. */
     ADAPTIVE,
-    /** Looks once, then sleeps in the reactor. */
+    /** Polls once, then sleeps in the reactor. */
     BLOCK
 }

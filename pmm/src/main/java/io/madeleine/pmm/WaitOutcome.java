@@ -1,19 +1,19 @@
 package io.madeleine.pmm;
 
-/** How a time as leader, or as follower, ends. */
+/** How a period as leader or as follower ends. */
 enum WaitOutcome {
-    /** The condition is met. */
+    /** The condition holds. */
     MET,
 
     /** The deadline has come. */
     EXPIRED,
 
-    /** A follower: nobody leads, and the thread could. */
+    /** For a follower: no thread leads, and this one could. */
     LEAD_IS_FREE,
 
-    /** A leader: it has mostly virtual threads to wake, and a virtual one does that better ({@link VirtualLeader}). */
+    /** For a leader: it mainly wakes virtual threads, for which {@link VirtualLeader} should lead. */
     LEFT_TO_VIRTUAL,
 
-    /** A leader: a handler that it called had to wait, and has let the lead go. */
+    /** For a leader: a handler that it called had to wait and has released the lead. */
     LEAD_IS_GONE
 }

@@ -3,10 +3,10 @@ package io.madeleine.pmm;
 /**
  * How the engine waits.
  *
- * @param mode the kind of waiting
- * @param spinNs in adaptive mode, how long to poll without news before yielding; well above the price of a wake-up, and 0
- *     where processes outnumber cores, since spinning then only delays the peer
- * @param yieldRounds in adaptive mode, how many times to yield before sleeping
+ * @param mode the mode
+ * @param spinNs in adaptive mode, how long to poll without an event before yielding; well above the cost of a wake-up.
+ *     0 where processes outnumber cores, because spinning then only delays the peer
+ * @param yieldRounds in adaptive mode, how often to yield before sleeping
  * @param inHandlersNs after how long a wait in a handler fails, unless it is for the handler's own message
  */
 public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs) {
@@ -20,12 +20,12 @@ public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHan
         }
     }
 
-    /** With five seconds for waits in handlers. */
+    /** A policy with the default bound of 5 s for waits in handlers. */
     public WaitPolicy(WaitMode mode, long spinNs, int yieldRounds) {
         this(mode, spinNs, yieldRounds, DEFAULT_IN_HANDLERS_NS);
     }
 
-    /** For how long to go on polling without news, in nanoseconds, before yielding for the last time; not for block. */
+    /** How long to poll without an event, in nanoseconds, before only yielding and sleeping; not for block mode. */
     long patienceNs(WaitHint hint) {
         return switch (hint) {
             case CPU -> 0;

@@ -3,11 +3,11 @@ package io.madeleine.pmm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something whose changes threads wait for: a channel's arrivals, a message's end. Whoever changes it calls {@link
- * ProgressEngine#signal}, or {@link ProgressEngine#signalOne} if one of those who wait is enough; either costs one volatile
- * read while nobody waits.
+ * An object for whose changes threads wait, such as a channel's arrivals or a message's end. A thread that changes it
+ * calls {@link ProgressEngine#signal}, or {@link ProgressEngine#signalOne} if one waiter is enough. Either costs one
+ * volatile read while no thread waits.
  *
- * <p>Threading: thread-safe; the queue is guarded by the engine's lock.
+ * <p>Threading: thread-safe; the wait list's lock guards the queue.
  */
 public final class Waitable {
     final WaiterQueue waiters = new WaiterQueue();
@@ -17,21 +17,21 @@ public final class Waitable {
     private static final String ELSEWHERE =
             "hand what has to wait to another thread, one of Session.virtualThreads for instance";
 
-    /** Something nobody waits for yet. How its waiters wait is left to others that wait beside them. */
+    /** An object without a wait hint: its waiters follow the hints of the other waiters. */
     public Waitable() {
         this(null, ELSEWHERE);
     }
 
-    /** Something nobody waits for yet, and what counts for those who will. */
+    /** An object with this wait hint. */
     public Waitable(WaitHint hint) {
         this(hint, ELSEWHERE);
     }
 
     /**
-     * Something nobody waits for yet.
+     * An object that threads can wait for.
      *
-     * @param hint what counts for those who will wait; null leaves that to others that wait beside them
-     * @param inHandlers what a handler is to do instead of waiting, for error messages
+     * @param hint the wait hint; with null its waiters follow the hints of the other waiters
+     * @param inHandlers what a handler should do instead of waiting, for error messages
      */
     public Waitable(@Nullable WaitHint hint, String inHandlers) {
         this.hint = hint;

@@ -3,16 +3,17 @@ package io.madeleine.pmm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiters in the order in which they came; each leaves from wherever it stands, in constant time, and nothing is allocated.
+ * A queue of waiters in order of arrival. A waiter can leave from any position in constant time; no operation
+ * allocates.
  *
- * <p>Threading: guarded by the wait list's lock, but for {@link #isEmpty}, which anybody may ask.
+ * <p>Threading: guarded by the wait list's lock, except for {@link #isEmpty}, which any thread may call.
  */
 final class WaiterQueue {
     private @Nullable Place first;
     private @Nullable Place last;
     private volatile boolean occupied;
 
-    /** Where a waiter stands in a queue. */
+    /** The position of a waiter in a queue. */
     static final class Place {
         final Waiter waiter;
         private @Nullable Place before;
@@ -33,7 +34,7 @@ final class WaiterQueue {
         }
     }
 
-    /** Whether nobody is there. */
+    /** Whether the queue is empty. */
     boolean isEmpty() {
         return !occupied;
     }
@@ -43,7 +44,7 @@ final class WaiterQueue {
         return first;
     }
 
-    /** Whether there is exactly one. */
+    /** Whether there is exactly one waiter. */
     boolean hasOne() {
         return first != null && first == last;
     }
@@ -74,7 +75,7 @@ final class WaiterQueue {
         occupied = true;
     }
 
-    /** Leaves; nothing happens if the place is not taken. */
+    /** Leaves the queue; does nothing if the place is not taken. */
     void remove(Place place) {
         if (!place.taken) {
             return;

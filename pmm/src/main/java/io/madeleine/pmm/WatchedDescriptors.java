@@ -10,10 +10,11 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Raw file descriptors for a reactor whose selector knows channels of the JDK alone. Who polls looks at them itself; while it
- * sleeps a {@link DescriptorSentry} does, which is there from the first descriptor on.
+ * Raw file descriptors for a reactor whose selector watches only channels of the JDK. The thread that polls checks them
+ * itself; while it sleeps, a {@link DescriptorSentry} does, which the first registration starts.
  *
- * <p>Threading: {@link #register}, registrations, {@link #arm} and {@link #disarm} by any thread; {@link #poll} by one at a time.
+ * <p>Threading: any thread may call {@link #register}, {@link #arm}, {@link #disarm} and the methods of registrations;
+ * one at a time {@link #poll}.
  */
 public final class WatchedDescriptors implements AutoCloseable {
     private static final Snapshot NONE = new Snapshot(List.of());
@@ -24,7 +25,7 @@ public final class WatchedDescriptors implements AutoCloseable {
     private volatile @Nullable Open open;
     private boolean closed;
 
-    /** What there is to watch at a moment. */
+    /** The watched descriptors at one moment. */
     static final class Snapshot {
         final Watched[] watched;
         private final int[] descriptors;
@@ -41,11 +42,11 @@ public final class WatchedDescriptors implements AutoCloseable {
         }
     }
 
-    /** What is there once a descriptor is. */
+    /** The poller and the sentry, made for the first descriptor. */
     private static final class Open {
         private final DescriptorPoller.Poll look;
         private final DescriptorSentry sentry;
-        private Snapshot submitted = NONE; // by who polls
+        private Snapshot submitted = NONE; // written by the thread that polls
 
         Open(DescriptorPoller.Poll look, DescriptorSentry sentry) {
             this.look = look;
@@ -61,19 +62,19 @@ public final class WatchedDescriptors implements AutoCloseable {
         }
     }
 
-    /** None yet; ready descriptors end the reactor's sleep by this. */
+    /** A set without descriptors; {@code wakeReactor} ends the reactor's sleep when one is ready. */
     public WatchedDescriptors(Runnable wakeReactor) {
         this.wakeReactor = wakeReactor;
     }
 
-    /** Whether they can be watched in this process. */
+    /** Whether this process can watch raw descriptors. */
     public static Availability availability() {
         List<DescriptorPoller> found = pollers();
         return usable(found)
                 .or(() -> found.stream().findFirst())
                 .map(DescriptorPoller::availability)
                 .orElseGet(() ->
-                        Availability.off("the module io.madeleine.linux waits for raw file descriptors, and it is not"
+                        Availability.off("the module io.madeleine.linux, which waits for raw file descriptors, is not"
                                 + " on the path; add it, and --enable-native-access=io.madeleine.linux"));
     }
 
@@ -88,9 +89,9 @@ public final class WatchedDescriptors implements AutoCloseable {
     }
 
     /**
-     * Watches a descriptor, as {@link Reactor#registerDescriptor} says.
+     * Watches a descriptor: see {@link Reactor#registerDescriptor}.
      *
-     * @throws UnsupportedOperationException unless they can be watched in this process
+     * @throws UnsupportedOperationException if this process cannot watch raw descriptors
      */
     public synchronized Reactor.Registration register(int descriptor, int operations, Reactor.ReadyHandler handler) {
         if (closed) {
@@ -105,11 +106,11 @@ public final class WatchedDescriptors implements AutoCloseable {
         Watched added = new Watched(descriptor, operations, handler);
         watched.add(added);
         changed();
-        wakeReactor.run(); // a sleep that has begun may not be watched over
+        wakeReactor.run(); // a sleep that has begun may not watch it
         return added;
     }
 
-    /** Perhaps while somebody sleeps. */
+    /** The set has changed, possibly while the reactor sleeps. */
     private synchronized void changed() {
         snapshot = new Snapshot(watched);
         Open now = open;
@@ -124,7 +125,7 @@ public final class WatchedDescriptors implements AutoCloseable {
         }
     }
 
-    /** Handles what is ready, without waiting; returns how many events that was. */
+    /** Handles ready descriptors without waiting; returns how many. */
     public int poll() {
         Snapshot now = snapshot;
         Open there = open;
@@ -143,7 +144,7 @@ public final class WatchedDescriptors implements AutoCloseable {
         return handled;
     }
 
-    /** Before the reactor sleeps: from now on what is ready ends the sleep. */
+    /** Called before the reactor sleeps: from now on a ready descriptor ends the sleep. */
     public void arm() {
         Open there = open;
         if (there != null && snapshot.watched.length > 0) {
@@ -151,13 +152,13 @@ public final class WatchedDescriptors implements AutoCloseable {
         }
     }
 
-    /** After it; whether something was ready, most likely, in that sleep. */
+    /** Called after the sleep; returns whether a descriptor was probably ready during it. */
     public boolean disarm() {
         Open there = open;
         return there != null && there.sentry.disarm();
     }
 
-    /** When nobody polls any more. */
+    /** Stops watching; no thread may poll any more. */
     @Override
     public synchronized void close() {
         Open there = open;
@@ -169,7 +170,7 @@ public final class WatchedDescriptors implements AutoCloseable {
         closed = true;
     }
 
-    /** One descriptor. */
+    /** A registered descriptor. */
     final class Watched implements Reactor.Registration {
         private final int descriptor;
         private final Reactor.ReadyHandler handler;

@@ -1,6 +1,6 @@
 /**
- * The progress engine of a session: who polls, who waits, and where the session sleeps. The SPI that networks implement
- * is in {@link io.madeleine.pmm.spi}.
+ * The progress engine of a session: which thread polls, how the others wait, and where the session sleeps. The SPI that
+ * networks implement is {@link io.madeleine.pmm.spi}.
  */
 @NullMarked
 package io.madeleine.pmm;

@@ -4,9 +4,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acceptor's side of a handshake. Once its peer is authenticated, it waits until this process wants the connection, too.
+ * The acceptor's side of a handshake. After it has authenticated the peer, it waits until this process requests the
+ * connection too.
  *
- * <p>Threading: as its {@link ConnectionManager} says.
+ * <p>Threading: as for its {@link ConnectionManager}.
  */
 final class AcceptorHandshake extends Handshake {
     private @Nullable HandshakeFrames frames;
@@ -17,7 +18,7 @@ final class AcceptorHandshake extends Handshake {
         super(manager, line, deadlineNs);
     }
 
-    /** What the authenticated peer wants. */
+    /** The request of the authenticated peer. */
     HandshakeFrames.Join join() {
         if (join == null) {
             throw new IllegalStateException("not authenticated yet");
@@ -32,7 +33,7 @@ final class AcceptorHandshake extends Handshake {
         return frames;
     }
 
-    /** The peer's HELLO comes next. */
+    /** Sends nothing: the peer's HELLO comes first. */
     @Override
     public void start() {}
 
@@ -75,13 +76,13 @@ final class AcceptorHandshake extends Handshake {
         line.send(begun.challenge());
     }
 
-    /** This process wants the connection, too. */
+    /** This process requests the connection too. */
     void accept(PendingConnection wanted) {
         granted = wanted;
         succeed(wanted, frames().accepted());
     }
 
-    /** This process does not want it; the peer hears why. */
+    /** This process refuses the connection; the peer is told why. */
     void refuse(String reason) {
         end(frames().refused(reason), reason, true);
     }
@@ -91,7 +92,7 @@ final class AcceptorHandshake extends Handshake {
         manager.acceptFailed(this, reason);
     }
 
-    /** The peer tries again, perhaps. */
+    /** Requests the connection again, because the peer may try again. */
     @Override
     void lostAfterwards(String reason) {
         PendingConnection wanted = granted;

@@ -15,11 +15,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where the lines that peers open and this process's requests for connections find each other. Whose end has not proved to know
- * the secret is one of a bounded number, and who has been silent for longest goes when there are too many: a peer tries again until
- * its deadline. Whose end has, waits for a bounded time until this process wants the connection.
+ * Pairs the lines that peers open with this process's requests for connections. The number of lines whose peer has not
+ * been authenticated is bounded; if there are too many, the one that has been silent for longest is dropped, and its
+ * peer tries again until its deadline. An authenticated peer waits for a bounded time until this process requests the
+ * connection.
  *
- * <p>Threading: confined to one thread, or to a lock, of the driver's.
+ * <p>Threading: confined to one thread of the driver, or to its lock.
  */
 public final class ConnectionManager {
     private final String family;
@@ -38,14 +39,14 @@ public final class ConnectionManager {
 
     private record Key(String channel, ProcessIdentity peer) {}
 
-    /** An authenticated peer that this process does not want yet. */
+    /** An authenticated peer whose connection this process has not requested yet. */
     private record Waiting(AcceptorHandshake handshake, long untilNs) {}
 
     /**
-     * Of one adapter.
+     * The manager of one adapter.
      *
      * @param family the network's name
-     * @param teller calls who is told of a connection, as soon as strangers may be called
+     * @param teller runs the completion of requests, as soon as foreign code may be called
      */
     public ConnectionManager(String family, ProcessContext context, HandshakeLimits limits, Executor teller) {
         this.family = family;
@@ -56,14 +57,17 @@ public final class ConnectionManager {
         this.unauthenticated = new UnauthenticatedConnections<>(limits.maxUnauthenticatedCount());
     }
 
-    // ---- what the driver says
+    // ---- calls of the driver
 
-    /** For a connection that this process is about to {@linkplain #want want}. Any thread. */
+    /** Makes the object for a request that this process is about to {@linkplain #want make}. Any thread. */
     public PendingConnection prepare(String channel, ConnectionRequest request) {
         return new PendingConnection(family, channel, request, teller, this::done);
     }
 
-    /** This process wants a connection: its initiator {@linkplain #call calls} next, its acceptor waits to be called. */
+    /**
+     * This process requests a connection. If it is the initiator, it then {@linkplain #call calls}; otherwise it waits
+     * for the call.
+     */
     public void want(PendingConnection wanted) {
         pending.add(wanted);
         deadlines.add(wanted.request().deadlineNs());
@@ -80,7 +84,7 @@ public final class ConnectionManager {
         return call;
     }
 
-    /** A line has been opened by somebody; {@link Handshake#start()} follows. */
+    /** A peer has opened a line; {@link Handshake#start()} follows. */
     public Handshake accept(HandshakeLine line, long nowNs) {
         AcceptorHandshake comer = new AcceptorHandshake(this, line, nowNs + limits.timeoutNs());
         if (unauthenticated.isFull()) {
@@ -93,7 +97,7 @@ public final class ConnectionManager {
         return comer;
     }
 
-    /** Ends what has taken too long; returns whether there was anything to look at. */
+    /** Ends handshakes and requests whose time is over; returns whether a deadline was due. */
     public boolean poll(long nowNs) {
         if (deadlines.untilNextNs(nowNs) > 0) {
             return false;
@@ -121,17 +125,17 @@ public final class ConnectionManager {
         return true;
     }
 
-    /** How long until {@link #poll} has something to do; {@link Long#MAX_VALUE} if it never has. */
+    /** How long until {@link #poll} has work, in nanoseconds; {@link Long#MAX_VALUE} if no deadline is set. */
     public long untilNextNs(long nowNs) {
         return deadlines.untilNextNs(nowNs);
     }
 
-    /** How many authenticated peers wait until this process wants them. */
+    /** How many authenticated peers wait for this process's request. */
     public int waitingCount() {
         return waiting.size();
     }
 
-    /** Gives up what was wanted for a channel. */
+    /** Fails all requests for a channel. */
     public void closeChannel(String channel) {
         for (PendingConnection wanted : List.copyOf(pending)) {
             if (wanted.channel().equals(channel)) {
@@ -140,7 +144,7 @@ public final class ConnectionManager {
         }
     }
 
-    /** Gives up everything, and lets go of all lines. */
+    /** Fails all requests and drops all lines. */
     public void close() {
         closing = true;
         while (unauthenticated.oldest().isPresent()) {
@@ -217,7 +221,7 @@ public final class ConnectionManager {
         peer.accept(wanted);
     }
 
-    /** The peer's line broke when it was to become a connection: it calls again, perhaps. */
+    /** A peer's line broke before it became a connection: the request waits for another call. */
     void wantAgain(AcceptorHandshake peer, PendingConnection wanted, String reason) {
         note(peer, reason);
         if (!wanted.isDone()) {
@@ -229,7 +233,7 @@ public final class ConnectionManager {
 
     private void expire(PendingConnection wanted, long nowNs) {
         if (wanted.isDone()) {
-            done(wanted); // cancelled
+            done(wanted); // the user cancelled it
         } else if (wanted.request().deadlineNs() - nowNs <= 0) {
             String last = wanted.lastFailure().isEmpty() ? lastFailure : wanted.lastFailure();
             if (wanted.request().initiator()) {

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of a handshake over one line: a state machine that is fed with frames and answers with frames.
+ * One side of a handshake over one line: a state machine that receives frames and answers with frames.
  *
- * <p>Threading: as its {@link ConnectionManager} says.
+ * <p>Threading: as for its {@link ConnectionManager}.
  */
 public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHandshake {
     static final byte[] NOTHING = {};
@@ -26,10 +26,10 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
         this.deadlineNs = deadlineNs;
     }
 
-    /** The line is up, and not protected. */
+    /** The line is open, and not protected. */
     public abstract void start();
 
-    /** The line is up, protected, and its ends have seen each other's certificates. */
+    /** The line is open and protected, and both ends have checked each other's certificates. */
     public final void start(ChannelBinding protectedLine) {
         binding = protectedLine;
         startBound(protectedLine);
@@ -37,16 +37,16 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
 
     abstract void startBound(ChannelBinding protectedLine);
 
-    /** Handles a frame, whose head has been read and checked. */
+    /** Handles a frame whose head has been read and checked. */
     abstract void onFrame(byte type, ByteBuffer frame, long nowNs) throws MalformedFrameException;
 
-    /** The handshake has come to nothing, and the line is being closed. */
+    /** The handshake has failed, and the line is about to be closed. */
     abstract void onFailure(String reason);
 
-    /** Whether the limit of time still counts. */
+    /** Whether the time limit still applies. */
     abstract boolean isTimed();
 
-    /** Handles a frame of the peer, which may be anything. After the end it does nothing. */
+    /** Handles a frame of the peer, with any content. Does nothing after the end. */
     public final void receive(ByteBuffer frame, long nowNs) {
         if (over) {
             return;
@@ -95,12 +95,12 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
         }
     }
 
-    /** Tells the peer by a code of {@link HandshakeFrames#REJECT} and gives up. */
+    /** Sends the peer a {@link HandshakeFrames#REJECT} code and ends the handshake. */
     public final void reject(byte code, String reason) {
         end(HandshakeFrames.reject(code), reason, Rejection.isDecided(code));
     }
 
-    /** Gives up without a word: the line broke, or is to be closed. */
+    /** Ends the handshake without a frame: the line broke, or is to be closed. */
     public final void fail(String reason, boolean decided) {
         end(NOTHING, reason, decided);
     }
@@ -116,10 +116,10 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
         }
     }
 
-    /** The peer has been told. */
+    /** Called after the peer has been told. */
     void afterFailure(String reason, boolean decided) {}
 
-    /** The line broke when it was to become a connection. */
+    /** Called when the line breaks before it has become a connection. */
     void lostAfterwards(String reason) {}
 
     /** Both sides want the connection. */
@@ -128,7 +128,7 @@ public abstract sealed class Handshake permits InitiatorHandshake, AcceptorHands
         line.established(wanted, lastFrame);
     }
 
-    /** Whether frames mean nothing any more. */
+    /** Whether the handshake is over; further frames are ignored. */
     public final boolean isOver() {
         return over;
     }

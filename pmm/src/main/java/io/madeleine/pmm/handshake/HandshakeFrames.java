@@ -14,69 +14,70 @@ import java.security.MessageDigest;
  *   HELLO      "MADL" version nonce                        --&gt;
  *              &lt;--  CHALLENGE  "MADL" version nonce proof
  *   JOIN       proof | session, channel, identities, digest --&gt;
- *              &lt;--  VERDICT    proof | 1, or 0 and why not
+ *              &lt;--  VERDICT    proof | 1, or 0 and the reason
  *   REJECT     "MADL" version code, either way, instead of any of them
  * </pre>
  *
- * A proof is an HMAC-SHA256 with the session's secret over the version, the frame's name, both nonces, what names the protected
- * line if there is one, and the frame's body: it is checked before the body is read. Packets follow the verdict, from both sides.
+ * <p>A proof is an HMAC-SHA256 with the session's secret over the version, the frame's type, both nonces, the channel
+ * binding if the line is protected, and the frame's body. The receiver checks it before it reads the body. After the
+ * verdict both sides send packets.
  *
- * <p>Over a protected line the acceptor begins, with READY: by then it has accepted the initiator's certificate, which TLS 1.3
- * does not tell an initiator otherwise. READY and HELLO say in one more byte which implementation their sender has; the {@link
- * ChannelBinding} is part of every proof.
+ * <p>Over a protected line the acceptor begins, with READY. It has then accepted the initiator's certificate, which TLS
+ * 1.3 does not tell an initiator otherwise. READY and HELLO carry one more byte that names the sender's TLS
+ * implementation; the {@link ChannelBinding} is part of every proof.
  *
  * <p>Threading: confined to one handshake; the static parts are stateless.
  */
 public final class HandshakeFrames {
-    /** "MADL". */
+    /** The characters "MADL". */
     public static final int MAGIC = 0x4D41444C;
 
-    /** Raised whenever a frame, or what follows the verdict, changes. */
+    /** The protocol version; increased whenever a frame, or the traffic after the verdict, changes. */
     public static final int VERSION = 2;
 
-    /** At most two frames each way: less than 4 KiB in total. */
+    /** The longest frame. Each side sends at most two frames, less than 4 KiB together. */
     public static final int MAX_FRAME_BYTES = 2000;
 
-    /** The length of nonces. */
+    /** The length of a nonce in bytes. */
     public static final int NONCE_BYTES = Proofs.BYTES;
 
-    /** The length of proofs. */
+    /** The length of a proof in bytes. */
     public static final int PROOF_BYTES = Proofs.BYTES;
 
-    /** Names of frames. */
+    /** Frame type: the initiator's nonce. */
     public static final byte HELLO = 1;
 
-    /** The acceptor's answer to HELLO. */
+    /** Frame type: the acceptor's answer to HELLO. */
     public static final byte CHALLENGE = 2;
 
-    /** What the initiator wants. */
+    /** Frame type: the initiator's request. */
     public static final byte JOIN = 3;
 
-    /** Whether it gets that. */
+    /** Frame type: the acceptor's answer to the request. */
     public static final byte VERDICT = 4;
 
-    /** The end. */
+    /** Frame type: the end of the handshake, with a code. */
     public static final byte REJECT = 5;
 
-    /** The acceptor's line is protected. */
+    /** Frame type: the acceptor's line is protected. */
     public static final byte READY = 6;
 
-    /** Codes of REJECT: other version. */
+    /** REJECT code: another protocol version. */
     public static final byte OTHER_VERSION = 1;
 
-    /** Other secret. */
+    /** REJECT code: another secret. */
     public static final byte OTHER_SECRET = 2;
 
-    /** Nonsense. */
+    /** REJECT code: an unreadable frame. */
     public static final byte MALFORMED = 3;
 
-    /** Silence. */
+    /** REJECT code: the handshake took too long. */
     public static final byte TOO_SLOW = 4;
 
-    /** The peer's line is not protected. */
+    /** REJECT code: the sender requires TLS, and the line is not protected. */
     public static final byte TLS_NEEDED = 5;
 
-    /** The peer's line is protected, this one is not. */
+    /** REJECT code: the receiver uses TLS, and the sender does not. */
     public static final byte TLS_NOT_SPOKEN = 6;
 
     private static final int HEAD_BYTES = 1 + Integer.BYTES + Short.BYTES;
@@ -96,28 +97,28 @@ public final class HandshakeFrames {
         this.acceptorNonce = initiator ? peerNonce : ownNonce;
     }
 
-    /** Of the side that calls; the acceptor's nonce is filled in by {@link #readChallenge}. */
+    /** The initiator's frames; {@link #readChallenge} sets the acceptor's nonce. */
     public static HandshakeFrames initiator(byte[] secret) {
         return new HandshakeFrames(secret, new byte[NONCE_BYTES], true);
     }
 
-    /** Of the side that is called, which has the caller's nonce. */
+    /** The acceptor's frames, with the initiator's nonce. */
     public static HandshakeFrames acceptor(byte[] secret, byte[] initiatorNonce) {
         return new HandshakeFrames(secret, initiatorNonce.clone(), false);
     }
 
-    /** Binds the proofs to a protected line; before the first one. */
+    /** Binds the proofs to a protected line; call it before the first proof. */
     public void bind(byte[] names) {
         binding = names.clone();
     }
 
     /**
-     * What the initiator wants.
+     * The initiator's request.
      *
-     * @param sessionId the session both have to belong to
-     * @param channel the channel the connection is for
-     * @param initiator who calls
-     * @param acceptor who is called
+     * @param sessionId the session to which both must belong
+     * @param channel the connection's channel
+     * @param initiator the process that calls
+     * @param acceptor the process that is called
      * @param tableDigest the digest of the initiator's selection table
      */
     public record Join(
@@ -140,27 +141,27 @@ public final class HandshakeFrames {
         return bytes;
     }
 
-    /** HELLO; with the kind of protected line there is, if any. */
+    /** Makes a HELLO, with the kind of the protected line if there is one. */
     public byte[] hello(byte... kind) {
         return plain(HELLO, ownNonce, kind);
     }
 
-    /** CHALLENGE. */
+    /** Makes a CHALLENGE. */
     public byte[] challenge() {
         return plain(CHALLENGE, ownNonce, proof(CHALLENGE, new byte[0]));
     }
 
-    /** READY. */
+    /** Makes a READY. */
     public static byte[] ready(byte kind) {
         return plain(READY, new byte[] {kind});
     }
 
-    /** REJECT. */
+    /** Makes a REJECT. */
     public static byte[] reject(byte code) {
         return plain(REJECT, new byte[] {code});
     }
 
-    /** JOIN. */
+    /** Makes a JOIN. */
     public byte[] join(Join join) {
         ByteBuffer body = ByteBuffer.allocate(MAX_FRAME_BYTES);
         writeText(body, join.sessionId);
@@ -179,12 +180,12 @@ public final class HandshakeFrames {
         body.put((byte) bytes.length).put(bytes);
     }
 
-    /** VERDICT: welcome. */
+    /** Makes a VERDICT that accepts. */
     public byte[] accepted() {
         return proven(VERDICT, new byte[] {1});
     }
 
-    /** VERDICT: why not. */
+    /** Makes a VERDICT that refuses, with the reason. */
     public byte[] refused(String reason) {
         byte[] text = reason.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(text.length, MAX_REASON_BYTES);
@@ -196,7 +197,7 @@ public final class HandshakeFrames {
                         .array());
     }
 
-    /** A frame with a proof of its body. */
+    /** Makes a frame with a proof of its body. */
     public byte[] proven(byte type, byte[] body) {
         return ByteBuffer.allocate(1 + PROOF_BYTES + body.length)
                 .put(type)
@@ -212,9 +213,9 @@ public final class HandshakeFrames {
     // ---- reading
 
     /**
-     * Takes the name of a frame and, of those that have one, its head.
+     * Reads the rest of a frame's head, if its type has one.
      *
-     * @return the sender's version, this process's where the frame says none
+     * @return the sender's version; this process's version if the frame has none
      */
     static int readHead(byte type, ByteBuffer frame) throws MalformedFrameException {
         if (type == JOIN || type == VERDICT) {
@@ -226,14 +227,14 @@ public final class HandshakeFrames {
         return Short.toUnsignedInt(frame.getShort());
     }
 
-    /** Takes the acceptor's nonce; returns whether its proof holds. The head has been read. */
+    /** Reads a CHALLENGE after its head, keeps the acceptor's nonce, and returns whether the proof is valid. */
     public boolean readChallenge(ByteBuffer frame) throws MalformedFrameException {
         need(frame, NONCE_BYTES + PROOF_BYTES, "CHALLENGE");
         frame.get(acceptorNonce);
         return MessageDigest.isEqual(bytes(frame, PROOF_BYTES), proof(CHALLENGE, new byte[0]));
     }
 
-    /** Takes the proof and looks at the body behind it; returns whether it holds: then the body is next. */
+    /** Reads the proof and returns whether it is valid for the body, which is next in the frame. */
     public boolean readProven(byte type, ByteBuffer frame) throws MalformedFrameException {
         if (frame.remaining() < PROOF_BYTES) {
             throw new MalformedFrameException("a frame without a proof");
@@ -258,7 +259,7 @@ public final class HandshakeFrames {
         return new String(bytes(body, Byte.toUnsignedInt(body.get())), StandardCharsets.UTF_8);
     }
 
-    /** Why the acceptor refused, or an empty text if it did not. */
+    /** Returns why the acceptor refused; empty if it accepted. */
     static String readVerdict(ByteBuffer body) throws MalformedFrameException {
         if (!body.hasRemaining()) {
             throw new MalformedFrameException("an empty VERDICT");

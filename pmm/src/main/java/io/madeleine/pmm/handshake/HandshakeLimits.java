@@ -3,19 +3,20 @@ package io.madeleine.pmm.handshake;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits of handshakes.
+ * The limits of handshakes.
  *
- * @param timeoutNs how long one may take
+ * @param timeoutNs how long a handshake may take
  * @param maxUnauthenticatedCount how many unauthenticated connections there may be
- * @param maxWaitNs how long an authenticated peer waits to be wanted
- * @param keys the path of the keys {@code timeout} and {@code max-unauthenticated} that change them, or empty
+ * @param maxWaitNs how long an authenticated peer waits for this process's request
+ * @param keys the configuration path of the keys {@code timeout} and {@code max-unauthenticated}; empty if there are
+ *     none
  */
 public record HandshakeLimits(long timeoutNs, int maxUnauthenticatedCount, long maxWaitNs, String keys) {
-    /** Of a network that has no keys for them. */
+    /** The limits of a network that has no keys for them. */
     public static final HandshakeLimits DEFAULT =
             new HandshakeLimits(TimeUnit.SECONDS.toNanos(10), 1_024, TimeUnit.SECONDS.toNanos(60), "");
 
-    /** Which key changes a limit, in brackets. */
+    /** The key that sets a limit, in brackets, for error texts. */
     String key(String name) {
         return keys.isEmpty() ? "" : " (" + keys + "." + name + ")";
     }

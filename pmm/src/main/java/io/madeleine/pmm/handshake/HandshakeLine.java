@@ -1,29 +1,34 @@
 package io.madeleine.pmm.handshake;
 
 /**
- * What a driver gives for a handshake: a line to one peer that carries frames, whole and in order.
+ * A driver's line to one peer, which carries whole frames in order.
  *
- * <p>Threading: called by the thread that feeds the {@link ConnectionManager}; must not wait.
+ * <p>Threading: the thread that feeds the {@link ConnectionManager} calls it; the calls must not wait.
  */
 public interface HandshakeLine {
-    /** Where the peer is, for messages. */
+    /** The peer's address, for messages. */
     String remote();
 
-    /** Sends a frame of at most {@link HandshakeFrames#MAX_FRAME_BYTES}. Ownership: the frame is the line's. */
+    /**
+     * Sends a frame of at most {@link HandshakeFrames#MAX_FRAME_BYTES}.
+     *
+     * <p>Ownership: the frame passes to the line.
+     */
     void send(byte[] frame);
 
     /**
-     * Both sides want the connection. Sends the last frame, unless it is empty, makes a connection of the line and {@linkplain
-     * PendingConnection#complete completes} what was wanted with it; what the peer sends from now on are packets. A line that breaks
-     * before that tells {@link Handshake#fail}.
+     * Both sides want the connection. The line sends the last frame unless it is empty, becomes a connection, and
+     * {@linkplain PendingConnection#complete completes} the request with it; from now on the peer sends packets. If the
+     * line breaks before that, it calls {@link Handshake#fail}.
      */
     void established(PendingConnection wanted, byte[] lastFrame);
 
     /**
-     * The handshake has come to nothing: sends the last frame, unless it is empty, and closes the line.
+     * The handshake has failed: the line sends the last frame unless it is empty, and closes.
      *
-     * @param reason why
-     * @param decided whether one side refused the other, so that trying again is useless: the initiator's request fails then
+     * @param reason the reason, as a clause
+     * @param decided whether one side refused the other, so that another attempt is useless; the initiator's request
+     *     then fails
      */
     void failed(byte[] lastFrame, String reason, boolean decided);
 }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /**
  * The initiator's side of a handshake.
  *
- * <p>Threading: as its {@link ConnectionManager} says.
+ * <p>Threading: as for its {@link ConnectionManager}.
  */
 final class InitiatorHandshake extends Handshake {
     private final HandshakeFrames frames;
@@ -25,11 +25,11 @@ final class InitiatorHandshake extends Handshake {
         line.send(frames.hello());
     }
 
-    /** The peer's READY comes next. */
+    /** Sends nothing: the peer's READY comes first. */
     @Override
     void startBound(ChannelBinding protectedLine) {}
 
-    /** After the challenge, the peer may take its time until it wants the connection, too. */
+    /** False after the challenge: the peer may then wait until it requests the connection too. */
     @Override
     boolean isTimed() {
         return !challenged;
@@ -46,7 +46,7 @@ final class InitiatorHandshake extends Handshake {
         } else if (type == HandshakeFrames.CHALLENGE && greeted && !challenged) {
             challenged = true;
             if (frames.readChallenge(frame)) {
-                wanted.note("the peer does not ask for it from its side");
+                wanted.note("the peer has not requested this connection from its side");
                 line.send(frames.join(manager.join(wanted)));
             } else {
                 rejectSecret();
@@ -79,7 +79,7 @@ final class InitiatorHandshake extends Handshake {
         wanted.note(reason);
     }
 
-    /** Else who called may try again, until the deadline. */
+    /** Fails the request if one side refused; otherwise the driver may call again until the deadline. */
     @Override
     void afterFailure(String reason, boolean decided) {
         if (decided) {
@@ -87,7 +87,7 @@ final class InitiatorHandshake extends Handshake {
         }
     }
 
-    /** What it is for is made, given up or cancelled. */
+    /** Ends the handshake if its request is completed, failed or cancelled. */
     void endIfFor(PendingConnection done) {
         if (done == wanted) {
             fail("it is not wanted any more", true);

@@ -1,10 +1,10 @@
 package io.madeleine.pmm.handshake;
 
-/** A frame or its body is not what it has to be. */
+/** A frame violates the format of the handshake. */
 public final class MalformedFrameException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** Says what is wrong, as a clause. */
+    /** An error with its description, as a clause. */
     public MalformedFrameException(String message) {
         super(message);
     }

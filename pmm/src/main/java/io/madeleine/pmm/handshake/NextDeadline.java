@@ -3,9 +3,10 @@ package io.madeleine.pmm.handshake;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The next of many deadlines, or an earlier one that does not count any more: who looks then adds those that are left.
+ * The earliest of many deadlines. It may be one that no longer applies: when it is due, its user clears it and adds
+ * those that are left.
  *
- * <p>Threading: as the {@link ConnectionManager} says.
+ * <p>Threading: as for the {@link ConnectionManager}.
  */
 final class NextDeadline {
     private @Nullable Long nextNs;
@@ -21,7 +22,7 @@ final class NextDeadline {
         nextNs = null;
     }
 
-    /** How long until then; {@link Long#MAX_VALUE} if there is none. */
+    /** The time until the deadline in nanoseconds, at least 0; {@link Long#MAX_VALUE} if there is none. */
     long untilNextNs(long nowNs) {
         Long next = nextNs;
         return next == null ? Long.MAX_VALUE : Math.max(0, next - nowNs);

@@ -9,9 +9,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this process wants: what was asked for, and what has become of it.
+ * This process's request for a connection, and its result.
  *
- * <p>Threading: confined to who feeds the {@link ConnectionManager}; the future is its user's, who may cancel it.
+ * <p>Threading: confined to the thread that feeds the {@link ConnectionManager}; the future belongs to its user, who
+ * may cancel it.
  */
 public final class PendingConnection {
     private final String family;
@@ -36,27 +37,29 @@ public final class PendingConnection {
         this.whenDone = whenDone;
     }
 
-    /** The channel that it is for. */
+    /** The channel of the connection. */
     public String channel() {
         return channel;
     }
 
-    /** What was asked for. */
+    /** The request. */
     public ConnectionRequest request() {
         return request;
     }
 
-    /** Completes when the connection is made or given up. */
+    /** Completes when the connection is made or the request fails. */
     public CompletableFuture<ProtocolConnection> future() {
         return future;
     }
 
-    /** Whether it is made, given up or cancelled. */
+    /** Whether the request is completed, failed or cancelled. */
     public boolean isDone() {
         return decided || future.isDone();
     }
 
-    /** What went wrong last, or is waited for, as a clause: told if the deadline comes. */
+    /**
+     * Records the last failure, or what the request waits for, as a clause for the error text if the deadline comes.
+     */
     public void note(String what) {
         lastFailure = what;
     }
@@ -65,7 +68,7 @@ public final class PendingConnection {
         return lastFailure;
     }
 
-    /** It is made; if it is wanted no more, it is closed. */
+    /** Completes the request; closes the connection if the request was cancelled. */
     public void complete(ProtocolConnection connection) {
         decided = true;
         whenDone.accept(this);
@@ -76,12 +79,12 @@ public final class PendingConnection {
         });
     }
 
-    /** It is given up. Returns whether that was news. */
+    /** Fails the request; returns false if it was done already. */
     public boolean fail(String reason) {
         return fail(reason, null);
     }
 
-    /** It is given up. Returns whether that was news. */
+    /** Fails the request with a cause; returns false if it was done already. */
     public boolean fail(String reason, @Nullable Throwable cause) {
         if (isDone()) {
             return false;

@@ -13,10 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * An adapter of a network without threads or events of its own: the leader's poll feeds the handshakes and drives the connections that
- * come of them. What is left to a driver is to reach a peer, and to move bytes.
+ * An adapter of a network without threads or events of its own. The leader's poll feeds its handshakes and drives the
+ * connections that result. The driver only has to reach a peer and to move bytes.
  *
- * <p>Threading: as {@link Adapter} and {@link ProgressSource} say, handshakes under a lock of its own; {@link #wake} by any thread.
+ * <p>Threading: as for {@link Adapter} and {@link ProgressSource}; a lock guards the handshakes; any thread may call
+ * {@link #wake}.
  */
 public abstract class PolledAdapter implements Adapter, ProgressSource {
     private final String name;
@@ -24,19 +25,19 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
     private final ConnectionManager manager;
     private final Map<PolledConnection, Handshake> connections = new ConcurrentHashMap<>();
 
-    /** Who is to be told of connections, once the lock is free. */
+    /** Completions of requests, to be run once the lock is free. */
     private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
 
     private volatile boolean armed;
 
-    /** Of a family with the limits that its configuration gives. */
+    /** An adapter of a family, with the limits from its configuration. */
     protected PolledAdapter(String family, String name, ProcessContext context, HandshakeLimits limits) {
         this.name = name;
         this.context = context;
         this.manager = new ConnectionManager(family, context, limits, news::add);
     }
 
-    /** Opens a line to a peer, and says {@link #called}, or else has the request fail. */
+    /** Opens a line to a peer and calls {@link #called}, or fails the request. */
     protected abstract void call(PendingConnection wanted);
 
     /** A line to a peer is open. */
@@ -48,7 +49,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
         }
     }
 
-    /** A peer has opened a line; any thread. */
+    /** A peer has opened a line. Any thread. */
     protected final void accepted(PolledConnection line) {
         synchronized (manager) {
             Handshake handshake = manager.accept(line, System.nanoTime());
@@ -58,7 +59,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
         wake();
     }
 
-    /** There is news for the leader; any thread, after it has brought them. */
+    /** Tells the leader of an event. Any thread, after it has made the event visible. */
     public final void wake() {
         if (armed) {
             context.reactor().wakeUp();
@@ -130,7 +131,9 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
         return told;
     }
 
-    /** Arms before looking: who brings news does so first and then asks whether to wake. */
+    /**
+     * Sets the flag before it checks for events: a thread that makes an event visible does so before it reads the flag.
+     */
     @Override
     public final boolean armForBlocking() {
         armed = true;

@@ -11,10 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection of a {@link PolledAdapter}: at first a line that carries the handshake, then what the handshake has made of
- * it.
+ * One end of a connection of a {@link PolledAdapter}. At first it is the line of the handshake; when that succeeds, it
+ * becomes the connection.
  *
- * <p>Threading: as {@link ProtocolConnection} says; as a line under the adapter's lock.
+ * <p>Threading: as for {@link ProtocolConnection}; as a line, under the adapter's lock.
  */
 public abstract class PolledConnection implements ProtocolConnection, HandshakeLine {
     private final PolledAdapter adapter;
@@ -29,24 +29,27 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
         this.adapter = adapter;
     }
 
-    // ---- what the network says
+    // ---- methods of the network
 
-    /** The next frame of the handshake that has come, or null. */
+    /** The next frame of the handshake that has arrived, or null. */
     protected abstract @Nullable ByteBuffer takeFrame();
 
     /** Makes the links, one for each agreed module. */
     protected abstract List<TransmissionLink> openLinks(ConnectionRequest made);
 
-    /** Whether something has arrived that {@link ConnectionListener#onReadable} could read. */
+    /**
+     * Whether something has arrived: a frame during the handshake, later packets for {@link
+     * ConnectionListener#onReadable}.
+     */
     protected abstract boolean hasPackets();
 
-    /** Whether the peer's end is closed or finished: nothing comes but what has arrived already. */
+    /** Whether the peer's end has finished or closed, so that nothing more will arrive. */
     protected abstract boolean hasEnded();
 
     /** Whether the peer has finished of its own will. */
     protected abstract boolean hasFinished();
 
-    /** Whether a sender that was told to wait can go on. */
+    /** Whether a sender that had to wait can continue. */
     protected abstract boolean hasRoomAgain();
 
     /** Whether this end is closed. */
@@ -74,11 +77,11 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
         }
     }
 
-    /** Brings the handshake what has come; returns how much that was. */
+    /** Gives arrived frames to the handshake; returns how many events that was. */
     final int feed(Handshake handshake, long nowNs) {
         int work = 0;
         for (boolean more = true; more && !handshake.isOver(); ) {
-            boolean ended = hasEnded(); // before looking: what came before the end counts
+            boolean ended = hasEnded(); // read before the frames: those that arrived before the end still count
             ByteBuffer frame = takeFrame();
             if (frame != null) {
                 handshake.receive(frame, nowNs);
@@ -125,7 +128,7 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
         interested = wanted;
     }
 
-    /** Tells of what has come, and of the end; returns how much that was. */
+    /** Makes upcalls for arrivals and for the end; returns how many events that was. */
     final int poll() {
         ConnectionListener told = listener;
         if (told == null || isClosed()) {
@@ -142,12 +145,12 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
         return work;
     }
 
-    /** It is closed: it is not polled any more. */
+    /** The driver calls this when it has closed the connection: the adapter no longer polls it. */
     protected final void forget() {
         adapter.forget(this);
     }
 
-    /** Whether the engine must not sleep. */
+    /** Whether there is an event, so that the engine must not sleep. */
     final boolean hasNews() {
         if (isClosed()) {
             return false;

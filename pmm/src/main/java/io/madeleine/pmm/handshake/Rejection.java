@@ -1,14 +1,14 @@
 package io.madeleine.pmm.handshake;
 
 /**
- * The codes of REJECT in words.
+ * Describes the codes of REJECT.
  *
  * <p>Threading: stateless.
  */
 final class Rejection {
     private Rejection() {}
 
-    /** Who was too slow may be faster the next time. */
+    /** Whether another attempt is useless; a peer that was too slow may succeed the next time. */
     static boolean isDecided(byte code) {
         return code != HandshakeFrames.TOO_SLOW;
     }
@@ -18,7 +18,8 @@ final class Rejection {
             case HandshakeFrames.OTHER_VERSION ->
                 "it speaks another version of the wire protocol; run the same release in all processes";
             case HandshakeFrames.OTHER_SECRET ->
-                "the two processes do not have the same session secret (madeleine.session.secret), or somebody stands between them";
+                "the two processes do not have the same session secret (madeleine.session.secret),"
+                        + " or a third party stands between them";
             case HandshakeFrames.MALFORMED -> "it could not read what it was sent";
             case HandshakeFrames.TOO_SLOW -> "the handshake took too long";
             case HandshakeFrames.TLS_NEEDED ->

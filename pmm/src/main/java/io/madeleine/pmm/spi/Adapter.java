@@ -3,41 +3,44 @@ package io.madeleine.pmm.spi;
 import java.util.Optional;
 
 /**
- * One network interface, or one shared memory, that a driver controls ({@code mad_adapter_t}). Adapters come and go
- * while the session lives.
+ * One network interface, or one shared memory, that a driver controls ({@code mad_adapter_t}). A session may open and
+ * close adapters while it lives.
  *
- * <p>Threading: control path; calls are serialised by the session. {@link #progress()} is driven by the engine.
+ * <p>Threading: control path; the session serialises the calls. The engine drives {@link #progress()}.
  */
 public interface Adapter extends AutoCloseable {
-    /** The adapter's name, as in configuration. */
+    /** The adapter's name, as the configuration spells it. */
     String name();
 
     /**
-     * What a peer's adapter of the same family needs to reach this one, as text of at most 1 KiB. It travels in the
-     * process's card and may not be trusted by its reader.
+     * Text of at most 1 KiB that tells a peer's adapter of the same family how to reach this one. It travels on the
+     * process's card. The peer must not trust it.
      */
     String address();
 
-    /** Why the peer with this address cannot be reached, or empty if it can as far as addresses tell. */
+    /** Returns why this adapter cannot reach the peer with this address; empty if the address shows no obstacle. */
     Optional<String> unreachable(String peerAddress);
 
     /** Opens this adapter's part of a channel. */
     ProtocolChannel openChannel(String channelName);
 
-    /** What the engine polls for all channels and connections of this adapter. */
+    /** The source that the engine polls for all channels and connections of this adapter. */
     ProgressSource progress();
 
-    /** Memory of this process that peers of this adapter can reach, if there is such. */
+    /** Where this process takes memory that peers of this adapter can reach; empty if the adapter has none. */
     default Optional<MemorySource> memorySource() {
         return Optional.empty();
     }
 
-    /** How peers reach memory of each other, if they can. */
+    /** One-sided access to memory of peers; empty if the adapter has none. */
     default Optional<RemoteMemory> remoteMemory() {
         return Optional.empty();
     }
 
-    /** Closes what is still open, revokes what peers may write to, frees. Idempotent; called after the last poll. */
+    /**
+     * Closes what is still open, revokes the peers' access to memory, and frees all resources. Idempotent; the engine
+     * does not poll the adapter after this call.
+     */
     @Override
     void close();
 }

@@ -1,9 +1,9 @@
 package io.madeleine.pmm.spi;
 
-/** Whether groups look alike at both ends (paper, section 3.4, {@code aggregation_mode}). */
+/** Whether both ends see the same groups (paper, section 3.4, {@code aggregation_mode}). */
 public enum AggregationMode {
-    /** A group is received as it was sent: the sender ends it at each EXPRESS block. */
+    /** The receiver takes a group exactly as it was sent: the sender ends a group at each EXPRESS block. */
     SYMMETRIC,
-    /** The receiver extracts smaller groups from a larger one: the sender groups regardless of EXPRESS. */
+    /** The receiver may take a large group in smaller ones: the sender need not end a group at an EXPRESS block. */
     ASYMMETRIC
 }

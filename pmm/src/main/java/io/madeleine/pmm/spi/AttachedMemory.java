@@ -3,53 +3,55 @@ package io.madeleine.pmm.spi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of another process, as far as that has exported it. What an operation finds wrong before it begins (a place outside, a
- * word that is not aligned, a put where only reading is allowed, a closed attachment) it throws as {@link
- * RemoteMemoryException}, without a completion; all else is told to its completion. Memory of the caller's that is too short, cannot
- * be written, or is freed meanwhile is an error of {@link MemorySegment}, thrown by whoever touches it; the caller sees to it that
- * it lasts.
+ * Exported memory of another process, attached for one-sided access.
+ *
+ * <p>An operation checks its arguments before it begins. It throws a {@link RemoteMemoryException}, and calls no
+ * completion, if a range lies outside the memory, a word is not aligned, the memory is read-only, or the attachment is
+ * closed. It reports every later error to its completion. If the caller's own segment is too short, read-only or freed,
+ * the thread that accesses it gets the exception of {@link MemorySegment}; the caller keeps the segment alive until the
+ * completion.
  *
  * <p>Threading: thread-safe.
  */
 public interface AttachedMemory extends AutoCloseable {
-    /** How long it is. */
+    /** The length of the memory in bytes. */
     long bytes();
 
     /**
-     * Writes to it.
+     * Writes {@code bytes} bytes from the source to the attached memory.
      *
      * <p>Ownership: the source is lent until the completion.
      *
-     * @param at where to, in the attached memory
+     * @param at the target offset in the attached memory
      */
     void put(MemorySegment source, long sourceOffset, long at, long bytes, RemoteCompletion completion);
 
     /**
-     * Reads from it.
+     * Reads {@code bytes} bytes from the attached memory into the target.
      *
      * <p>Ownership: the target is lent until the completion.
      *
-     * @param at where from, in the attached memory
+     * @param at the source offset in the attached memory
      */
     void get(long at, MemorySegment target, long targetOffset, long bytes, RemoteCompletion completion);
 
     /**
-     * Adds to a word and tells what it was.
+     * Adds to a word atomically; the completion receives the word's old value.
      *
-     * @param at a multiple of {@code width}, counted from address 0 of the owner
+     * @param at an offset whose address in the owner's memory is a multiple of {@code width}
      * @param width 4 or 8 bytes
      */
     void fetchAdd(long at, int width, long addend, RemoteCompletion completion);
 
     /**
-     * Sets a word if it is what is expected, and tells what it was.
+     * Sets a word atomically if it has the expected value; the completion receives the word's old value.
      *
      * @param at as for {@link #fetchAdd}
      * @param width 4 or 8 bytes
      */
     void compareAndSet(long at, int width, long expected, long value, RemoteCompletion completion);
 
-    /** Lets go of it; operations under way are completed or fail. Idempotent. */
+    /** Detaches from the memory; operations under way complete or fail. Idempotent. */
     @Override
     void close();
 }

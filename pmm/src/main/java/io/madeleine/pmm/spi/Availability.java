@@ -3,13 +3,13 @@ package io.madeleine.pmm.spi;
 import java.util.List;
 
 /**
- * Whether a protocol can be used in this process, and why or why not. To find out opens nothing, loads no native library that
- * the configuration does not name, and takes less than some milliseconds: it is asked whenever a session opens, once.
+ * Whether this process can use a protocol, and why or why not. The check opens nothing, loads no native library that
+ * the configuration does not name, and takes at most a few milliseconds: each session makes it once when it opens.
  *
- * @param on whether it can
- * @param reason one clause: what it uses, or what is missing
- * @param remedy which key or flag mends that, as a clause; empty if nothing is to be mended, or if the reason says it
- * @param details what else there is to know for who looks closer ({@code mad info}), a sentence each without its full stop
+ * @param on whether the protocol can be used
+ * @param reason one clause: what the protocol uses, or what is missing
+ * @param remedy a clause that names the key or flag to set; empty if nothing needs mending, or if the reason names it
+ * @param details further facts for {@code mad info}, one sentence each, without the full stop
  */
 public record Availability(boolean on, String reason, String remedy, List<String> details) {
     /** Copies the list. */
@@ -17,22 +17,22 @@ public record Availability(boolean on, String reason, String remedy, List<String
         details = List.copyOf(details);
     }
 
-    /** Usable, in the way described. */
+    /** Usable; the reason says by which mechanism. */
     public static Availability on(String reason) {
         return new Availability(true, reason, "", List.of());
     }
 
-    /** Not usable, for the reason given, which says itself what mends it if anything does. */
+    /** Not usable; the reason also says how to mend that, if it can be mended. */
     public static Availability off(String reason) {
         return off(reason, "");
     }
 
-    /** Not usable, for the reason given, and what mends it. */
+    /** Not usable, with a reason and a remedy. */
     public static Availability off(String reason, String remedy) {
         return new Availability(false, reason, remedy, List.of());
     }
 
-    /** The same with details. */
+    /** A copy with these details. */
     public Availability with(List<String> more) {
         return new Availability(on, reason, remedy, more);
     }

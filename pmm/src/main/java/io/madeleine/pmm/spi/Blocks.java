@@ -7,23 +7,23 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies of blocks. A single word goes by a load and a store; everything else by {@link MemorySegment#copy}, which has become
- * as good for small blocks as a loop of typed accesses, and better from 24 bytes on (JDK 25, by {@code CopyBenchmark} and
- * in messages).
+ * Copies of blocks. A block of 8 bytes is one load and one store. All others go through {@link MemorySegment#copy},
+ * which is as fast as a loop of typed accesses for small blocks and faster from 24 bytes on (JDK 25, {@code
+ * CopyBenchmark}).
  *
  * <p>Threading: stateless.
  */
 public final class Blocks {
-    /** A byte. */
+    /** One byte. */
     public static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
-    /** Four bytes, little-endian, anywhere. */
+    /** Four bytes, little-endian, unaligned. */
     public static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
-    /** Eight bytes, little-endian, anywhere. */
+    /** Eight bytes, little-endian, unaligned. */
     public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
-    /** Switched off to measure what it is worth. */
+    /** The system property turns the path for single words off, so that a benchmark can measure its gain. */
     private static final boolean BY_WORD = !Boolean.getBoolean("io.madeleine.pmm.copies-in-bulk");
 
     private Blocks() {}
@@ -38,12 +38,18 @@ public final class Blocks {
         }
     }
 
-    /** Gathers: copies {@code bytes} bytes of the block that lies in the ranges of a layout, from {@code position} in it on. */
+    /**
+     * Gathers {@code bytes} bytes of a block that lies in the ranges of a layout, starting at {@code position} in the
+     * block.
+     */
     public static void gather(BlockLayout layout, long position, MemorySegment target, long targetOffset, long bytes) {
         move(layout, position, target, targetOffset, bytes, true);
     }
 
-    /** Scatters: copies {@code bytes} bytes into the block that lies in the ranges of a layout, to {@code position} in it on. */
+    /**
+     * Scatters {@code bytes} bytes into a block that lies in the ranges of a layout, starting at {@code position} in
+     * the block.
+     */
     public static void scatter(MemorySegment source, long sourceOffset, BlockLayout layout, long position, long bytes) {
         move(layout, position, source, sourceOffset, bytes, false);
     }
@@ -78,7 +84,7 @@ public final class Blocks {
         }
         long there = flatOffset;
         long end = flatOffset + bytes;
-        if (past > 0) { // the rest of a range
+        if (past > 0) { // the rest of a partly moved range
             long here = Math.min(rangeBytes - past, bytes);
             copy(segment, offset + past, flat, there, here, gathers);
             there += here;
@@ -88,7 +94,7 @@ public final class Blocks {
         for (; there + rangeBytes <= end; there += rangeBytes, offset += stride) {
             copy(segment, offset, flat, there, rangeBytes, gathers);
         }
-        if (there < end) { // the beginning of one
+        if (there < end) { // the beginning of the last range
             copy(segment, offset, flat, there, end - there, gathers);
         }
     }

@@ -6,20 +6,24 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks of memory that are moved in order as one, with the account of how far that has come. Reused from message to
- * message; grows once and then allocates no more.
+ * A sequence of blocks that a link moves in order, with a cursor that says how much has been moved. A group serves
+ * message after message; its arrays grow to the largest number of blocks and then allocate nothing.
  *
- * <p>A block is contiguous, or lies in the ranges of a layout; that takes one place here however many ranges there are. What {@link
- * #segment}, {@link #offset} and {@link #bytes} say is of the range in front, of which the others follow when it has been moved.
+ * <p>A block is contiguous, or lies in the ranges of a layout. A block in ranges takes one entry, whatever the number
+ * of ranges; {@link #segment}, {@link #offset} and {@link #bytes} then describe its first range that has not been
+ * moved.
  *
- * <p>Threading: confined to whoever holds the direction's lock.
+ * <p>Threading: confined to the thread that holds the lock of its direction.
  */
 public final class BufferGroup {
     private MemorySegment[] segments = new MemorySegment[8];
     private long[] offsets = new long[8];
     private long[] lengths = new long[8];
 
-    /** Of blocks that lie in ranges: the layout, in which the offset is a position; null as long as there has been none. */
+    /**
+     * The layouts of blocks that lie in ranges; {@code offsets} then holds a position in the layout. Null until the
+     * first such block.
+     */
     private @Nullable BlockLayout @Nullable [] layouts;
 
     private int first;
@@ -29,7 +33,7 @@ public final class BufferGroup {
     /** An empty group. */
     public BufferGroup() {}
 
-    /** Appends a block; one of zero bytes adds nothing. */
+    /** Appends a block; a block of zero bytes adds nothing. */
     public void add(MemorySegment segment, long offset, long bytes) {
         if (bytes == 0) {
             return;
@@ -46,7 +50,7 @@ public final class BufferGroup {
     /**
      * Appends a block that lies in ranges, or a part of one.
      *
-     * @param position how many bytes of the block are left out before
+     * @param position the offset in the block at which the part begins
      */
     public void add(BlockLayout layout, long position, long bytes) {
         if (bytes == 0) {
@@ -81,8 +85,8 @@ public final class BufferGroup {
             long[] moreOffsets = Arrays.copyOfRange(offsets, first, first + capacity);
             long[] moreLengths = Arrays.copyOfRange(lengths, first, first + capacity);
             if (layouts != null) {
-                layouts =
-                        Arrays.copyOfRange(layouts, first, first + capacity); // all or nothing, should memory be short
+                // the last allocation before any assignment: an OutOfMemoryError leaves the group as it was
+                layouts = Arrays.copyOfRange(layouts, first, first + capacity);
             }
             segments = moreSegments;
             offsets = moreOffsets;
@@ -102,7 +106,7 @@ public final class BufferGroup {
         return remainingBytes == 0;
     }
 
-    /** How many blocks are left, the one under way included. */
+    /** How many blocks are left, the one in front included. */
     public int count() {
         return end - first;
     }
@@ -111,7 +115,10 @@ public final class BufferGroup {
         return layouts == null ? null : layouts[block];
     }
 
-    /** The segment of the i-th block left, 0 being the one under way; of one that lies in ranges, that of the range in front. */
+    /**
+     * The segment of the i-th block left, 0 being the one in front; for a block in ranges, that of its first range
+     * left.
+     */
     public MemorySegment segment(int i) {
         BlockLayout layout = layout(first + i);
         return layout == null
@@ -119,7 +126,7 @@ public final class BufferGroup {
                 : layout.part(layout.partAt(offsets[first + i])).segment();
     }
 
-    /** Where what is left of the i-th block, or of its range in front, begins in its segment. */
+    /** The offset in its segment at which the rest of the i-th block, or of its first range left, begins. */
     public long offset(int i) {
         BlockLayout layout = layout(first + i);
         long position = offsets[first + i];
@@ -132,7 +139,7 @@ public final class BufferGroup {
         return part.offset() + within / part.bytes() * part.strideBytes() + within % part.bytes();
     }
 
-    /** How many bytes are left of the i-th block, or of its range in front. */
+    /** How many bytes are left of the i-th block, or of its first range left. */
     public long bytes(int i) {
         BlockLayout layout = layout(first + i);
         long left = lengths[first + i];
@@ -150,14 +157,14 @@ public final class BufferGroup {
         return layout(first + i) != null;
     }
 
-    /** How many bytes are left of the i-th block, in all its ranges. */
+    /** How many bytes are left of the i-th block, over all its ranges. */
     public long blockBytes(int i) {
         return lengths[first + i];
     }
 
     /**
-     * How many bytes in front lie in ranges all shorter than that, for who copies such without looking at each: 0 if the range in
-     * front is none of them, and maybe less than there are.
+     * Returns a number of bytes in front that lie only in ranges shorter than the limit, so that a link can copy them
+     * in one call: 0 if the first range left is not shorter. The result may be less than the exact number.
      */
     public long bytesInShortRanges(long shorterThanBytes) {
         BlockLayout layout = layout(first);
@@ -166,12 +173,12 @@ public final class BufferGroup {
         return allShort || bytes < shorterThanBytes ? bytes : 0;
     }
 
-    /** Copies what is left of a block, without marking it as moved. */
+    /** Copies the rest of a block without marking it as moved. */
     public void copyBlock(int block, MemorySegment target, long targetOffset) {
         copyOut(first + block, target, targetOffset, lengths[first + block]);
     }
 
-    /** Appends a part of what is left of a block of another group, without its first {@code skippedBytes} bytes. */
+    /** Appends {@code bytes} bytes of the rest of another group's block, from {@code skippedBytes} on. */
     public void addBlockOf(BufferGroup other, int block, long skippedBytes, long bytes) {
         int there = other.first + block;
         BlockLayout layout = other.layout(there);
@@ -200,7 +207,7 @@ public final class BufferGroup {
         }
     }
 
-    /** Marks bytes as moved, from the front. */
+    /** Marks {@code bytes} bytes in front as moved. */
     public void advance(long bytes) {
         remainingBytes -= bytes;
         long left = bytes;
@@ -223,7 +230,10 @@ public final class BufferGroup {
         }
     }
 
-    /** Copies up to {@code maxBytes} out of {@code source} into the group's memory and advances; returns how many. */
+    /**
+     * Copies up to {@code maxBytes} from {@code source} into the group's memory and advances; returns the number of
+     * bytes.
+     */
     public long fillFrom(MemorySegment source, long sourceOffset, long maxBytes) {
         long wanted = Math.min(maxBytes, remainingBytes);
         long moved = 0;
@@ -236,7 +246,9 @@ public final class BufferGroup {
         return moved;
     }
 
-    /** Copies up to {@code maxBytes} of the group's memory to {@code target} and advances; returns how many. */
+    /**
+     * Copies up to {@code maxBytes} of the group's memory to {@code target} and advances; returns the number of bytes.
+     */
     public long drainTo(MemorySegment target, long targetOffset, long maxBytes) {
         long wanted = Math.min(maxBytes, remainingBytes);
         long moved = 0;
@@ -249,7 +261,7 @@ public final class BufferGroup {
         return moved;
     }
 
-    /** Lets a block left be read from elsewhere, where it is contiguous. */
+    /** Replaces the memory of a block left by a contiguous copy of it. */
     public void replace(int block, MemorySegment segment, long offset) {
         if (layouts != null) {
             layouts[first + block] = null;
@@ -258,7 +270,9 @@ public final class BufferGroup {
         offsets[first + block] = offset;
     }
 
-    /** Puts {@code filler} in the place of all memory left, keeping the lengths: the packet can be finished without it. */
+    /**
+     * Replaces all memory left by {@code filler} and keeps the number of bytes, so that a link can finish the packet.
+     */
     public void replaceMemory(MemorySegment filler) {
         long bytes = remainingBytes;
         clear();
@@ -268,8 +282,8 @@ public final class BufferGroup {
     }
 
     /**
-     * Whether memory of a region is still to be moved. Any thread may ask: the answer is right once nothing is added, and
-     * until then may be late.
+     * Whether memory of this region is still to be moved. Any thread may ask. The answer is exact once nothing is added
+     * any more; until then it may be out of date.
      */
     public boolean touches(Region region) {
         MemorySegment[] known = segments;
@@ -286,7 +300,7 @@ public final class BufferGroup {
         return false;
     }
 
-    /** Forgets everything. */
+    /** Removes all blocks. */
     public void clear() {
         Arrays.fill(segments, first, end, null);
         if (layouts != null) {

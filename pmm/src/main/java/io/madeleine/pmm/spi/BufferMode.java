@@ -1,9 +1,9 @@
 package io.madeleine.pmm.spi;
 
-/** Whose memory a transmission module sends from (paper, section 3.4, {@code buffer_mode}). */
+/** Which memory a transmission module sends from (paper, section 3.4, {@code buffer_mode}). */
 public enum BufferMode {
-    /** The module's own buffers, claimed and filled by copying. */
+    /** The module's own buffers: the caller claims one and copies the block into it. */
     STATIC,
-    /** The user's blocks themselves. */
+    /** The user's blocks themselves, without a copy. */
     DYNAMIC
 }

@@ -13,18 +13,18 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Reads one object of the configuration, such as a family's, and knows where it stands: what is wrong becomes a {@link
- * ConfigurationException} that names key, value, place and what is accepted.
+ * Reads one object of the configuration, such as that of a network family. An error becomes a {@link
+ * ConfigurationException} that names the key, the value, its place in the configuration, and what is accepted.
  *
  * <p>Threading: immutable.
  *
  * @param root the whole, resolved configuration
- * @param path of the object
+ * @param path the path of the object in it
  */
 public record ConfigReader(Config root, String path) {
     private static final Pattern NUMBER = Pattern.compile("\\s*[-+]?[0-9.]+\\s*");
 
-    /** An object in this one. */
+    /** Returns a reader of the object under this key. */
     public ConfigReader at(String key) {
         ConfigReader inner = new ConfigReader(root, path + "." + quoted(key));
         inner.keys();
@@ -39,7 +39,7 @@ public record ConfigReader(Config root, String path) {
         return isObject ? path : path + "." + quoted(key);
     }
 
-    /** The keys that are set. */
+    /** The keys that the object has. */
     public Set<String> keys() {
         try {
             return root.getObject(path).keySet();
@@ -48,7 +48,7 @@ public record ConfigReader(Config root, String path) {
         }
     }
 
-    /** Refuses all other keys. */
+    /** Throws if the object has a key that is not one of these. */
     public void onlyKeys(String... known) {
         for (String key : keys()) {
             if (!List.of(known).contains(key)) {
@@ -58,66 +58,66 @@ public record ConfigReader(Config root, String path) {
         }
     }
 
-    /** Whether there is a value. */
+    /** Whether the key has a value. */
     public boolean has(String key) {
         return root.hasPath(pathOf(key, false));
     }
 
-    /** A truth value. */
+    /** Reads a boolean. */
     public boolean bool(String key) {
         return read(key, "true or false", () -> root.getBoolean(pathOf(key, false)));
     }
 
-    /** A text. */
+    /** Reads a string, without surrounding white space. */
     public String text(String key) {
         return read(key, "a text", () -> root.getString(pathOf(key, false))).strip();
     }
 
-    /** Whether the value is this word. */
+    /** Whether the key's value is this word. */
     public boolean is(String key, String word) {
         return has(key) && word.equals(root.getValue(pathOf(key, false)).unwrapped());
     }
 
-    /** One of some words, in lower case. */
+    /** Reads one of several words, in lower case. */
     public String oneOf(String key, List<String> accepted) {
         String value = text(key).toLowerCase(Locale.ROOT);
         require(key, accepted.contains(value), "one of " + String.join(", ", accepted));
         return value;
     }
 
-    /** A whole number within bounds. */
+    /** Reads a whole number within bounds. */
     public int integer(String key, int least, int most) {
         String accepted = "a whole number from " + least + " to " + most;
         long value = read(key, accepted, () -> root.getLong(pathOf(key, false)));
-        boolean whole = value == root.getDouble(pathOf(key, false)); // else its fraction was cut off
+        boolean whole = value == root.getDouble(pathOf(key, false)); // getLong truncates a fraction
         require(key, whole && value >= least && value <= most, accepted);
         return (int) value;
     }
 
-    /** A size within bounds. */
+    /** Reads a size in bytes within bounds. */
     public int bytes(String key, int least, int most) {
         String accepted = "a size from " + least + " B to " + most + " B, as in \"64 KiB\"";
         return (int) bytes(key, least, most, accepted);
     }
 
-    /** A size within bounds, which are in the text that says what is accepted. */
+    /** Reads a size in bytes within bounds; {@code accepted} states the bounds for the error text. */
     public long bytes(String key, long least, long most, String accepted) {
         long value = read(key, accepted, () -> root.getBytes(pathOf(key, false)));
         require(key, value >= least && value <= most, accepted);
         return value;
     }
 
-    /** A duration in nanoseconds within bounds, which are in the text that says what is accepted. */
+    /** Reads a duration in nanoseconds within bounds; {@code accepted} states the bounds for the error text. */
     public long durationNs(String key, long least, long most, String accepted) {
         long ns = read(key, accepted, () -> root.getDuration(pathOf(key, false), TimeUnit.NANOSECONDS));
-        if (ns != 0 && NUMBER.matcher(found(key)).matches()) { // it would be milliseconds, without a word
+        if (ns != 0 && NUMBER.matcher(found(key)).matches()) { // the library would take a bare number for milliseconds
             throw wrong(key, found(key) + " without a unit", accepted);
         }
         require(key, ns >= least && ns <= most, accepted);
         return ns;
     }
 
-    /** Refuses the value unless the condition is met. */
+    /** Throws unless the condition holds. */
     public void require(String key, boolean met, String accepted) {
         if (!met) {
             throw wrong(key, found(key), accepted);
@@ -141,7 +141,7 @@ public record ConfigReader(Config root, String path) {
         return String.valueOf(root.getValue(pathOf(key, false)).unwrapped());
     }
 
-    /** A value that is not accepted; an empty key stands for the object itself. */
+    /** Returns the exception for a value that is not accepted; an empty key stands for the object itself. */
     public ConfigurationException wrong(String key, String found, String accepted) {
         return new ConfigurationException(
                 pathOf(key, key.isEmpty()) + " is " + found + " (" + origin(key) + "); accepted is " + accepted);

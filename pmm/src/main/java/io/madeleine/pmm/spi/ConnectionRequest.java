@@ -3,15 +3,15 @@ package io.madeleine.pmm.spi;
 import java.util.List;
 
 /**
- * A wish to connect, made by both ends.
+ * A request to connect two processes; each end makes one.
  *
- * @param peer who is at the other end
- * @param peerAddress what the peer's {@link Adapter#address()} says
- * @param initiator true at exactly one end: that one creates or calls, the other maps or accepts
- * @param modules the transmission modules both ends agreed on, in order, the thresholds agreed too; the connection has
- *     one link for each
- * @param tableDigest the digest of the agreed selection table, to be compared
- * @param deadlineNs when to give up, in {@link System#nanoTime()} terms
+ * @param peer the process at the other end
+ * @param peerAddress the peer's {@link Adapter#address()}
+ * @param initiator true at exactly one end: the initiator creates or calls, the other end maps or accepts
+ * @param modules the transmission modules and thresholds that both ends agreed on, in order; the connection has one
+ *     link for each
+ * @param tableDigest the digest of the agreed selection table; the handshake compares both ends' digests
+ * @param deadlineNs when the attempt fails, in {@link System#nanoTime()} terms
  */
 public record ConnectionRequest(
         ProcessIdentity peer,

@@ -6,66 +6,68 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Moves bytes out of the memory of another process of this host with a single copy: a system call, or a device to which
- * copies are handed. A network finds the engines at run time with {@link java.util.ServiceLoader} and works without any.
+ * Copies bytes out of the memory of another process on this host in a single copy, by a system call or by a copy
+ * device. A network finds engines at run time with {@link java.util.ServiceLoader} and works without one.
  *
  * <p>Threading: thread-safe.
  */
 public interface CopyEngine {
-    /** What the engine is called in configuration, logs and reports. */
+    /** The engine's name in configuration, logs and reports. */
     String name();
 
-    /** Whether it can be used in this process, as far as can be told without another; never throws. */
+    /** Whether this process can use the engine, as far as it can tell without a peer; never throws. */
     Availability availability();
 
     /**
-     * Why the system keeps processes of one user from reading each other, as far as that can be told without native access;
-     * empty if nothing speaks against it. Who starts processes asks it, to grant native access only where it is of use.
+     * Returns why the system forbids processes of one user to read each other's memory, as far as that shows without
+     * native access; empty if nothing forbids it. A launcher asks this, so that it grants native access only where it
+     * helps.
      */
     default Optional<String> forbidden() {
         return Optional.empty();
     }
 
-    /** The names of the Java modules that need native access for it, also where they have not got it. */
+    /** The Java modules that need native access for this engine, whether they have it or not. */
     List<String> nativeModules();
 
     /**
-     * Prepares to read the memory of a process; whether that is permitted shows at the first read.
+     * Prepares to read the memory of a process. The first read shows whether the system permits it.
      *
-     * @param pid the process, as this one's system counts
-     * @param arena what the reader's own memory is allocated in; the reader must not be used after its end
+     * @param pid the process id, as this process sees it
+     * @param arena the arena of the reader's own memory; do not use the reader after the arena is closed
      * @throws IllegalStateException if the engine is not available
      */
     Reader open(long pid, Arena arena);
 
     /**
-     * Reads from one process. No call allocates.
+     * Reads the memory of one process. Its calls allocate nothing.
      *
      * <p>Threading: one thread at a time.
      */
     interface Reader {
         /**
-         * An answer of {@link #read}: what lies at the address is not there, or no ordinary memory. It concerns these bytes
-         * alone; with any other failure nothing of the process can be read.
+         * A result of {@link #read}: the address is not mapped, or is not ordinary memory. It concerns these bytes
+         * only; after any other failure the reader can read nothing more of this process.
          */
         long BAD_ADDRESS = -14;
 
         /**
-         * Copies bytes from the other process, until all are there or a page is not to be had.
+         * Copies bytes from the other process until all are copied or a page cannot be read.
          *
-         * <p>Ownership: the target is kept open during the call; who closes its arena meanwhile gets an exception.
+         * <p>Ownership: the target stays alive during the call; a thread that closes its arena meanwhile gets an
+         * exception.
          *
-         * @param address where they lie in the other process
-         * @param target native memory that can be written
-         * @param offset where they go in the target
-         * @param bytes how many, above 0
-         * @return how many were copied, above 0, or a negative code: see {@link #explain}
-         * @throws IllegalStateException if the target has been freed ({@link WrongThreadException} if it is another
-         *     thread's)
+         * @param address the source address in the other process
+         * @param target writable native memory
+         * @param offset the offset in the target
+         * @param bytes how many bytes, above 0
+         * @return how many bytes were copied, above 0, or a negative code: see {@link #explain}
+         * @throws IllegalStateException if the target has been freed ({@link WrongThreadException} if it belongs to
+         *     another thread)
          */
         long read(long address, MemorySegment target, long offset, long bytes);
 
-        /** What a negative answer of {@link #read} means and what mends it, as a clause. */
+        /** Explains a negative result of {@link #read}, and what mends it, as a clause. */
         String explain(long failure);
     }
 }

@@ -1,52 +1,55 @@
 package io.madeleine.pmm.spi;
 
 /**
- * What an adapter has that must go on though nobody waits: packets to send again, completions to come, a timer. While it is held,
- * the adapter's {@link ProgressSource} is driven: its news end the engine's sleep, and it is polled when its deadline comes, also where no
- * thread of the user waits and no handler is registered. Nobody spins for that: the session's own thread sleeps.
+ * An adapter's demand for progress while no thread waits: it has packets to retransmit, completions outstanding, or a
+ * timer. While the demand is held, the engine drives the adapter's {@link ProgressSource} even if no thread of the user
+ * waits and no handler is registered: events of the source end the engine's sleep, and the engine polls the source when
+ * its deadline comes. No thread spins for a demand; the session's own thread sleeps.
  *
- * <p>Whoever polls, for whatever reason, keeps deadlines as well: a source looks in each poll at what is due, by the time it is given.
- * Work that it does then for itself alone, such as to send again, is no event to be counted by {@link ProgressSource#poll}: after an event
- * the engine looks for more for a while.
+ * <p>Every poll serves deadlines too: in each poll the source compares its deadlines with the time that it is given.
+ * Work that only concerns the source itself, such as a retransmission, does not count as an event of {@link
+ * ProgressSource#poll}: an event keeps the engine polling for a while.
  *
- * <p>To hold what nobody held may have to wake a thread, which takes some microseconds: hold it for as long as a conversation
- * lasts, and not for each packet.
+ * <p>Holding a demand that is not held may have to wake a thread, which takes a few microseconds. Hold it for a whole
+ * conversation, not for each packet.
  *
- * <p>Threading: any thread; nothing is allocated, nobody waits. Who names deadlines in several threads sees to their order.
+ * <p>Threading: thread-safe; the calls allocate nothing and never wait. If several threads set deadlines, the adapter
+ * orders them.
  */
 public interface Demand extends AutoCloseable {
     /** No deadline. */
     long NONE = Long.MAX_VALUE;
 
-    /** Something is outstanding; to be released as often as it is held. */
+    /** Something is outstanding. Call {@link #release()} once for each call. */
     void hold();
 
     /**
-     * It is outstanding no more.
+     * Undoes one {@link #hold()}.
      *
-     * @throws IllegalStateException if it has been released as often as it was held
+     * @throws IllegalStateException if no hold is left to release
      */
     void release();
 
     /**
-     * Names the time by which the source is to be polled again, in place of the one named before; it counts while the demand is
-     * held. A time that has passed means at once. Each is kept by one poll: the source names the next one then, or is polled
-     * for this reason no more. One that always names what has passed is polled every tenth of a millisecond.
+     * Sets the time at which the engine polls the source next; it replaces the previous one and counts only while the
+     * demand is held. A time in the past means at once. The first poll after it clears the deadline, and the source
+     * sets the next one in that poll if it needs one. The engine polls a source that keeps setting past times every 100
+     * microseconds.
      *
      * @param deadlineNs in {@link System#nanoTime()} terms, or {@link #NONE}
      */
     void dueAt(long deadlineNs);
 
-    /** It is never held again; whatever was outstanding is given up. Idempotent. */
+    /** Drops the demand and whatever is outstanding; it cannot be held again. Idempotent. */
     @Override
     void close();
 
-    /** One that nobody hears, for an adapter that is polled by hand all the time. */
+    /** A demand without effect, for an adapter that is polled all the time. */
     static Demand unheard() {
         return Unheard.INSTANCE;
     }
 
-    /** Does nothing. */
+    /** A demand without effect. */
     final class Unheard implements Demand {
         private static final Unheard INSTANCE = new Unheard();
 
@@ -54,22 +57,22 @@ public interface Demand extends AutoCloseable {
 
         @Override
         public void hold() {
-            // who polls all the time need not know
+            // the adapter is polled anyway
         }
 
         @Override
         public void release() {
-            // the same
+            // as above
         }
 
         @Override
         public void dueAt(long deadlineNs) {
-            // the same
+            // as above
         }
 
         @Override
         public void close() {
-            // the same
+            // as above
         }
     }
 }

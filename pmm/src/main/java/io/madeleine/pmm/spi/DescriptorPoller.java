@@ -3,50 +3,53 @@ package io.madeleine.pmm.spi;
 import java.util.List;
 
 /**
- * Waits for raw file descriptors, which the JDK cannot. A reactor finds it at run time with {@link java.util.ServiceLoader} and works
- * without any, but for such descriptors.
+ * Waits for events of raw file descriptors, which the JDK cannot. A reactor finds a poller at run time with {@link
+ * java.util.ServiceLoader}; without one it cannot watch raw descriptors.
  *
  * <p>Threading: thread-safe.
  */
 public interface DescriptorPoller {
-    /** Whether it can be used in this process; never throws. */
+    /** Whether this process can use the poller; never throws. */
     Availability availability();
 
-    /** The names of the Java modules that need native access for it, also where they have not got it. */
+    /** The Java modules that need native access for this poller, whether they have it or not. */
     List<String> nativeModules();
 
     /**
-     * Makes a set without descriptors.
+     * Opens an empty set of descriptors.
      *
      * @throws IllegalStateException if the poller is not available
-     * @throws java.io.UncheckedIOException if the system has no room for another
+     * @throws java.io.UncheckedIOException if the system refuses another set
      */
     Poll open();
 
     /**
      * A set of descriptors.
      *
-     * <p>Threading: one thread at a time, but for {@link #wakeUp}.
+     * <p>Threading: one thread at a time, except for {@link #wakeUp} and {@link #close}.
      */
     interface Poll extends AutoCloseable {
         /**
          * Replaces the set.
          *
-         * @param descriptors stay their owners'
-         * @param operations {@link java.nio.channels.SelectionKey#OP_READ}, {@code OP_WRITE}, or both or neither
+         * @param descriptors the descriptors; their owners keep them
+         * @param operations for each, {@link java.nio.channels.SelectionKey#OP_READ}, {@code OP_WRITE}, both or neither
          */
         void watch(int[] descriptors, int[] operations);
 
-        /** Looks, or waits until there is something to see or {@link #wakeUp} is called; returns how many descriptors are ready. */
+        /** Returns how many descriptors are ready. With {@code waits} it waits for one, or for {@link #wakeUp}. */
         int poll(boolean waits);
 
-        /** What the last poll found the descriptor of that index ready for; one that is broken, for all it is watched for. */
+        /**
+         * The operations for which the last poll found the descriptor at this index ready; for a broken one, all that
+         * are watched.
+         */
         int ready(int index);
 
-        /** Ends a wait, or else the next. Any thread. */
+        /** Ends the current wait, or else the next one. Any thread. */
         void wakeUp();
 
-        /** Any thread, when nobody polls any more. */
+        /** Frees the set. Any thread, once no thread polls any more. */
         @Override
         void close();
     }

@@ -1,23 +1,27 @@
 package io.madeleine.pmm.spi;
 
 /**
- * Memory of this process that peers can reach.
+ * Memory of this process that peers can access.
  *
  * <p>Threading: thread-safe.
  */
 public interface ExportedMemory extends AutoCloseable {
-    /** What a peer needs to attach it: at most {@link RemoteMemory#MAX_DESCRIPTOR_BYTES}, of which it cannot make another. */
+    /**
+     * The descriptor with which a peer attaches the memory, of at most {@link RemoteMemory#MAX_DESCRIPTOR_BYTES} bytes.
+     * A peer cannot forge another.
+     */
     byte[] descriptor();
 
     /**
-     * Revokes it: waits until no operation of a peer is under way on it, or for so long, after which operations fail. Idempotent.
+     * Revokes the export: operations that begin after this fail. Waits until no peer's operation is under way, but at
+     * most for the timeout. Idempotent.
      *
-     * @return whether none was under way any more. If not, one whose process has stopped in the midst of it may still take
-     *     effect when that goes on: the memory is better freed than used again.
+     * @return whether no operation is under way any more. If false, an operation of a peer that was stopped in its
+     *     middle may still take effect when that peer continues: free the memory rather than reuse it.
      */
     boolean revoke(long timeoutNs);
 
-    /** Revokes it without waiting. */
+    /** Revokes the export without waiting. */
     @Override
     void close();
 }

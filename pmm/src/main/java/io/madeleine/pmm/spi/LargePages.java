@@ -5,27 +5,28 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Memory on pages larger than the usual ones, of which a copy between address spaces has fewer to look up. A session takes
- * its large blocks there; it finds the source at run time with {@link java.util.ServiceLoader} and works without any.
+ * Memory on pages larger than the default, so that a copy between address spaces looks up fewer pages. A session
+ * allocates its large blocks there. It finds the source at run time with {@link java.util.ServiceLoader} and works
+ * without one.
  *
  * <p>Threading: thread-safe.
  */
 public interface LargePages {
-    /** Whether there are such pages for this process; never throws. */
+    /** Whether this process can use large pages; never throws. */
     Availability availability();
 
-    /** How large a page is: smaller blocks are better off elsewhere. */
+    /** The size of a large page in bytes; a block below this size gains nothing. */
     long pageBytes();
 
     /**
-     * Takes memory that is zero and begins with a page. Whether all of it is on large pages is the system's to decide, as
-     * it is touched.
+     * Allocates zeroed memory that begins at a page boundary. The system decides, when the memory is touched, how much
+     * of it lies on large pages.
      *
-     * <p>Ownership: the arena's.
+     * <p>Ownership: the memory belongs to the arena.
      *
      * @param bytes how many, above 0
-     * @param arena what the memory is given back with
-     * @return the memory, or nothing if the system has none
+     * @param arena its end frees the memory
+     * @return the memory, or empty if the system has none
      * @throws IllegalStateException if the source is not available, or the arena is closed
      */
     Optional<MemorySegment> allocate(long bytes, Arena arena);

@@ -1,8 +1,8 @@
 package io.madeleine.pmm.spi;
 
-/** How a transmission module likes its buffers (paper, section 3.4, {@code link_mode}). */
+/** How a transmission module takes its buffers (paper, section 3.4, {@code link_mode}). */
 public enum LinkMode {
-    /** One by one, as soon as they are ready: the eager way. */
+    /** One by one, each as soon as it is ready (eager). */
     BUFFER,
     /** In groups. */
     BUFFER_GROUP

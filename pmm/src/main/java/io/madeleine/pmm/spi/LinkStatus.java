@@ -1,14 +1,14 @@
 package io.madeleine.pmm.spi;
 
-/** What links answer on the data path, where exceptions would be too dear. */
+/** Results of link calls on the data path, where an exception would cost too much. */
 public final class LinkStatus {
     /** Done: the memory may be reused. */
     public static final int COMPLETE = 0;
 
-    /** Not all of it yet: call again, with the same arguments, when there has been progress. */
+    /** Not complete: call again with the same arguments when there has been progress. */
     public static final int PENDING = -1;
 
-    /** The connection is gone: the listener has been or will be told why. */
+    /** The connection is gone: its listener has been told why, or will be. */
     public static final int CLOSED = -2;
 
     private LinkStatus() {}

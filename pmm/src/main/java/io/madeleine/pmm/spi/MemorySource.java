@@ -6,37 +6,40 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Where an adapter has memory that its peers can reach. What it gives becomes a {@link Region} of the session's before anybody
- * has it, and all modules hear of that, this one too.
+ * An adapter's source of memory that its peers can access. The session makes what it returns a {@link Region} and tells
+ * all modules, this one included, before anybody can use it.
  *
  * <p>Threading: thread-safe.
  */
 public interface MemorySource {
     /**
-     * Memory for blocks of messages: only where it pays to have them there, and only so much that others have room, too.
+     * Allocates memory for message blocks. The source returns memory only where that makes messages faster, and only
+     * while it leaves enough room for others.
      *
-     * <p>Ownership: the arena's. The memory is zero, and begins with a page.
+     * <p>Ownership: the memory belongs to the arena. It is zeroed and begins at a page boundary.
      *
      * @param bytes how many, above 0
-     * @return nothing if the source has none of this size
+     * @return empty if the source has none of this size
      */
     Optional<MemorySegment> allocate(long bytes, Arena arena);
 
     /**
-     * The smallest block of messages that {@link #allocate} has memory for. Blocks from this size on that are not large are cut,
-     * several of one arena, out of one stretch of such memory; by default each has a stretch of its own.
+     * The smallest message block for which {@link #allocate} returns memory. The session cuts several blocks of one
+     * arena out of one region if they are at least this large but not large; by default it takes a region for each
+     * block.
      */
     default long commonFromBytes() {
         return Long.MAX_VALUE;
     }
 
     /**
-     * Memory of any size, to be exported to peers; small blocks of one arena are cut, several, out of one such stretch.
+     * Allocates memory of any size that peers can access by {@link RemoteMemory}. The session cuts several small blocks
+     * of one arena out of one region.
      *
-     * <p>Ownership: the arena's. The memory is zero, and begins with a page.
+     * <p>Ownership: the memory belongs to the arena. It is zeroed and begins at a page boundary.
      *
      * @param bytes how many, above 0
-     * @throws IOException if there is none; the message says why, and what would mend it
+     * @throws IOException if there is none; the message says why and what mends it
      */
     MemorySegment allocateShared(long bytes, Arena arena) throws IOException;
 }

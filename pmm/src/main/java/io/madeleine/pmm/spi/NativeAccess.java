@@ -5,14 +5,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Whether Java modules may call native code. Asking loads nothing and warns nobody.
+ * Tells whether Java modules may call native code. The check loads nothing and prints no warning.
  *
  * <p>Threading: stateless.
  */
 public final class NativeAccess {
     private NativeAccess() {}
 
-    /** Why they may not, and which flag mends it; empty if all may. */
+    /** Returns why these modules may not call native code, and which flag permits it; empty if all may. */
     public static Optional<String> missing(Module... needed) {
         if (Stream.of(needed).allMatch(Module::isNativeAccessEnabled)) {
             return Optional.empty();

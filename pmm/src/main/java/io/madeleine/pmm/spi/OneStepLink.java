@@ -3,36 +3,38 @@ package io.madeleine.pmm.spi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A link that can also move a packet that is one block, whole, in one step. Such a step does what the several calls of {@link
- * StaticLink} do that it stands for, and spares what each of those has to look at anew: of small messages that is most of what they
- * cost.
+ * A link that can also send or receive a packet of a single block in one call. The call has the effect of several calls
+ * of {@link StaticLink}, and saves the state checks that each of them repeats; for a small message these are most of
+ * its cost.
  *
- * <p>A step that is refused has done nothing, and the calls that it stands for are made; they also tell what stands in the way. A
- * link need not take a step whenever it could. A step never fails for want of heap memory.
+ * <p>A call that returns false has changed nothing. The caller then makes the separate calls, which also report the
+ * obstacle. A link may return false even if it could move the packet. These calls never fail for lack of heap memory.
  *
- * <p>Threading: as {@link TransmissionLink} says.
+ * <p>Threading: as for {@link TransmissionLink}.
  */
 public interface OneStepLink extends StaticLink {
     /**
-     * {@link #claim}, filling and {@link #commit}. No buffer is claimed; {@link #announce} follows.
+     * Does {@link #claim}, copies the block into the buffer, and does {@link #commit}. Call it while no buffer is
+     * claimed, and call {@link #announce} after it.
      *
-     * @param header of a packet that a buffer has room for
-     * @param block where the payload lies
-     * @param offset where in that
-     * @return whether the packet has left
-     * @throws IllegalStateException if the block's memory has been freed ({@link WrongThreadException} if it is another thread's);
-     *     nothing has left then
+     * @param header the header of a packet that fits in a buffer; its payload length is the number of bytes to send
+     * @param block the memory that holds the payload
+     * @param offset the payload's offset in the block
+     * @return whether the packet has been sent
+     * @throws IllegalStateException if the block's memory has been freed ({@link WrongThreadException} if it belongs to
+     *     another thread); nothing has been sent then
      */
     boolean sendPacket(long header, MemorySegment block, long offset);
 
     /**
-     * {@link #front}, {@link #receiveWhole} and {@link #release}. Nothing of the packet in front has been taken.
+     * Does {@link #front}, {@link #receiveWhole} and {@link #release}. Call it while nothing of the packet in front has
+     * been taken.
      *
-     * @param header of the packet that is wanted
-     * @param block where its payload is to lie
-     * @param offset where in that
-     * @return whether this packet was in front, and has been received
-     * @throws IllegalStateException as {@link #sendPacket}; nothing was taken then
+     * @param header the header of the expected packet
+     * @param block the memory for its payload
+     * @param offset the payload's offset in the block
+     * @return whether this packet was in front and has been received
+     * @throws IllegalStateException as for {@link #sendPacket}; nothing has been taken then
      */
     boolean receivePacket(long header, MemorySegment block, long offset);
 }

@@ -1,7 +1,7 @@
 package io.madeleine.pmm.spi;
 
 /**
- * The eight bytes before each packet: a message is one packet or several, and these delimit it on the wire.
+ * The eight bytes before each packet. A message is one packet or several, and the headers delimit it on the wire.
  *
  * <pre>
  *  63    56 55        44 43        32 31                             0
@@ -10,12 +10,13 @@ package io.madeleine.pmm.spi;
  * +--------+------------+------------+--------------------------------+
  * </pre>
  *
- * The sequence counts the messages of a connection and direction, the index the packets of a message over all links,
- * both modulo 4096. {@code FIRST} stands on a message's first packet, always on the primary link; {@code LAST} on its
- * last, on any link: with it, sequence and index say whether everything was there. A header is never 0 nor negative.
+ * <p>The sequence counts the messages of one direction of a connection; the index counts the packets of a message over
+ * all links. Both are modulo 4096. {@code FIRST} marks the first packet of a message, which is always on the primary
+ * link; {@code LAST} marks its last packet, on any link. With {@code LAST}, sequence and index show whether the whole
+ * message has arrived. A header is never 0 nor negative.
  */
 public final class PacketHeader {
-    /** Stands in every header, so that none is 0. */
+    /** Set in every header, so that no header is 0. */
     public static final int PRESENT = 1;
 
     /** The first packet of its message. */
@@ -24,13 +25,13 @@ public final class PacketHeader {
     /** The last packet of its message. */
     public static final int LAST = 4;
 
-    /** The sender gave the message up; goes with {@link #LAST} and no payload. */
+    /** The sender aborted the message; set together with {@link #LAST}, in a packet without payload. */
     public static final int ABORT = 8;
 
     /** The longest payload of one packet. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 30;
 
-    /** How many bytes a header takes. */
+    /** The size of a header in bytes. */
     public static final int BYTES = 8;
 
     private static final int COUNTER_MASK = 0xFFF;
@@ -38,7 +39,7 @@ public final class PacketHeader {
 
     private PacketHeader() {}
 
-    /** A header with the given fields; the counters are taken modulo 4096, {@link #PRESENT} is added. */
+    /** Makes a header; takes the counters modulo 4096 and sets {@link #PRESENT}. */
     public static long of(int payloadBytes, int sequence, int index, int flags) {
         return (long) (flags | PRESENT) << 56
                 | (long) (index & COUNTER_MASK) << 44
@@ -46,17 +47,17 @@ public final class PacketHeader {
                 | payloadBytes;
     }
 
-    /** How many bytes of payload follow. */
+    /** The length of the payload in bytes. */
     public static int payloadBytes(long header) {
         return (int) header;
     }
 
-    /** The message's number, modulo 4096. */
+    /** The number of the message, modulo 4096. */
     public static int sequence(long header) {
         return (int) (header >>> 32) & COUNTER_MASK;
     }
 
-    /** The packet's number within its message, modulo 4096. */
+    /** The number of the packet in its message, modulo 4096. */
     public static int index(long header) {
         return (int) (header >>> 44) & COUNTER_MASK;
     }
@@ -66,22 +67,25 @@ public final class PacketHeader {
         return ((int) (header >>> 56) & flags) != 0;
     }
 
-    /** Whether the counter of a header stands for this count. */
+    /** Whether a header's counter equals this count modulo 4096. */
     public static boolean isCount(int headerCounter, int count) {
         return headerCounter == (count & COUNTER_MASK);
     }
 
-    /** How far, modulo 4096, the counter of a header is beyond this count. */
+    /** By how much, modulo 4096, a header's counter exceeds this count. */
     public static int countsBetween(int count, int headerCounter) {
         return (headerCounter - count) & COUNTER_MASK;
     }
 
-    /** The header of an end mark, turned into that of an abort mark. */
+    /** Turns the header of an end mark into that of an abort mark. */
     public static long aborted(long header) {
         return header | (long) ABORT << 56;
     }
 
-    /** Whether this can be a header: known flags, a length in bounds. What comes from outside is asked first. */
+    /**
+     * Whether this is a possible header: known flags, a length within bounds. Check every header that comes from
+     * outside.
+     */
     public static boolean isValid(long header) {
         int flags = (int) (header >>> 56);
         int payloadBytes = (int) header;
@@ -92,7 +96,7 @@ public final class PacketHeader {
                 && ((flags & ABORT) == 0 || payloadBytes == 0);
     }
 
-    /** A header in words, for error messages. */
+    /** Describes a header for error messages. */
     public static String describe(long header) {
         return "packet " + index(header) + " of message " + sequence(header) + ", " + payloadBytes(header) + " bytes"
                 + (has(header, FIRST) ? ", first" : "")

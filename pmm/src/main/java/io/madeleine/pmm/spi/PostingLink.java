@@ -1,50 +1,53 @@
 package io.madeleine.pmm.spi;
 
 /**
- * What a link can do beside {@link StaticLink} or {@link DynamicLink} whose network moves memory by itself, as a NIC does:
- * learn where data will go before it comes, and go on reading memory after it has taken it. Whoever uses a link asks once, when
- * it is made, whether it is one of these; the others are never asked anything.
+ * Further operations of a {@link StaticLink} or {@link DynamicLink} whose network moves memory by itself, as a NIC
+ * does: the link learns where data will go before it arrives (posted receives), and may read a sender's memory after
+ * {@code send} has returned. The user of a link checks once, when the link is made, whether it implements this
+ * interface.
  *
- * <p>Memory that somebody may free meanwhile is the link's to look after: it posts only what it can hold on to (memory of the
- * session, say), and copies the rest as other links do. As long as anything is posted, the adapter's {@link
- * ProgressSource#longestSleepNs()} is at most 100 ms, since there is a limit to how long it is waited for.
+ * <p>The link must cope with memory that its user frees meanwhile: it posts only memory that it can keep alive, such as
+ * memory of the session, and copies the rest as other links do. While anything is posted, the adapter's {@link
+ * ProgressSource#longestSleepNs()} is at most {@link #LONGEST_SLEEP_NS}, because users wait for posted memory only for
+ * a limited time.
  *
- * <p>When the connection is lost, or {@linkplain ProtocolConnection#giveUp() given up}, whatever is posted comes back by means of
- * this side alone, within a moment; {@link ProtocolConnection#close()} has it back when it returns.
+ * <p>When the connection is lost or {@linkplain ProtocolConnection#giveUp() given up}, the link gets all posted memory
+ * back soon, without the peer's help. After {@link ProtocolConnection#close()} nothing is posted.
  *
- * <p>Threading: {@link #expect} and {@link #retract} belong to the receiving half, {@link #holdsMemory} may be asked by any
- * thread.
+ * <p>Threading: {@link #expect} and {@link #retract} belong to the receiving half; any thread may call {@link
+ * #holdsMemory}.
  */
 public interface PostingLink {
-    /** The longest that an adapter may sleep while anything is posted, in nanoseconds. */
+    /** The longest sleep of an adapter while anything is posted, in nanoseconds. */
     long LONGEST_SLEEP_NS = 100_000_000;
 
     /**
-     * The next bytes of the link's stream of payload go into these blocks: those behind what has been taken of the stream and
-     * what is expected already. (The stream knows no packets here: how it is cut is the sender's affair. Nor is its position
-     * told: the link sees all that is taken.) The link may place data there as it comes, or may not. In either case packets
-     * come up in {@link TransmissionLink#front()} as ever, and their payload is asked for by {@link TransmissionLink#receive}
-     * into the same memory, which has nothing left to copy then. {@link TransmissionLink#receiveWhole} and {@link
-     * TransmissionLink#skip} are not called for payload that is expected.
+     * Announces the blocks for the next bytes of the link's payload stream: those behind what has been taken of the
+     * stream and what is expected already. The stream has no packet boundaries here, since the sender chooses them; and
+     * no position, since the link sees all that is taken. The link may place data in the blocks as it arrives, or
+     * ignore the announcement. In either case packets appear in {@link TransmissionLink#front()} as usual. The caller
+     * takes their payload by {@link TransmissionLink#receive} into the same memory, and the link copies only what it
+     * has not placed there. The caller does not use {@link TransmissionLink#receiveWhole} or {@link
+     * TransmissionLink#skip} for expected payload.
      *
-     * <p>Ownership: the group is the caller's again at once, who clears it: the link may advance it. The blocks are lent until their bytes have been received, or
-     * until a {@link #retract()} is complete.
+     * <p>Ownership: the group returns to the caller at once; the link may have advanced it, so the caller clears it.
+     * The blocks are lent until their bytes have been received, or until {@link #retract()} has completed.
      */
     void expect(BufferGroup blocks);
 
     /**
-     * Takes back all that is expected. What has landed in these blocks, or is on its way to them, remains part of the stream:
-     * the link keeps it elsewhere, to be received or skipped.
+     * Withdraws all expected blocks. Data that has arrived in them, or is on its way to them, remains part of the
+     * stream: the link keeps it elsewhere until it is received or skipped.
      *
-     * @return {@link LinkStatus#COMPLETE} when nothing will be written to the blocks any more, or if nothing was expected; or
-     *     {@link LinkStatus#PENDING}: the call is repeated then, and no other of the receiving half made, until it is complete,
-     *     which counts as news that end the engine's sleep
+     * @return {@link LinkStatus#COMPLETE} if nothing writes to the blocks any more, or if nothing was expected; {@link
+     *     LinkStatus#PENDING} if the caller has to repeat the call. Until it completes, the caller makes no other call
+     *     of the receiving half. Its completion counts as an event and ends the engine's sleep
      */
     int retract();
 
     /**
-     * Whether the link still reads memory of packets whose group has been advanced; only so much as it has set itself as a
-     * limit. The user gets his memory back when it does not; that moment counts as news that end the engine's sleep.
+     * Whether the link still reads memory that its user has sent, although the group was advanced. The link limits how
+     * much. The user gets the memory back when this turns false; that counts as an event and ends the engine's sleep.
      */
     boolean holdsMemory();
 }

@@ -4,19 +4,19 @@ import java.lang.System.Logger;
 import java.util.function.Supplier;
 
 /**
- * What an adapter knows of the process and session it works for.
+ * What an adapter knows of the process and session that it works for.
  *
- * <p>Threading: immutable; the reactor has its own rules.
+ * <p>Threading: immutable; {@link Reactor} states its own rules.
  *
- * @param sessionId the session's name, equal in all its processes and unlike any other's: letters, digits, dashes
+ * @param sessionId the session's unique name, equal in all its processes: letters, digits, dashes
  * @param self this process
- * @param secret what proves membership to a peer; not to be logged or changed
- * @param guarded whether the session was given a secret to make that of; if not, other users of this host could find it out,
- *     and nothing may listen where other hosts come
- * @param reactor where events that end the engine's sleep are registered
- * @param logger control path only
+ * @param secret the key that proves membership to a peer; do not log or change it
+ * @param guarded whether the secret derives from one that the user configured; if not, other users of this host could
+ *     find it out, and nothing may listen on addresses that other hosts reach
+ * @param reactor where adapters register the events that end the engine's sleep
+ * @param logger for the control path only
  * @param memory the session's memory, for modules that register it
- * @param demands makes a {@link Demand} each time, of an adapter that has to go on though nobody waits
+ * @param demands makes a new {@link Demand} at each call, for an adapter that needs progress while no thread waits
  */
 @SuppressWarnings("ArrayRecordComponent") // contexts are never compared
 public record ProcessContext(
@@ -28,7 +28,7 @@ public record ProcessContext(
         Logger logger,
         SessionMemory memory,
         Supplier<Demand> demands) {
-    /** Of a process whose adapters are polled by hand. */
+    /** A context of a process whose adapters are polled all the time. */
     public ProcessContext(
             String sessionId,
             ProcessIdentity self,
@@ -40,18 +40,18 @@ public record ProcessContext(
         this(sessionId, self, secret, guarded, reactor, logger, memory, Demand::unheard);
     }
 
-    /** Of a session with a secret, and without memory of its own. */
+    /** A context of a session with a configured secret and without memory of its own. */
     public ProcessContext(String sessionId, ProcessIdentity self, byte[] secret, Reactor reactor, Logger logger) {
         this(sessionId, self, secret, true, reactor, logger, SessionMemory.none());
     }
 
-    /** Without memory of its own. */
+    /** A context of a session without memory of its own. */
     public ProcessContext(
             String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
         this(sessionId, self, secret, guarded, reactor, logger, SessionMemory.none());
     }
 
-    /** A demand of one adapter, which is not held. */
+    /** Makes a demand, not held, for one adapter. */
     public Demand newDemand() {
         return demands.get();
     }

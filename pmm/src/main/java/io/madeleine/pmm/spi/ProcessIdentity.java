@@ -1,8 +1,8 @@
 package io.madeleine.pmm.spi;
 
 /**
- * Who a process is, on the wire and in the SPI. Ranks are names that a session gives; a process that comes back has the
- * same id and a higher incarnation.
+ * The name of a process on the wire and in the SPI. A rank is a name that a session gives. A process that restarts
+ * keeps its id and gets a higher incarnation.
  *
  * @param id unique among the processes of a session
  * @param incarnation 0 for the first life of the process

@@ -3,79 +3,85 @@ package io.madeleine.pmm.spi;
 import java.util.List;
 
 /**
- * A point-to-point connection to one peer ({@code mad_connection_t}), reliable and in order on each of its links.
+ * A point-to-point connection to one peer ({@code mad_connection_t}). Each of its links is reliable and keeps the
+ * order.
  *
- * <p>Threading: the send halves of all links are called by one thread at a time, the receive halves likewise; the layer
- * above sees to it with a lock for each direction. The two directions run in parallel, and in parallel to the engine's
- * poll.
+ * <p>Threading: one thread at a time calls the sending halves of all links, and one at a time the receiving halves; the
+ * layer above ensures this with a lock for each direction. The two directions run in parallel, and in parallel to the
+ * engine's poll.
  */
 public interface ProtocolConnection extends AutoCloseable {
-    /** Who is at the other end. */
+    /** The process at the other end. */
     ProcessIdentity peer();
 
-    /** Whether both directions share this object; if not, a second connection serves the other direction. */
+    /** Whether this object serves both directions; if not, a second connection serves the other one. */
     boolean bidirectional();
 
-    /** The links, one for each agreed transmission module, in the agreed order; the first is the primary. */
+    /** The links, one for each agreed transmission module, in the agreed order; the first is the primary link. */
     List<TransmissionLink> links();
 
-    /** Hands over the receiver of upcalls; there are none before. Called once. */
+    /** Sets the receiver of upcalls; the connection makes no upcall before. Called once. */
     void start(ConnectionListener listener);
 
     /**
-     * Whether upcalls about arriving bytes are useful now. While they are not (a message waits to be opened), arrived
-     * bytes neither cause upcalls nor keep the engine from sleeping. Initially true. One call at a time, possibly beside
-     * the receiving calls of another thread.
+     * Says whether the layer above wants upcalls about arriving bytes. While it does not, because a message waits to be
+     * opened, arrived bytes cause no upcall and do not keep the engine from sleeping. Initially true. One call at a
+     * time, possibly in parallel to receiving calls of another thread.
      */
     void receiveInterest(boolean wanted);
 
     /**
-     * Whether something may have arrived on the primary link, as far as a glance can tell that costs no system call: who
-     * expects a message from this peer first looks here before it drives all networks (Nemesis, section 3.2). Any thread,
-     * also after the connection was closed.
+     * Whether data may have arrived on the primary link, as far as a check without a system call can tell. A thread
+     * that expects a message from this peer checks here before it polls all networks (Nemesis, section 3.2). Any
+     * thread, also after the connection was closed.
      *
-     * @return false also where such a glance does not tell of all
+     * @return false also if such a check cannot tell
      */
     default boolean hasArrivals() {
         return false;
     }
 
-    /** Whether {@link #hasArrivals()} comes to tell of each message by itself; if not, looking again and again is in vain. */
+    /** Whether {@link #hasArrivals()} turns true for each message without a poll; if not, spinning on it is useless. */
     default boolean showsArrivals() {
         return false;
     }
 
     /**
-     * What has been seen of the connection's end, as a clause, also before {@link ConnectionListener#onLost} tells of it: whose call
-     * finds a link closed is told. Any thread.
+     * What this process has observed of the connection's end, as a clause, possibly before {@link
+     * ConnectionListener#onLost}; for the error text of a call that finds a link closed. Any thread.
      *
-     * @return the clause, empty if nothing has been seen
+     * @return the clause; empty if nothing has been observed
      */
     default String seenOfLoss() {
         return "";
     }
 
-    /** Tells the peer that nothing more will be sent. What was sent before still arrives. Called under the send lock. */
+    /**
+     * Tells the peer that nothing more will be sent. What was sent before still arrives. The caller holds the send
+     * lock.
+     */
     void finish();
 
     /**
-     * This process has given the peer up, which may be alive. Nothing more is sent, nor read by the layer above; the peer is told
-     * so, as far as the network can: it is to hear of a {@linkplain ConnectionListener#onLost loss} that is not orderly. Called by
-     * the thread that polls, beside the calls of the links, which answer {@link LinkStatus#CLOSED} from then on. Idempotent.
+     * This process gives the peer up, although it may be alive. Nothing more is sent, and the layer above reads nothing
+     * more. The network tells the peer as far as it can, so that it sees a {@linkplain ConnectionListener#onLost loss}
+     * that is not orderly. The thread that polls calls this, in parallel to calls of the links, which return {@link
+     * LinkStatus#CLOSED} from then on. Idempotent.
      */
     default void giveUp() {}
 
     /**
-     * Whether the connection is lost together with everything that had arrived on it, for instance because its memory is gone. A thread
-     * that waits for a further message then fails at once, even while an earlier message is still open. Any thread.
+     * Whether the connection is lost together with everything that had arrived on it, for instance because its memory is
+     * gone. A thread that waits for a further message then fails at once, even while an earlier message is open. Any
+     * thread.
      */
     default boolean hasLostArrivals() {
         return false;
     }
 
     /**
-     * Frees the connection's resources; links then answer {@link LinkStatus#CLOSED}, and nothing is read or written any more
-     * that was posted. Idempotent, under both locks.
+     * Frees the connection's resources. Its links return {@link LinkStatus#CLOSED} from then on, and the network no
+     * longer reads or writes posted memory. Idempotent; the caller holds both locks.
      */
     @Override
     void close();

@@ -4,28 +4,30 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A protocol management module: the driver of one NIC family (paper, section 3.3, {@code mad_driver_t}). One instance
- * serves one session.
+ * A protocol management module: the driver of one family of NICs (paper, section 3.3, {@code mad_driver_t}). One
+ * instance serves one session.
  *
  * <p>Threading: called by the thread that opens or closes the session, or that asks for information.
  */
 public interface ProtocolModule {
-    /** The family's name, as in configuration: {@code tcp}, {@code sci}. */
+    /** The family's name in the configuration: {@code tcp}, {@code sci}. */
     String name();
 
-    /** Whether the protocol works here; never throws, does not change anything, and is quick, as {@link Availability} says. */
+    /**
+     * Whether the protocol works on this host; never throws, changes nothing, and is fast: see {@link Availability}.
+     */
     Availability availability();
 
     /**
-     * The family's transmission modules with the thresholds configured here, those of the default adapter if adapters differ. The first is the primary one: it accepts
-     * the smallest blocks and carries the first packet of every message. A block goes to the first module that accepts
-     * its size, so the last one must accept any.
+     * The family's transmission modules with their configured thresholds; if adapters differ, those of the default
+     * adapter. The first is the primary module: it accepts the smallest blocks and carries the first packet of every
+     * message. A block goes to the first module that accepts its size, so the last one must accept every size.
      */
     List<TransmissionCapabilities> transmissionModules();
 
     /**
-     * The transmission modules of one adapter, where adapters differ: providers of one family have thresholds and buffers of
-     * their own. The family's, unless the driver says otherwise.
+     * The transmission modules of one adapter, for a family whose adapters differ in thresholds and buffers. By default
+     * those of the family.
      *
      * @param adapter one of {@link #adapterNames()}
      */
@@ -34,42 +36,44 @@ public interface ProtocolModule {
     }
 
     /**
-     * The full keys of the settings by which the selection is made, and which may be measured on a machine; for information
-     * on where they come from.
+     * The full configuration keys of the selection thresholds, which a measurement on a machine may set. Reports show
+     * where their values come from.
      */
     default List<String> thresholdKeys() {
         return List.of();
     }
 
-    /** The adapters configured or found, at least one when the protocol is available; the first is the default. */
+    /**
+     * The adapters that are configured or found, at least one if the protocol is available; the first is the default.
+     */
     List<String> adapterNames();
 
     /**
      * Opens an adapter.
      *
-     * @throws io.madeleine.api.MadeleineException if that fails, naming the key that mends it
+     * @throws io.madeleine.api.MadeleineException if that fails; the text names the key that mends it
      */
     Adapter openAdapter(String name, ProcessContext context);
 
     /**
-     * The names of the Java modules that need native access for what is configured here, also where they have not got
-     * it; empty for what the JDK does by itself. "mad run" grants it to exactly these.
+     * The Java modules that need native access for this configuration, whether they have it or not; empty if the JDK
+     * suffices. {@code mad run} grants native access to exactly these modules.
      */
     default List<String> nativeModules() {
         return List.of();
     }
 
     /**
-     * A reactor that this family needs the engine to sleep in, because its events cannot be registered in another; the
-     * session uses the first one offered and else one of its own.
+     * A reactor in which the engine has to sleep because no other one can watch this family's events. The session uses
+     * the first one offered, or else its own.
      */
     default Optional<Reactor> offerReactor() {
         return Optional.empty();
     }
 
     /**
-     * Removes what processes of any session that are dead left behind on this host, such as files; what belongs to
-     * living ones stays. A launcher calls it when it had to kill a process.
+     * Removes what dead processes of any session left on this host, such as files, and keeps what belongs to living
+     * ones. A launcher calls this after it had to kill a process.
      */
     default void removeLeftovers() {}
 }

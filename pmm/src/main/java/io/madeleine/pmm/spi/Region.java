@@ -4,42 +4,42 @@ import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A stretch of the session's memory: what is registered with a network, or mapped by a peer, as one.
+ * A stretch of the session's memory that a network registers, or a peer maps, as one.
  *
  * <p>Threading: immutable.
  *
- * @param number tells it from the others that there are now: small, and given to another region when this one is gone, so that
- *     a module keeps what it knows of regions in an array
- * @param segment all of it
+ * @param number a small number, unique among the present regions and reused after this one is gone, so that a module
+ *     can keep its data about regions in an array
+ * @param segment the whole region
  * @param base the address of its first byte
- * @param bytes how long it is
- * @param kind what memory it is
- * @param remark why it is not {@link Kind#SHARED} though that was asked for; empty otherwise
+ * @param bytes its length
+ * @param kind the kind of its memory
+ * @param remark why the region is not {@link Kind#SHARED} although that was requested; empty otherwise
  */
 public record Region(int number, MemorySegment segment, long base, long bytes, Kind kind, String remark) {
-    /** What memory a region is. */
+    /** The kind of a region's memory. */
     public enum Kind {
-        /** This process's own. */
+        /** Private memory of this process. */
         ORDINARY,
 
-        /** This process's own, on pages larger than usual as far as the system has them. */
+        /** Private memory of this process, on large pages as far as the system has them. */
         LARGE_PAGES,
 
-        /** Made by a {@link MemorySource}: peers can reach it. */
+        /** Memory from a {@link MemorySource}; peers can access it. */
         SHARED
     }
 
-    /** Of this memory. */
+    /** A region of this segment. */
     public Region(int number, MemorySegment segment, Kind kind, String remark) {
         this(number, segment, segment.address(), segment.byteSize(), kind, remark);
     }
 
-    /** Whether some of this memory is in it. */
+    /** Whether the region contains a byte of this segment. */
     public boolean overlaps(MemorySegment memory) {
         return memory.isNative() && memory.address() - base < bytes && base - memory.address() < memory.byteSize();
     }
 
-    /** Whether some of the segments that a layout has ranges in lie in it. */
+    /** Whether the region contains a byte of the segments in which a layout has its ranges. */
     public boolean overlaps(BlockLayout layout) {
         for (MemorySegment segment : layout.segments()) {
             if (overlaps(segment)) {
@@ -49,7 +49,7 @@ public record Region(int number, MemorySegment segment, long base, long bytes, K
         return false;
     }
 
-    /** Whether all of these addresses are in it. */
+    /** Whether the region contains all of these addresses. */
     public boolean contains(long address, long length) {
         long offset = address - base;
         return offset >= 0 && length >= 0 && length <= bytes && offset <= bytes - length;

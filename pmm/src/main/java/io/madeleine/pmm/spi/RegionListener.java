@@ -1,28 +1,30 @@
 package io.madeleine.pmm.spi;
 
 /**
- * What a module that registers memory is told. No call is made after {@link SessionMemory#forget} has returned.
+ * Tells a module that registers memory about regions. No call is made after {@link SessionMemory#forget} has returned.
+ * The methods do not throw.
  *
- * <p>Threading: {@link #added} one call at a time, before anybody has the memory; {@link #removed} and {@link #freed} beside
- * anything, also several at once. Nothing here throws.
+ * <p>Threading: one call of {@link #added} at a time, before anybody has the memory; {@link #removed} and {@link
+ * #freed} may run in parallel to each other and to everything else.
  */
 public interface RegionListener {
-    /** There is a new region. It is used whether or not it could be registered. */
+    /** There is a new region. The session uses it even if the module could not register it. */
     void added(Region region);
 
     /**
-     * A region is about to be freed. When this returns no network reads or writes it on this module's account, and no peer can
-     * reach it any more.
+     * A region is about to be freed. When this method returns, the module's network no longer reads or writes it, and
+     * no peer can access it.
      *
-     * @param deadlineNs until when peers may be waited for that are reading or writing it, in {@link System#nanoTime()} terms
+     * @param deadlineNs how long the module may wait for peers that access the region, in {@link System#nanoTime()}
+     *     terms
      */
     void removed(Region region, long deadlineNs);
 
     /**
-     * A region that was removed has been freed: nobody of this process can touch its memory any more, so that who made it may give
-     * it to somebody else. Not told of one that cannot be freed, as a system call has it to the last.
+     * A removed region has been freed: no thread of this process can touch its memory, so its maker may reuse it. Not
+     * called for a region that cannot be freed because a system call holds it.
      */
     default void freed(Region region) {
-        // most have let go of it by now
+        // optional: most modules forget the region in removed
     }
 }

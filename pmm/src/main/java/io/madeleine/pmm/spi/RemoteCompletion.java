@@ -1,20 +1,20 @@
 package io.madeleine.pmm.spi;
 
 /**
- * Hears of the end of one operation on {@link AttachedMemory}, exactly once. The same object may serve operation after operation, so
- * that none allocates anything.
+ * Receives the result of one operation on {@link AttachedMemory}, exactly once. One object may serve many operations,
+ * so that they allocate nothing.
  *
- * <p>Threading: called by the thread that begins the operation, before that returns, or by the one that polls. Returns soon,
- * and does not wait or throw.
+ * <p>Threading: called by the thread that begins the operation, before that call returns, or by the thread that polls.
+ * Implementations return quickly, do not wait and do not throw.
  */
 public interface RemoteCompletion {
     /**
-     * It is done: what was put is where the owner sees it, what was got is there.
+     * The operation is complete: the owner can see what was put, and the target holds what was read.
      *
-     * @param value of an operation on a word what the word was before; else 0
+     * @param value for an operation on a word, the word's old value; otherwise 0
      */
     void completed(long value);
 
-    /** It failed; of a put it is not known how much has arrived. */
+    /** The operation failed; how much of a put has arrived is unknown. */
     void failed(RemoteMemoryException failure);
 }

@@ -3,46 +3,48 @@ package io.madeleine.pmm.spi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What an adapter can do beside moving messages: have peers read and write memory of this process without its help, as libraries
- * for one-sided access and large messages of others want it. The owner exports memory, and tells a peer the descriptor by
- * means of its own; the peer attaches what it names, and puts, gets, and works on single words atomically.
+ * One-sided access: peers read and write memory of this process without its help. Libraries for one-sided
+ * communication, or with their own protocol for large messages, build on it. The owner exports memory and sends the
+ * descriptor to a peer by its own means. The peer attaches the memory, and then puts, gets, and updates single words
+ * atomically.
  *
- * <p>Errors are {@link RemoteMemoryException}s, whose kind says what is wrong. A peer that dies, memory that is revoked or freed, a
- * descriptor that nobody has made: all of them are errors of an operation, never of the process.
+ * <p>All errors are {@link RemoteMemoryException}s, whose kind says what is wrong. A dead peer, revoked or freed
+ * memory, or a forged descriptor makes an operation fail, never the process.
  *
  * <p>Threading: thread-safe.
  */
 public interface RemoteMemory {
-    /** The longest descriptor of any network, in bytes. */
+    /** The length of the longest descriptor of any network, in bytes. */
     int MAX_DESCRIPTOR_BYTES = 64;
 
-    /** What may be done with exported memory. */
+    /** The operations that exported memory permits. */
     enum Access {
         /** Get. */
         READ,
 
-        /** Get, put, and work on words. */
+        /** Get, put, and atomic updates of words. */
         READ_WRITE
     }
 
-    /** What it can do; the same for all memory. */
+    /** What this network's one-sided access can do; the same for all memory. */
     RemoteMemoryCapabilities capabilities();
 
     /**
-     * Lets peers reach memory until the export is closed or the memory is freed.
+     * Lets peers access memory until the export is closed or the memory is freed.
      *
-     * <p>Ownership: the memory stays the caller's, who sees what peers write once he has been told that it is there.
+     * <p>Ownership: the memory stays with the caller, who can rely on what a peer has put only after that peer has said
+     * that it is there.
      *
-     * @param memory of a region of the session that is {@link Region.Kind#SHARED}
-     * @throws RemoteMemoryException if it is not; the message says why, as {@link Region#remark()} does
+     * @param memory part of a region of the session that is {@link Region.Kind#SHARED}
+     * @throws RemoteMemoryException if it is not; the text says why, as {@link Region#remark()} does
      */
     ExportedMemory export(MemorySegment memory, Access access);
 
     /**
-     * Reaches out for memory that a process of the session has exported.
+     * Attaches memory that a process of the session has exported.
      *
-     * @param descriptor as {@link ExportedMemory#descriptor()} made it; not trusted
-     * @throws RemoteMemoryException if it is not one of this session that is still good
+     * @param descriptor a copy of {@link ExportedMemory#descriptor()}; not trusted
+     * @throws RemoteMemoryException unless it is a valid descriptor of an existing export of this session
      */
     AttachedMemory attach(byte[] descriptor);
 }

@@ -5,10 +5,10 @@ package io.madeleine.pmm.spi;
  *
  * <p>Threading: immutable.
  *
- * @param immediate whether an operation is complete when the call returns that begins it
- * @param ordered whether operations of one thread on one attachment take effect in the order in which they are begun
- * @param atomicWithOwner whether what the owner does to a word atomically by itself, with a VarHandle, is atomic to peers, too
- * @param maxTransferBytes the most that one put or get moves
+ * @param immediate whether an operation is complete when the call that begins it returns
+ * @param ordered whether operations of one thread on one attachment take effect in the order in which they begin
+ * @param atomicWithOwner whether peers' updates of a word are atomic with the owner's VarHandle updates of it
+ * @param maxTransferBytes the longest put or get
  */
 public record RemoteMemoryCapabilities(
         boolean immediate, boolean ordered, boolean atomicWithOwner, long maxTransferBytes) {}

@@ -2,52 +2,52 @@ package io.madeleine.pmm.spi;
 
 import io.madeleine.api.MadeleineException;
 
-/** What is wrong with an export, an attachment, or an operation on remote memory. */
+/** An error of an export, an attachment, or an operation on remote memory. */
 public final class RemoteMemoryException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 
-    /** What is wrong. */
+    /** The kinds of errors. */
     public enum Kind {
-        /** The memory is none that peers of this network can reach. */
+        /** Peers of this network cannot access the memory. */
         NOT_EXPORTABLE,
 
-        /** There is no room for more exports, or none to map more. */
+        /** No more exports are possible, or no more mappings. */
         EXHAUSTED,
 
-        /** The bytes are no descriptor of this network: their number, or their beginning. */
+        /** The bytes are not a descriptor of this network: their length or their prefix is wrong. */
         MALFORMED,
 
-        /** The descriptor is of another session. */
+        /** The descriptor belongs to another session. */
         OTHER_SESSION,
 
-        /** The descriptor is not as its owner made it. */
+        /** The descriptor is not authentic. */
         FORGED,
 
-        /** What is asked for is not inside, not aligned, or not a word. */
+        /** The range lies outside the memory, is not aligned, or is not a word. */
         OUT_OF_RANGE,
 
-        /** Only reading is allowed. */
+        /** The export permits only reading. */
         READ_ONLY,
 
-        /** The owner has revoked it or freed the memory. */
+        /** The owner has revoked the export or freed the memory. */
         REVOKED,
 
-        /** The owner has ended, or its memory is out of reach. */
+        /** The owner has ended, or its memory cannot be reached. */
         LOST,
 
-        /** The attachment, or the adapter, is closed. */
+        /** The attachment or the adapter is closed. */
         CLOSED
     }
 
     private final Kind kind;
 
-    /** An error with its message. */
+    /** An error of this kind, with its message. */
     public RemoteMemoryException(Kind kind, String message) {
         super(message);
         this.kind = kind;
     }
 
-    /** What is wrong. */
+    /** The kind of this error. */
     public Kind kind() {
         return kind;
     }

@@ -3,19 +3,19 @@ package io.madeleine.pmm.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a session, as its modules see it: regions that come and go. Several modules may register the same region.
+ * The session's memory as its modules see it: a changing set of regions. Several modules may register the same region.
  *
  * <p>Threading: thread-safe; {@link #find} takes no lock and allocates nothing.
  */
 public interface SessionMemory {
-    /** The region that this address is in, or null if it is none of the session's. Its number of regions costs a logarithm. */
+    /** The region that contains this address, or null if none does. Takes time logarithmic in the number of regions. */
     @Nullable
     Region find(long address);
 
-    /** Tells of the regions that there are, before this returns, and from then on of all that come and go. */
+    /** Reports all present regions before it returns, and from then on every region that is added or removed. */
     void listen(RegionListener listener);
 
-    /** Tells no more; waits for calls that are being made. */
+    /** Ends the reports; waits for calls in progress. */
     void forget(RegionListener listener);
 
     /** Memory without any regions. */
@@ -23,7 +23,7 @@ public interface SessionMemory {
         return None.INSTANCE;
     }
 
-    /** For processes that have no session. */
+    /** The memory of a process without a session. */
     final class None implements SessionMemory {
         private static final None INSTANCE = new None();
 
@@ -36,12 +36,12 @@ public interface SessionMemory {
 
         @Override
         public void listen(RegionListener listener) {
-            // there is nothing to tell
+            // no region ever appears
         }
 
         @Override
         public void forget(RegionListener listener) {
-            // nor was there
+            // no region ever appeared
         }
     }
 }

@@ -17,21 +17,22 @@ public non-sealed interface StaticLink extends TransmissionLink {
      */
     long claim();
 
-    /** The memory that claimed buffers lie in; the same segment for the life of the link. */
+    /** The memory that contains claimed buffers; the same segment for the life of the link. */
     MemorySegment memory();
 
     /**
-     * Sends the claimed buffer, of which the header's payload length says how much is filled. Never waits: claiming was
-     * the wait. A receiver that is awake sees it; for one that may be asleep {@link #announce()} follows.
+     * Sends the claimed buffer, filled up to the header's payload length. Never waits, since {@link #claim} has found
+     * the room. A receiver that is awake sees the packet; for one that may be asleep, call {@link #announce()}
+     * afterwards.
      */
     void commit(long header);
 
     /**
-     * Tells a receiver that sleeps of what has been committed; once for several commits will do. The caller needs no fence
-     * between: it is for who falls asleep to make sure that nothing is on its way to him. Any thread.
+     * Wakes a receiver that sleeps; one call may follow several commits. The caller needs no fence before it: a
+     * receiver that falls asleep itself makes sure that no packet is on its way. Any thread.
      */
     void announce();
 
-    /** Gives the claimed buffer back unsent. */
+    /** Returns the claimed buffer unsent. */
     void abandon();
 }

@@ -6,21 +6,21 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Near misses: what a reader of an error message probably meant.
+ * Finds what the reader of an error message probably meant to write.
  *
  * <p>Threading: stateless.
  */
 public final class Suggestions {
     private Suggestions() {}
 
-    /** "; did you mean X?", or nothing if no candidate is near. */
+    /** Returns "; did you mean X?", or an empty string if no candidate is near. */
     public static String didYouMean(String written, Collection<String> candidates) {
         return nearest(written, candidates)
                 .map(candidate -> "; did you mean " + candidate + "?")
                 .orElse("");
     }
 
-    /** The candidate that differs by few edits: at most two, and at most a third of the word. */
+    /** The nearest candidate within at most two edits, and at most a third of the word's length. */
     public static Optional<String> nearest(String written, Collection<String> candidates) {
         int allowed = Math.clamp(written.length() / 3, 1, 2);
         return candidates.stream()
@@ -28,14 +28,14 @@ public final class Suggestions {
                 .min(Comparator.comparingInt(candidate -> distance(written, candidate)));
     }
 
-    /** "a, b or c". */
+    /** Joins values to "a, b or c". */
     public static String anyOf(Collection<String> values) {
         String list = values.stream().collect(Collectors.joining(", "));
         int last = list.lastIndexOf(", ");
         return last < 0 ? list : list.substring(0, last) + " or " + list.substring(last + 2);
     }
 
-    /** Insertions, deletions, replacements and swaps of neighbours from one word to the other. */
+    /** The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
     static int distance(String a, String b) {
         int[][] edits = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

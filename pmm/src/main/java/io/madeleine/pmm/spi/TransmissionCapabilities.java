@@ -1,15 +1,15 @@
 package io.madeleine.pmm.spi;
 
 /**
- * What a transmission module is and can do.
+ * The properties of a transmission module.
  *
  * @param id the path id, {@code family/mechanism}, used verbatim in configuration, logs and reports
- * @param bufferMode static buffers of the module, or the user's blocks
- * @param linkMode one by one, or in groups
- * @param aggregation whether the receiver can extract parts of a group
+ * @param bufferMode whether the module sends from its own buffers or from the user's blocks
+ * @param linkMode whether it takes buffers one by one or in groups
+ * @param aggregation whether the receiver can take parts of a group
  * @param maxBlockBytes the largest block that selection gives to the module; {@link Long#MAX_VALUE} for any
- * @param maxSaferBlockBytes the same of SAFER blocks, which are copied anyway: a module with static buffers copies them where they
- *     are needed, so that it may pay further up than for the others
+ * @param maxSaferBlockBytes the same for SAFER blocks, which are copied in any case: a module with static buffers
+ *     copies them directly into the buffer, so its bound may be higher than for other blocks
  * @param bufferBytes the capacity of a static buffer; 0 for dynamic modules
  * @param summary one line for {@code mad info}
  */
@@ -30,7 +30,7 @@ public record TransmissionCapabilities(
         }
     }
 
-    /** A module that takes blocks up to the same size in all modes. */
+    /** A module with the same bound for blocks of all modes. */
     public TransmissionCapabilities(
             String id,
             BufferMode bufferMode,
@@ -42,18 +42,18 @@ public record TransmissionCapabilities(
         this(id, bufferMode, linkMode, aggregation, maxBlockBytes, maxBlockBytes, bufferBytes, summary);
     }
 
-    /** The same module with static buffers of another size. */
+    /** A copy with static buffers of another size. */
     public TransmissionCapabilities withBufferBytes(int bytes) {
         return new TransmissionCapabilities(
                 id, bufferMode, linkMode, aggregation, maxBlockBytes, maxSaferBlockBytes, bytes, summary);
     }
 
-    /** The same module with another threshold, for all modes. */
+    /** A copy with another bound for blocks of all modes. */
     public TransmissionCapabilities withMaxBlockBytes(long bytes) {
         return new TransmissionCapabilities(id, bufferMode, linkMode, aggregation, bytes, bytes, bufferBytes, summary);
     }
 
-    /** The same module with another threshold for SAFER blocks. */
+    /** A copy with another bound for SAFER blocks. */
     public TransmissionCapabilities withMaxSaferBlockBytes(long bytes) {
         return new TransmissionCapabilities(
                 id, bufferMode, linkMode, aggregation, maxBlockBytes, bytes, bufferBytes, summary);
