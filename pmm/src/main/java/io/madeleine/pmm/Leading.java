@@ -182,6 +182,7 @@ final class Leading {
         boolean keepsCarrier = inHandler && self.isVirtual();
         boolean leadsForOthers = !inHandler && self instanceof ProgressThread;
         boolean canLend = leadsForOthers && reactor.asksBeforeHandling();
+        boolean yieldsEachLook = leadsForOthers && policy.oneProcessor();
         boolean hasServed = false;
         for (int count = 1; ; count++) {
             int work = inHandler ? rounds.poll(recentNs()) : round();
@@ -232,9 +233,9 @@ final class Leading {
                     return WaitOutcome.MET;
                 }
             } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs, leadsForOthers)) {
-                if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier)
+                if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook)
                         && idleRounds > 0
-                        && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT)) {
+                        && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook)) {
                     yieldAtNs = nowNs + SPIN_SLICE_NS;
                     Thread.yield();
                 } else {

@@ -8,8 +8,10 @@ package io.madeleine.pmm;
  *     0 where processes outnumber cores, because spinning then only delays the peer
  * @param yieldRounds in adaptive mode, how often to yield before sleeping
  * @param inHandlersNs after how long a wait in a handler fails, unless it is for the handler's own message
+ * @param oneProcessor whether all threads of the process share one processor; the session's own thread then yields it
+ *     after each poll
  */
-public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs) {
+public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs, boolean oneProcessor) {
     private static final long DEFAULT_IN_HANDLERS_NS = 5_000_000_000L;
 
     /** Checks the bounds. */
@@ -20,9 +22,14 @@ public record WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHan
         }
     }
 
-    /** A policy with the default bound of 5 s for waits in handlers. */
+    /** A policy for more than one processor, with the default bound of 5 s for waits in handlers. */
     public WaitPolicy(WaitMode mode, long spinNs, int yieldRounds) {
         this(mode, spinNs, yieldRounds, DEFAULT_IN_HANDLERS_NS);
+    }
+
+    /** A policy for more than one processor. */
+    public WaitPolicy(WaitMode mode, long spinNs, int yieldRounds, long inHandlersNs) {
+        this(mode, spinNs, yieldRounds, inHandlersNs, false);
     }
 
     /** How long to poll without an event, in nanoseconds, before only yielding and sleeping; not for block mode. */

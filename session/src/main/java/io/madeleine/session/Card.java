@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param identity who it is
  * @param keys what proves who it is
  * @param host the key of its host
+ * @param processors on which it may run
  * @param preference what "auto" prefers there, best first
  * @param channels its channels, ordered by name
  * @param adapters the adapters it has opened
@@ -31,11 +32,12 @@ record Card(
         ProcessIdentity identity,
         MemberKeys.Part keys,
         String host,
+        Processors processors,
         List<String> preference,
         List<ChannelConfig> channels,
         List<AdapterCard> adapters,
         List<SharedSetting> shared) {
-    private static final int FORMAT = 5;
+    private static final int FORMAT = 6;
     private static final int MAX_ENTRIES = 1024;
 
     /** One adapter: its network, name and address, and its transmission modules with the thresholds configured there. */
@@ -86,6 +88,7 @@ record Card(
         out.writeUTF(keys.publicKey());
         out.writeUTF(keys.number());
         out.writeUTF(host);
+        out.writeUTF(processors.list());
         writeAll(out, preference, DataOutputStream::writeUTF);
         writeAll(out, channels, (to, channel) -> {
             to.writeUTF(channel.name());
@@ -125,6 +128,7 @@ record Card(
                 new ProcessIdentity(in.readLong(), in.readInt()),
                 readKeys(in),
                 in.readUTF(),
+                new Processors(in.readUTF()),
                 readAll(in, from -> from.readUTF()),
                 readAll(in, from -> new ChannelConfig(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(

@@ -238,6 +238,7 @@ final class SessionOpening {
                 self,
                 ownKeys().part(),
                 HostKey.ofThisHost(),
+                Processors.ofThisProcess(),
                 config.networks(),
                 config.channels(),
                 adapterCards,
@@ -266,14 +267,23 @@ final class SessionOpening {
         }
     }
 
-    /** Spinning while the peer waits for a processor only delays it. */
+    /** No process spins where the processes of this host outnumber its processors: that would only delay its peer. */
     private WaitPolicy waiting(List<Card> cards) {
         WaitPolicy configured = config.waiting();
         String host = HostKey.ofThisHost();
-        long processes = cards.stream().filter(card -> card.host().equals(host)).count();
-        return processes > Runtime.getRuntime().availableProcessors()
-                ? new WaitPolicy(configured.mode(), 0, configured.yieldRounds(), configured.inHandlersNs())
-                : configured;
+        List<Processors> onHost = cards.stream()
+                .filter(card -> card.host().equals(host))
+                .map(Card::processors)
+                .toList();
+        Processors own = cards.get(membership.rank()).processors();
+        int available = Runtime.getRuntime().availableProcessors();
+        boolean crowded = onHost.size() > Processors.together(own, onHost, available);
+        return new WaitPolicy(
+                configured.mode(),
+                crowded ? 0 : configured.spinNs(),
+                configured.yieldRounds(),
+                configured.inHandlersNs(),
+                own.isOne(available));
     }
 
     private String whyNotOpened(Families families, String network) {

@@ -26,6 +26,7 @@ class CardTest {
             new ProcessIdentity(-5, 3),
             MemberKeys.generate().part(),
             "host",
+            new Processors("0-1,7"),
             List.of("x", "y"),
             List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
             List.of(
@@ -80,7 +81,7 @@ class CardTest {
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
         List<Card.AdapterCard> many =
                 Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000), List.of()));
-        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), List.of(), List.of(), many, List.of());
+        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), List.of(), many, List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }

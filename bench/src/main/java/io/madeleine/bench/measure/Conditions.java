@@ -1,7 +1,6 @@
 package io.madeleine.bench.measure;
 
 import io.madeleine.pmm.WaitMode;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -13,11 +12,6 @@ import java.util.List;
 public record Conditions(WaitMode waiting, boolean pin) {
     /** The options of every measuring JVM. */
     public List<String> javaOptions() {
-        List<String> options = new ArrayList<>(List.of("-Xms64m", "-XX:+UseSerialGC", "-XX:-UsePerfData"));
-        if (pin) {
-            // A pinned JVM sees one processor and would think that its peer needs it, too.
-            options.add("-XX:ActiveProcessorCount=" + Runtime.getRuntime().availableProcessors());
-        }
-        return options;
+        return List.of("-Xms64m", "-XX:+UseSerialGC", "-XX:-UsePerfData");
     }
 }

@@ -1,0 +1,135 @@
+package io.madeleine.integration;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
+import io.madeleine.api.Session;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Processes that are bound to one processor each, as MPI launchers bind theirs. */
+class PinnedIT {
+    private static final int MOST_OWN_PERCENT = 20;
+
+    /** A message arrives every millisecond, for which the session's own thread would otherwise spin all the time. */
+    @ParameterizedTest
+    @ValueSource(strings = {"spin", "adaptive"})
+    void shouldLeaveTheProcessorToTheProgramThatComputesBetweenMessages(String wait) throws Exception {
+        try (Processes processes = pinned(Computes.class).with("wait.mode=" + wait).start()) {
+            processes.assertSuccess();
+            int percent = Integer.parseInt(processes.awaitLine(0, "percent of what main used: "));
+            System.out.println(wait + ": " + percent + " % of what main used");
+            assertTrue(percent < MOST_OWN_PERCENT, processes::toString);
+        }
+    }
+
+    /** Each sees one processor, and yet neither needs the other's: who waits for the other does not sleep at once. */
+    @Test
+    void shouldSpinThoughEachProcessHasOneProcessor() throws Exception {
+        try (Processes processes = pinned(Answers.class).start()) {
+            processes.assertSuccess();
+            int sleeps = Integer.parseInt(processes.awaitLine(0, "sleeps: "));
+            System.out.println(sleeps + " sleeps in " + Answers.ROUND_TRIPS + " round trips");
+            assertTrue(sleeps < Answers.ROUND_TRIPS / 2, processes::toString);
+        }
+    }
+
+    private static Ranks pinned(Class<?> program) {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")), "taskset is not installed (util-linux)");
+        assumeTrue(Runtime.getRuntime().availableProcessors() >= 2, "needs two processors");
+        return Ranks.of(2, program)
+                .optimizing()
+                .over("sci")
+                .prefixed(rank -> List.of("/usr/bin/taskset", "-c", String.valueOf(rank)));
+    }
+
+    /** Rank 0 computes, and has a handler called in the meantime; rank 1 sends to it. */
+    static final class Computes {
+        private static final int MESSAGES = 1_500;
+
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open()) {
+                Channel channel = session.channel();
+                if (session.rank() == 1) {
+                    for (int i = 0; i < MESSAGES; i++) {
+                        channel.beginPacking(0).packInt(i).endPacking();
+                        Thread.sleep(1);
+                    }
+                    return;
+                }
+                AtomicInteger handled = new AtomicInteger();
+                channel.onMessage(message -> {
+                    int _ = message.unpackInt();
+                    message.endUnpacking();
+                    handled.incrementAndGet();
+                });
+                ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+                long sum = 0;
+                while (handled.get() < MESSAGES) {
+                    for (int i = 0; i < 10_000; i++) {
+                        sum = sum * 31 + i;
+                    }
+                }
+                System.out.println("computed " + sum);
+                long own = 0;
+                for (long id : threads.getAllThreadIds()) {
+                    var thread = threads.getThreadInfo(id);
+                    if (thread != null && thread.getThreadName().startsWith("madeleine-progress-")) {
+                        own += threads.getThreadCpuTime(id);
+                    }
+                }
+                System.out.println("percent of what main used: " + own * 100 / threads.getCurrentThreadCpuTime());
+            }
+        }
+    }
+
+    /** Rank 1 computes for less time than a thread spins, and sends back what rank 0 has sent. */
+    static final class Answers {
+        static final int ROUND_TRIPS = 2_000;
+        private static final long COMPUTED_NS = 80_000;
+
+        public static void main(String[] args) throws Exception {
+            try (Session session = Session.open()) {
+                Channel channel = session.channel();
+                MemorySegment block = session.allocate(8);
+                int peer = 1 - session.rank();
+                long before = sleeps();
+                for (int i = 0; i < ROUND_TRIPS; i++) {
+                    if (session.rank() == 0) {
+                        channel.send(peer, block, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                    }
+                    int _ = channel.receive(block, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                    if (session.rank() == 1) {
+                        long untilNs = System.nanoTime() + COMPUTED_NS;
+                        while (untilNs - System.nanoTime() > 0) {
+                            Thread.onSpinWait();
+                        }
+                        channel.send(peer, block, SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                    }
+                }
+                System.out.println("sleeps: " + (sleeps() - before));
+            }
+        }
+
+        /** How often this thread has given its processor away to wait. */
+        private static long sleeps() throws IOException {
+            String key = "voluntary_ctxt_switches:";
+            return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
+                    .filter(line -> line.startsWith(key))
+                    .mapToLong(line -> Long.parseLong(line.substring(key.length()).strip()))
+                    .sum();
+        }
+    }
+}
