@@ -3,17 +3,17 @@ package io.madeleine.nexus;
 import java.util.Optional;
 
 /**
- * Decides who may attach to a context.
+ * Decides which contexts may attach to this one.
  *
- * <p>Threading: called by several threads at once, if several attach at once.
+ * <p>Threading: several threads call it at once if several contexts attach at once.
  */
 @FunctionalInterface
 public interface Approver {
     /**
-     * Called for each context that wants to attach, after it has proved to know the session's secret; from a virtual
-     * thread, for no longer than {@link ContextOptions#connectTimeout}. What it throws is a refusal.
+     * Decides on one context, which has proved that it knows the session's secret. Runs in a virtual thread, for at
+     * most {@link ContextOptions#connectTimeout}. An exception is a refusal.
      *
-     * @return the startpoint that the other gets, to begin with; empty: it is refused
+     * @return the first startpoint that the other context gets; empty to refuse it
      */
     Optional<Startpoint> approve(AttachRequest request) throws Exception;
 }

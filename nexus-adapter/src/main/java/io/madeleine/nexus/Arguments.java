@@ -14,13 +14,13 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of a remote service request, put one after the other, by as many layers of software as there are. The
- * handler takes them in the same order with the {@code get} methods of {@link Request}.
+ * The arguments of a remote service request, put one after the other; several layers of software can each put theirs.
+ * The handler takes them in the same order with the {@code get} methods of {@link Request}.
  *
- * <p>Small arguments are copied. An array or segment of 1 KiB or more is referenced, and travels as a block of its own
- * without a copy: it stays untouched until {@code rsr} returns, or, for a request made by a non-threaded handler, which
- * never waits, until {@link #isSent()}. The same arguments may be sent several times; after {@link #reset()} the object
- * serves for the next request without allocating.
+ * <p>Small arguments are copied. An array or segment of 1 KiB or more is referenced and sent without a copy: do not
+ * change it until {@code rsr} returns, or, for a request of a non-threaded handler, which never waits, until {@link
+ * #isSent()}. The same arguments may be sent several times. After {@link #reset()} the object serves for another
+ * request without allocation.
  *
  * <p>Threading: confined to caller.
  */
@@ -33,7 +33,7 @@ public final class Arguments {
     private int end = Wire.HEADER_BYTES;
     private MemorySegment[] bulks = new MemorySegment[INITIAL_BULKS];
 
-    /** Where the length of each stands. */
+    /** The offset of each one's length among the small arguments. */
     private int[] bulkAt = new int[INITIAL_BULKS];
 
     private int bulkCount;
@@ -41,33 +41,33 @@ public final class Arguments {
     private int depth;
     private long sendByNs = NO_DEADLINE;
 
-    /** Arguments without any. */
+    /** Creates an empty list of arguments. */
     public Arguments() {}
 
-    /** They are worth sending until then, in {@link System#nanoTime()} terms. */
+    /** Sets the time until which sending may wait, in {@link System#nanoTime()} terms. */
     void sendBy(long deadlineNs) {
         sendByNs = deadlineNs;
     }
 
-    /** Whether they are worth sending only until some time. */
+    /** Whether sending has a deadline. */
     boolean hasDeadline() {
         return sendByNs != NO_DEADLINE;
     }
 
-    /** Until when they are worth sending, in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} if that has no end. */
+    /** The deadline of sending in {@link System#nanoTime()} terms, or {@link Long#MAX_VALUE}. */
     long sendByNs() {
         return sendByNs;
     }
 
-    /** How long they may take to be sent, if they have a deadline. */
+    /** The time until the deadline of sending, in nanoseconds; at least 0. */
     long leftNs() {
         return Math.max(0, sendByNs - System.nanoTime());
     }
 
     /**
-     * Forgets all arguments.
+     * Removes all arguments.
      *
-     * @throws IllegalStateException while an earlier request with referenced arguments is still being sent
+     * @throws IllegalStateException while an earlier request with referenced arguments is being sent
      */
     public Arguments reset() {
         if (!isSent()) {
@@ -83,12 +83,12 @@ public final class Arguments {
         return this;
     }
 
-    /** Whether no request is being sent any more that references arguments of this object. */
+    /** Whether all requests that reference arguments of this object have been sent. */
     public boolean isSent() {
         return lent == null || lent.get() == 0;
     }
 
-    /** How many bytes the arguments have, those referenced included. */
+    /** The number of bytes of all arguments, referenced ones included. */
     public long byteSize() {
         long bytes = inlineBytes();
         for (int i = 0; i < bulkCount; i++) {
@@ -173,45 +173,45 @@ public final class Arguments {
         return putBytes(value.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Puts an array; see the class for when it is referenced. */
+    /** Puts an array; the class comment says when it is referenced. */
     public Arguments putBytes(byte[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putShorts(short[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putChars(char[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putInts(int[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putLongs(long[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putFloats(float[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
-    /** Puts an array in native byte order; see the class for when it is referenced. */
+    /** Puts an array in native byte order; the class comment says when it is referenced. */
     public Arguments putDoubles(double[] array) {
         return putSegment(MemorySegment.ofArray(Objects.requireNonNull(array, "array")));
     }
 
     /**
-     * Puts memory, of any length.
+     * Puts memory of any length.
      *
-     * <p>Ownership: the caller's; see the class for how long it is lent.
+     * <p>Ownership: the memory stays the caller's; the class comment says for how long it is lent.
      *
      * @throws IllegalArgumentException if it has 1 KiB or more, and 65,536 such arguments have been put already
      */
@@ -243,19 +243,19 @@ public final class Arguments {
         bulks[bulkCount++] = segment;
     }
 
-    /** Puts a global pointer: where it arrives it points to the same endpoints. */
+    /** Puts a startpoint; it points to the same endpoints in the process that takes it. */
     public Arguments putStartpoint(Startpoint startpoint) {
         startpoint.write(this);
         return this;
     }
 
-    /** Puts a value of any type that has a codec, as {@link Codecs#of} finds it or one's own. */
+    /** Puts a value with its codec: one that {@link Codecs#of} finds, or your own. */
     public <T> Arguments put(T value, Codec<? super T> codec) {
         codec.write(this, value);
         return this;
     }
 
-    /** A value that contains others begins; {@link #leave} follows if this does not throw. */
+    /** Enters a value that contains others; unless this throws, {@link #leave} must follow. */
     void enter(int maxDepth) {
         if (depth >= maxDepth) {
             throw tooDeep(maxDepth);
@@ -271,7 +271,7 @@ public final class Arguments {
         return new NexusException("values lie within values deeper than " + maxDepth + " (ContextOptions.maxDepth)");
     }
 
-    // ---- on their way
+    // ---- sending
 
     int inlineBytes() {
         return end - Wire.HEADER_BYTES;
@@ -289,7 +289,10 @@ public final class Arguments {
         return bulks[index];
     }
 
-    /** The same arguments in another object: the small ones copied, the large ones as {@code copying} makes them. */
+    /**
+     * Copies the arguments into another object: small ones are copied, large ones replaced by what {@code copying}
+     * returns.
+     */
     Arguments copy(UnaryOperator<MemorySegment> copying) {
         Arguments copied = new Arguments();
         int offset = copied.claim(inlineBytes());
@@ -304,7 +307,7 @@ public final class Arguments {
         MemorySegment.copy(memory.segment(), Wire.HEADER_BYTES, target, offset, inlineBytes());
     }
 
-    /** Everything of a message, up to its end. */
+    /** Packs the whole request into a message, without ending it. */
     void pack(OutgoingMessage message, int endpoint, int handler) {
         if (bulkCount == 0) {
             packInline(message, endpoint, handler, 0);
@@ -334,13 +337,13 @@ public final class Arguments {
             putInt(-bulkCount);
         }
         packInline(message, endpoint, handler, Wire.HAS_BULKS);
-        end = before; // these arguments may be sent once more
+        end = before; // drops the table again: these arguments may be sent once more
         for (int i = 0; i < bulkCount; i++) {
             message.pack(bulks[i], 0, bulks[i].byteSize(), SendMode.CHEAPER, i == bulkCount - 1 ? CHEAPER : EXPRESS);
         }
     }
 
-    /** Declares the referenced arguments to be in use until {@link #takenBack}. */
+    /** Marks the referenced arguments as in use until {@link #takenBack}. */
     void lend() {
         if (lent == null) {
             lent = new AtomicInteger();

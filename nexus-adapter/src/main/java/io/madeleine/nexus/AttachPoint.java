@@ -4,7 +4,8 @@ import io.madeleine.nexus.wan.Listener;
 import java.util.List;
 
 /**
- * Where contexts of other sessions may attach to this one; see {@link Context#allowAttach(int, Approver)}.
+ * A listening port at which contexts of other sessions may attach to this one; see {@link Context#allowAttach(int,
+ * Approver)}.
  *
  * <p>Threading: thread-safe.
  */
@@ -22,7 +23,7 @@ public final class AttachPoint implements AutoCloseable {
         return listener.port();
     }
 
-    /** What others may attach to, {@code nexus://host:port}, the address that reaches furthest first. */
+    /** The URLs to attach to, {@code nexus://host:port}, the address that reaches furthest first. */
     public List<String> urls() {
         return urls;
     }
@@ -32,7 +33,7 @@ public final class AttachPoint implements AutoCloseable {
         return urls.getFirst();
     }
 
-    /** Nobody can connect here any more; who has stays. Idempotent. */
+    /** Stops listening; connections that exist stay. Idempotent. */
     @Override
     public void close() {
         listener.close();

@@ -1,11 +1,11 @@
 package io.madeleine.nexus;
 
 /**
- * A context that wants to attach.
+ * A request of a context of another session to attach.
  *
- * @param path what the URL has behind host and port, without the slash; empty if nothing
- * @param address where it comes from, {@code host:port}
- * @param session the name of its session, which only that session's processes can show: it begins with the session's id
- * @param rank its rank there, which it has proved
+ * @param path the path of the URL without the leading slash; empty if there is none
+ * @param address the remote address, {@code host:port}
+ * @param session the name of its session: the session's id and a digest that only that session's processes can prove
+ * @param rank its rank in that session, which it has proved
  */
 public record AttachRequest(String path, String address, String session, int rank) {}

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A failure of a call with a code and with details, for programs. Methods of services throw it; at the caller it is a {@link
- * RemoteException} with the same code and details.
+ * A failure of a call with a code and details that programs can evaluate. Methods of services throw it; the caller gets
+ * a {@link RemoteException} with the same code and details.
  *
  * <pre>{@code
  *     throw new CallException(ErrorCode.NOT_FOUND, "no such item").with("item", id);
@@ -17,16 +17,15 @@ public class CallException extends NexusException {
 
     private final ErrorCode code;
 
-    /** Strings only. */
     private final LinkedHashMap<String, String> details = new LinkedHashMap<>();
 
-    /** A failure of that kind. */
+    /** Creates a failure with a code. */
     public CallException(ErrorCode code, String message) {
         super(message);
         this.code = code;
     }
 
-    /** A failure of that kind, and what caused it. */
+    /** Creates a failure with a code and a cause. */
     public CallException(ErrorCode code, String message, Throwable cause) {
         super(message, cause);
         this.code = code;
@@ -35,7 +34,7 @@ public class CallException extends NexusException {
     /**
      * Adds a detail.
      *
-     * @throws IllegalArgumentException if the details are longer than {@link Metadata} may be
+     * @throws IllegalArgumentException if the details become longer than {@link Metadata} may be
      */
     public CallException with(String name, String value) {
         Metadata more = metadata().with(name, value);
@@ -43,17 +42,17 @@ public class CallException extends NexusException {
         return this;
     }
 
-    /** The details, as they travel. */
+    /** The details in the form that is sent. */
     Metadata metadata() {
         return Metadata.of(details);
     }
 
-    /** What kind of failure it is. */
+    /** The code of the failure. */
     public ErrorCode code() {
         return code;
     }
 
-    /** Its details by their names. */
+    /** The details by their names. */
     public Map<String, String> details() {
         return Collections.unmodifiableMap(details);
     }

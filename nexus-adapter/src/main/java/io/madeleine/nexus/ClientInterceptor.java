@@ -3,20 +3,21 @@ package io.madeleine.nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes around the calls that this process makes: adds metadata, measures, makes them again. For all calls of a context by {@link
- * ContextOptions#withClientInterceptor}, for those of one proxy by {@link Startpoint#service(Class, java.util.List)}.
+ * Wraps the calls that this process makes: it may add metadata, measure, or repeat calls. Install it for all calls of a
+ * context by {@link ContextOptions#withClientInterceptor}, or for those of one proxy by {@link
+ * Startpoint#service(Class, java.util.List)}.
  *
- * <p>Threading: called by the threads that call, several at once.
+ * <p>Threading: the calling threads run it, several at once.
  */
 @FunctionalInterface
 public interface ClientInterceptor {
     /**
-     * A call is made.
+     * Wraps one call.
      *
-     * @param next makes it, each time anew, within the deadline of the first time
-     * @return what the caller gets: commonly what {@code next} returns, which is a future or a publisher where the method's result
-     *     is one
-     * @throws Throwable what the caller gets; through the future, if the method returns one
+     * @param next makes the call; each invocation makes it anew, within the deadline of the first
+     * @return the result for the caller: commonly that of {@code next}, which is a future or a publisher if the
+     *     method's result is one
+     * @throws Throwable the failure for the caller, which gets it through the future if the method returns one
      */
     @Nullable
     Object intercept(OutgoingCall call, Invocation next) throws Throwable;

@@ -21,36 +21,37 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the codec of a type: primitives and their boxes, strings, arrays, enums, {@link MemorySegment}, {@link Startpoint},
- * {@code Number}, {@code BigInteger}, {@code BigDecimal}, {@code Instant}, {@code Duration}, {@code LocalDate}, {@code LocalTime},
- * {@code LocalDateTime}, {@code UUID}, {@code List}, {@code Set}, {@code Map} and {@code Optional} of such, records of such, also
- * generic ones, sealed types that permit such, and whatever has been {@linkplain #register registered}. Values that are no
- * primitives may be null; they lie within each other no deeper than {@link ContextOptions#maxDepth}. No Java serialization anywhere.
+ * Finds the codec of a type: primitives and their boxes, strings, arrays, enums, {@link MemorySegment}, {@link
+ * Startpoint}, {@code Number}, {@code BigInteger}, {@code BigDecimal}, {@code Instant}, {@code Duration}, {@code
+ * LocalDate}, {@code LocalTime}, {@code LocalDateTime}, {@code UUID}; {@code List}, {@code Set}, {@code Map} and {@code
+ * Optional} of such types; records of such types, generic ones included; sealed types that permit such types; and all
+ * {@linkplain #register registered} types. Values other than primitives may be null. Values nest at most {@link
+ * ContextOptions#maxDepth} deep.
  *
- * <p>A segment that has come is memory of the heap, aligned for longs; who wants it elsewhere registers a codec that takes it
- * there, with {@link Request#getSegment}.
+ * <p>A received segment is heap memory, aligned for longs. To receive segments into other memory, register a codec that
+ * uses {@link Request#getSegment}.
  *
  * <p>Threading: thread-safe.
  */
 public final class Codecs {
     private static final int MOST_TYPES_AT_ONCE = 1_000;
 
-    /** Of an array, before any has come. */
+    /** The first capacity of an array whose elements are being read. */
     private static final int FIRST_ELEMENTS = 64;
 
     private final int maxDepth;
     private final Map<Type, Codec<Object>> known = new ConcurrentHashMap<>();
 
-    /** Until they are all made: some of them contain others. */
+    /** Codecs under construction, for types that contain themselves; moved to {@link #known} when all are complete. */
     private final Map<Type, Codec<Object>> beingMade = new HashMap<>();
 
-    /** Those with a codec that the program has registered. */
+    /** The types whose codec the program has registered. */
     private final Set<Type> own = ConcurrentHashMap.newKeySet();
 
     private final Set<Type> builtIn = new HashSet<>();
     private final Map<Class<?>, Map<Long, ServiceMethod>> services = new ConcurrentHashMap<>();
 
-    /** Values may lie within values so deep. */
+    /** Codecs for values that nest at most {@code maxDepth} deep. */
     Codecs(int maxDepth) {
         this.maxDepth = maxDepth;
         add(boolean.class, Boolean.class, Codec.of((v, a) -> a.putBoolean(v), Request::getBoolean));
@@ -76,7 +77,9 @@ public final class Codecs {
         ValueCodecs.addTo(this);
     }
 
-    /** Memory of the heap, aligned for longs: that of {@link java.lang.foreign.Arena#ofAuto} takes several times as long to make. */
+    /**
+     * Heap memory, aligned for longs; {@link java.lang.foreign.Arena#ofAuto} takes several times as long to allocate.
+     */
     private static MemorySegment onHeap(long bytes, long alignment) {
         return MemorySegment.ofArray(new long[Math.toIntExact((bytes + Long.BYTES - 1) / Long.BYTES)])
                 .asSlice(0, bytes);
@@ -101,18 +104,21 @@ public final class Codecs {
         return own.contains(type);
     }
 
-    /** Adds the codec of a type, or replaces it, for services that are not in use yet; both ends register the same. */
+    /**
+     * Registers the codec of a type, or replaces it, for services that are not in use yet; both ends must register the
+     * same.
+     */
     public synchronized <T> Codecs register(Class<T> type, Codec<T> codec) {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(codec, "codec");
         own.add(type);
-        known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each)); // they may contain it
+        known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each)); // derived codecs may use the replaced one
         known.put(type, new Nullables(untyped(codec)));
         services.clear();
         return this;
     }
 
-    @SuppressWarnings("unchecked") // values are of the type for which the codec was found
+    @SuppressWarnings("unchecked") // values are of the type that the codec was found for
     private static Codec<Object> untyped(Codec<?> codec) {
         return (Codec<Object>) codec;
     }
@@ -120,7 +126,7 @@ public final class Codecs {
     /**
      * The codec of a type.
      *
-     * @throws IllegalArgumentException if there is none; the message says what would be accepted
+     * @throws IllegalArgumentException if there is none; the message lists the accepted types
      */
     @SuppressWarnings("unchecked") // found by this type
     public <T> Codec<T> of(Class<T> type) {
@@ -138,13 +144,13 @@ public final class Codecs {
         return methods;
     }
 
-    /** Of a type without variables. */
+    /** The codec of a type without type variables. */
     Codec<Object> find(Type type) {
         Codec<Object> codec = known.get(type);
         return codec == null ? findNew(type) : codec;
     }
 
-    /** A type that contains itself finds the codec that is being made. */
+    /** Makes a codec; a type that contains itself finds the codec under construction. */
     private synchronized Codec<Object> findNew(Type type) {
         Codec<Object> codec = known.get(type);
         if (codec == null) {
@@ -283,8 +289,8 @@ public final class Codecs {
     }
 
     /**
-     * A number of elements: each takes a byte at least. Memory is taken as they come nevertheless, since collections lie within
-     * collections, and each may announce all that has come.
+     * Reads a number of elements, each of which takes a byte at least. Do not allocate by this number: nested
+     * collections could each announce all remaining bytes.
      */
     private static int count(Request request) {
         int count = request.getInt();
@@ -295,7 +301,7 @@ public final class Codecs {
         return count;
     }
 
-    @SuppressWarnings("EnumOrdinal") // both ends have the same type
+    @SuppressWarnings("EnumOrdinal") // the shapes of both ends are compared, with the order of constants
     private static Codec<Object> enumeration(@Nullable Object[] constants) {
         Function<Request, Object> reader = request -> {
             int ordinal = request.getInt();
@@ -309,12 +315,12 @@ public final class Codecs {
         return untyped(Codec.of((Object v, Arguments a) -> a.putInt(((Enum<?>) v).ordinal()), reader));
     }
 
-    /** A codec of values that are not null, as one of values that may be. */
+    /** Makes a codec for nullable values of a codec for non-null values. */
     static Codec<Object> nullable(Codec<?> codec) {
         return new Nullables(untyped(codec));
     }
 
-    /** A value that may be null: a byte before it says so. */
+    /** Nullable values: a byte before the value says whether it is there. */
     private static final class Nullables implements Codec<Object> {
         private final Codec<Object> codec;
 
@@ -337,7 +343,7 @@ public final class Codecs {
         }
     }
 
-    /** As {@link Nullables}, of values that contain others. */
+    /** As {@link Nullables}, for values that contain others: counts the depth. */
     private static final class Nesting implements Codec<Object> {
         private final int maxDepth;
         private @Nullable Codec<Object> codec;

@@ -11,16 +11,16 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * A process's place in the world of remote service requests: its endpoints, and its ways to all other contexts of the
- * session. A context takes all messages of one channel, which nobody else uses; all processes open theirs on the channel
- * of the same name.
+ * The entry point of a process to remote service requests: its endpoints, and its connections to all other contexts of
+ * the session. A context receives all messages of its channels, which nothing else may use. All processes open their
+ * contexts on channels of the same names.
  *
- * <p>Nodes have numbers: the processes of the session their ranks, contexts of other sessions those from {@link #size} on, in the
- * order in which they become known here. A method that is given a number which no node has throws {@link
- * IllegalArgumentException}.
+ * <p>Contexts are addressed by node numbers. A process of the session has its rank as its number; contexts of other
+ * sessions get the numbers from {@link #size} on, in the order in which this context learns of them. A method that
+ * takes a node number throws {@link IllegalArgumentException} if no node has it.
  *
- * <p>Requests are received by whoever drives the session: a thread that waits in it, as in {@link #await}, else the
- * session's own. Non-threaded handlers run in that thread.
+ * <p>The thread that drives the session receives requests: a thread that waits in it, for instance in {@link #await},
+ * or else the session's own thread. Non-threaded handlers run in that thread.
  *
  * <p>Threading: thread-safe.
  */
@@ -31,7 +31,7 @@ public final class Context implements AutoCloseable {
         this.node = new Node(this, channels, options);
     }
 
-    /** A context on the session's channel {@code default}, with the default options and no endpoints yet. */
+    /** Opens a context on the session's channel {@code default}, with the default options and no endpoints. */
     public static Context open(Session session) {
         return open(session, _ -> {});
     }
@@ -49,11 +49,12 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * A context on one or several channels of a session, best first: each is a method to reach the others by.
+     * Opens a context on one or several channels of a session. Each channel is a communication method to reach the
+     * other contexts; list the preferred one first.
      *
-     * @param setup adds the endpoints that others expect to be there; requests are received from then on
-     * @throws IllegalStateException if one of the channels has a context already
-     * @throws IllegalArgumentException if there is no channel, or they are of different sessions
+     * @param setup adds the endpoints that other contexts expect; requests are received once it has returned
+     * @throws IllegalStateException if one of the channels already has a context
+     * @throws IllegalArgumentException if the list is empty or its channels belong to different sessions
      */
     public static Context open(List<Channel> channels, ContextOptions options, Consumer<Context> setup) {
         Objects.requireNonNull(channels, "channels");
@@ -79,32 +80,32 @@ public final class Context implements AutoCloseable {
         return node;
     }
 
-    /** The number of this process in the session. */
+    /** The rank of this process in the session. */
     public int rank() {
         return node.rank();
     }
 
-    /** How many processes the session has, with this one. */
+    /** The number of processes of the session, this one included. */
     public int size() {
         return node.size();
     }
 
-    /** The options it was opened with. */
+    /** The options that the context was opened with. */
     public ContextOptions options() {
         return node.options();
     }
 
     // ---- endpoints
 
-    /** A new endpoint, to which only its startpoints lead. */
+    /** Creates an endpoint without a name: only its startpoints lead to it. */
     public Endpoint endpoint() {
         return node.endpoints().create();
     }
 
     /**
-     * A new endpoint that {@link #startpoint(int, String)} finds by its name.
+     * Creates an endpoint that {@link #startpoint(int, String)} finds by its name.
      *
-     * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
+     * @throws IllegalArgumentException if an endpoint has this name already, or a name with the same hash code
      */
     public Endpoint endpoint(String name) {
         Objects.requireNonNull(name, "name");
@@ -112,11 +113,13 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * A pointer to the endpoint of that name at a node; whether it is there, requests will show.
+     * Returns a pointer to the endpoint of that name at a node. It does not check that the endpoint exists; requests to
+     * a missing endpoint are refused.
      *
      * @param node a rank of the session
-     * @throws IllegalArgumentException if it is a context of another session: those grant their endpoints one by one, by the
-     *     startpoints that they give ({@link #attach}, {@link Request#getStartpoint}), and none by its name
+     * @throws IllegalArgumentException if the node is a context of another session: such a context grants its endpoints
+     *     one by one, by the startpoints that it gives ({@link #attach}, {@link Request#getStartpoint}), and none by
+     *     its name
      */
     public Startpoint startpoint(int node, String name) {
         Objects.requireNonNull(name, "name");
@@ -129,15 +132,15 @@ public final class Context implements AutoCloseable {
         return new Startpoint(this, new int[] {node}, new Link[] {new Link(Endpoints.idOf(name))}, false);
     }
 
-    /** How values of typed services travel; types of one's own are registered here. */
+    /** The codecs that write and read the values of typed services; register codecs for your own types here. */
     public Codecs codecs() {
         return node.codecs();
     }
 
     /**
-     * A new endpoint that serves a remote service, and is found by the service's name.
+     * Creates an endpoint that serves a remote service, and that is found by the service's name.
      *
-     * @throws IllegalArgumentException if there is one already, or as {@link Endpoint#serve} does
+     * @throws IllegalArgumentException if an endpoint has that name already, or as {@link Endpoint#serve} does
      */
     public <S> Endpoint export(Class<S> type, S implementation) {
         Objects.requireNonNull(type, "type");
@@ -146,8 +149,8 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * A proxy for the remote service that a process of the session {@linkplain #export exports}; whether it does, calls will
-     * show.
+     * Returns a proxy for the remote service that a process of the session {@linkplain #export exports}. It does not
+     * check that the process exports the service; calls fail if it does not.
      *
      * @throws IllegalArgumentException as {@link #startpoint(int, String)} and {@link Startpoint#service} do
      */
@@ -159,12 +162,12 @@ public final class Context implements AutoCloseable {
     // ---- contexts of other sessions
 
     /**
-     * Lets contexts of separately started programs attach to this one, on all network interfaces. They need the same {@code
-     * madeleine.session.secret}; what is said is sealed.
+     * Lets contexts of separately started programs attach to this one, on all network interfaces. Both need the same
+     * {@code madeleine.session.secret}; the connection is encrypted.
      *
-     * @param port the TCP port, or 0 for any
+     * @param port the TCP port, or 0 for any free port
      * @throws io.madeleine.api.ConfigurationException if the session has no secret
-     * @throws AttachException if the port is taken
+     * @throws AttachException if the port is in use
      */
     public AttachPoint allowAttach(int port, Approver approver) {
         Objects.requireNonNull(approver, "approver");
@@ -177,9 +180,9 @@ public final class Context implements AutoCloseable {
     /**
      * As {@link #allowAttach(int, Approver)}, on one interface only.
      *
-     * @param bind where to listen
-     * @param hosts the names or addresses by which others reach this machine, best first; they travel in startpoints
-     * @throws IllegalArgumentException if there is no host
+     * @param bind the address to listen on
+     * @param hosts the names or addresses by which other machines reach this one, best first; startpoints carry them
+     * @throws IllegalArgumentException if {@code hosts} is empty
      */
     public AttachPoint allowAttach(InetSocketAddress bind, List<String> hosts, Approver approver) {
         Objects.requireNonNull(bind, "bind");
@@ -195,11 +198,12 @@ public final class Context implements AutoCloseable {
      * Attaches to a context of another program, within {@link ContextOptions#connectTimeout}.
      *
      * @param url {@code nexus://host:port} or {@code nexus://host:port/path}; see {@link AttachPoint#url}
-     * @return the startpoint that the other's {@link Approver} gives
-     * @throws AttachException if nobody is there, its secret or its release is another one, or it refuses; says which
+     * @return the startpoint that the other context's {@link Approver} gives
+     * @throws AttachException if nothing listens there, the secret or the release differs, or the approver refuses; the
+     *     message says which
      * @throws IllegalArgumentException if the URL has another form
      * @throws io.madeleine.api.ConfigurationException if the session has no secret
-     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     * @throws IllegalStateException if a non-threaded handler calls it, which must not wait
      */
     public Startpoint attach(String url) {
         Objects.requireNonNull(url, "url");
@@ -207,7 +211,7 @@ public final class Context implements AutoCloseable {
         return node.attaching().attach(url);
     }
 
-    /** How a node may be reached, best first; see {@link Startpoint#methods}. */
+    /** The communication methods by which a node can be reached, best first; see {@link Startpoint#methods}. */
     public List<MethodStatus> methodsOf(int node) {
         return node == rank()
                 ? List.of(new MethodStatus("local", "", MethodStatus.State.IN_USE, "it is this process"))
@@ -217,9 +221,9 @@ public final class Context implements AutoCloseable {
     // ---- requests
 
     /**
-     * Waits until the condition, which handlers or other threads make true, is met; receives requests meanwhile.
+     * Waits until the condition, which handlers or other threads make true, holds; receives requests meanwhile.
      *
-     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     * @throws IllegalStateException if a non-threaded handler calls it, which must not wait
      * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted
      * @throws io.madeleine.api.SessionException if the session is closed
      */
@@ -228,25 +232,25 @@ public final class Context implements AutoCloseable {
         node.signal().await(condition);
     }
 
-    /** As {@link #await(BooleanSupplier)}, no longer than the given time; whether the condition was met. */
+    /** As {@link #await(BooleanSupplier)}, for at most the given time; returns whether the condition holds. */
     public boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
         return node.await(condition, timeout, unit);
     }
 
-    /** How many typed calls of this process are unanswered. */
+    /** The number of typed calls of this process that are unanswered. */
     public int outstandingCount() {
         return node.calls().outstandingCount();
     }
 
-    /** Lets those who {@link #await} look again. Not needed after what a handler has changed. */
+    /** Makes threads in {@link #await} test their conditions again. Not needed after a change that a handler makes. */
     public void signalWaiters() {
         node.signal().signal();
     }
 
     /**
-     * Waits until the contexts of all processes of the session have come here, as often as it is called.
+     * Waits until the contexts of all processes of the session have called this method as often as this one has.
      *
-     * @throws io.madeleine.api.DeadlineExceededException if they have not in time
+     * @throws io.madeleine.api.DeadlineExceededException if they have not within the timeout
      * @throws io.madeleine.api.PeerFailedException if one of them is gone
      */
     public void barrier(Duration timeout) {
@@ -257,50 +261,53 @@ public final class Context implements AutoCloseable {
 
     // ---- faults and the end
 
-    /** Adds a listener for what handlers here throw. */
+    /** Adds a listener for exceptions that handlers of this context throw. */
     public void onHandlerFailure(HandlerFailureListener listener) {
         Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
-    /** Adds a listener for requests of this process that others have refused. */
+    /** Adds a listener for requests of this process that other contexts have refused. */
     public void onRefusal(Refusal.Listener listener) {
         Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
-    /** Adds a listener for requests of this process that were queued, so that nobody waited, and could not be sent. */
+    /** Adds a listener for requests of this process that were queued and then could not be sent. */
     public void onSendFailure(SendFailureListener listener) {
         Objects.requireNonNull(listener, "listener");
         node.failures().listen(listener);
     }
 
-    /** How often {@linkplain #onSendFailure queued requests} could not be sent. */
+    /** The number of {@linkplain #onSendFailure queued requests} that could not be sent. */
     public long sendFailureCount() {
         return node.failures().sendFailureCount();
     }
 
-    /** How many requests here have ended with something thrown. */
+    /** The number of requests whose handler here has thrown an exception. */
     public long handlerFailureCount() {
         return node.failures().handlerFailureCount();
     }
 
-    /** How many requests of this process others have said to have refused. */
+    /** The number of requests of this process that other contexts have reported as refused. */
     public long refusedCount() {
         return node.failures().refusedCount();
     }
 
-    /** How many threaded requests and typed calls are being carried out here, with those whose future or stream is not over. */
+    /**
+     * The number of threaded requests and typed calls that run here; a call runs until its future or stream has ended.
+     */
     public int runningCount() {
         return node.workers().runningCount();
     }
 
     /**
-     * Refuses requests from now on, and waits until those that are being carried out have ended, the futures and streams they
-     * have returned among them, and what they have sent is on its way. A handler that calls this waits in vain, for itself.
+     * Refuses new requests, and waits until all running ones have ended, including the futures and streams that they
+     * have returned, and until the messages that they have sent are on their way. A handler that calls this waits for
+     * itself, and so until the timeout.
      *
-     * @return whether that was so in time
-     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     * @return whether all have ended within the timeout
+     * @throws IllegalStateException if a non-threaded handler calls it, which must not wait
      */
     public boolean drain(Duration timeout) {
         Objects.requireNonNull(timeout, "timeout");
@@ -308,12 +315,12 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * {@linkplain #drain Drains} for up to {@link ContextOptions#closeTimeout}, interrupts and cancels what is left, answers all
-     * calls that have been begun, tells the others, and fails the calls of this process that are unanswered. Others' calls that
-     * have no answer by then have not been carried out, and end with an {@link UnavailableException} there. The session stays
-     * open. Idempotent.
+     * {@linkplain #drain Drains} for up to {@link ContextOptions#closeTimeout}, interrupts and cancels the calls that
+     * still run, answers all calls that have begun, notifies the other contexts, and fails the unanswered calls of this
+     * process. Calls of other contexts that have no answer by then were never executed, and end with an {@link
+     * UnavailableException} there. The session stays open. Idempotent.
      *
-     * @throws IllegalStateException if called by a non-threaded handler, which must not wait
+     * @throws IllegalStateException if a non-threaded handler calls it, which must not wait
      */
     @Override
     public void close() {

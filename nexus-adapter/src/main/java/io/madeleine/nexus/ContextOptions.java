@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: immutable.
  */
 public final class ContextOptions {
-    /** The options of a context that says nothing; the system property {@code io.madeleine.nexus.debug} turns debug on. */
+    /** The default options; the system property {@code io.madeleine.nexus.debug} turns debug mode on. */
     public static final ContextOptions DEFAULT = new ContextOptions();
 
     private static final Duration LONGEST = Duration.ofDays(10_000);
@@ -43,7 +43,7 @@ public final class ContextOptions {
 
     private ContextOptions() {}
 
-    /** These options with one changed. */
+    /** A copy of these options with one change. */
     private ContextOptions with(Consumer<ContextOptions> change) {
         ContextOptions changed = new ContextOptions();
         changed.maxRunning = maxRunning;
@@ -89,123 +89,125 @@ public final class ContextOptions {
     }
 
     /**
-     * How many threaded requests and typed calls are carried out at once, those included whose method has returned while its
-     * future or stream is not over; one more is rejected, and its sender told. 4096 by default.
+     * How many threaded requests and typed calls may run at once. A call counts until the future or stream that its
+     * method has returned has ended. A request beyond this bound is refused, and its sender is notified. 4096 by
+     * default.
      */
     public int maxRunning() {
         return maxRunning;
     }
 
-    /** With another {@link #maxRunning}. */
+    /** A copy with another {@link #maxRunning}. */
     public ContextOptions withMaxRunning(int requests) {
         return with(changed -> changed.maxRunning = positive("maxRunning", requests));
     }
 
     /**
-     * How many bytes, per peer, may wait to be sent for handlers that do not wait; for more, {@code rsr} throws {@link
+     * How many bytes per peer may be queued by handlers that must not wait; beyond it, {@code rsr} throws {@link
      * OverloadedException}. 16 MiB by default.
      */
     public long maxQueuedBytes() {
         return maxQueuedBytes;
     }
 
-    /** With another {@link #maxQueuedBytes}. */
+    /** A copy with another {@link #maxQueuedBytes}. */
     public ContextOptions withMaxQueuedBytes(long bytes) {
         return with(changed -> changed.maxQueuedBytes = positive("maxQueuedBytes", bytes));
     }
 
     /**
-     * How many typed calls of this process may be unanswered; one more waits, within its deadline. As many that return futures may
-     * wait to be made again. 65,536 by default.
+     * How many typed calls of this process may be unanswered; a further call waits for its turn, within its deadline.
+     * As many calls that return futures may wait to be repeated. 65,536 by default.
      */
     public int maxOutstanding() {
         return maxOutstanding;
     }
 
-    /** With another {@link #maxOutstanding}. */
+    /** A copy with another {@link #maxOutstanding}. */
     public ContextOptions withMaxOutstanding(int calls) {
         return with(changed -> changed.maxOutstanding = positive("maxOutstanding", calls));
     }
 
     /**
-     * The largest argument, and the most small arguments, in bytes, that memory is taken for; what is larger is refused when it
-     * comes. 64 MiB by default.
+     * The largest argument, and the largest sum of the small arguments of a request, in bytes, for which memory is
+     * allocated; larger ones are refused on arrival. 64 MiB by default.
      */
     public int maxRequestBytes() {
         return maxRequestBytes;
     }
 
-    /** With another {@link #maxRequestBytes}. */
+    /** A copy with another {@link #maxRequestBytes}. */
     public ContextOptions withMaxRequestBytes(int bytes) {
         return with(changed -> changed.maxRequestBytes = positive("maxRequestBytes", bytes));
     }
 
     /**
-     * How many items of a stream may be on their way here, or wait for its subscriber, however many that has asked for. 256 by
-     * default.
+     * How many items of a stream may be in transit to this process or wait for its subscriber, even if the subscriber
+     * has requested more. 256 by default.
      */
     public int maxStreamItems() {
         return maxStreamItems;
     }
 
-    /** With another {@link #maxStreamItems}. */
+    /** A copy with another {@link #maxStreamItems}. */
     public ContextOptions withMaxStreamItems(int items) {
         return with(changed -> changed.maxStreamItems = positive("maxStreamItems", items));
     }
 
     /**
-     * How many bytes of large arguments may have been received for non-threaded handlers, which run when all are there; one
-     * request may take a quarter of that. A request for which there is no room is refused, one with up to 1 MiB never. 256 MiB
-     * by default.
+     * How many bytes of large arguments may be buffered for non-threaded handlers, which run when all arguments are
+     * there. One request may take a quarter of it. A request that finds no room is refused; a request with up to 1 MiB
+     * always finds room. 256 MiB by default.
      */
     public long maxReceivedBytes() {
         return maxReceivedBytes;
     }
 
-    /** With another {@link #maxReceivedBytes}. */
+    /** A copy with another {@link #maxReceivedBytes}. */
     public ContextOptions withMaxReceivedBytes(long bytes) {
         return with(changed -> changed.maxReceivedBytes = positive("maxReceivedBytes", bytes));
     }
 
-    /** How many contexts of other sessions may be connected at once; one more is turned away. 1024 by default. */
+    /** How many contexts of other sessions may be attached at once; a further one is refused. 1024 by default. */
     public int maxAttached() {
         return maxAttached;
     }
 
-    /** With another {@link #maxAttached}. */
+    /** A copy with another {@link #maxAttached}. */
     public ContextOptions withMaxAttached(int contexts) {
         return with(changed -> changed.maxAttached = positive("maxAttached", contexts));
     }
 
     /**
-     * How deep values of typed services may lie within values, as the elements of a list that is linked record by record do: what
-     * is deeper is not written, and not read. 1024 by default; each level takes some hundred bytes of the thread's stack.
+     * How deep values of typed services may nest, as the elements of a list linked record by record do. A value that
+     * nests deeper is neither written nor read. 1024 by default; each level takes some hundred bytes of the thread's
+     * stack.
      */
     public int maxDepth() {
         return maxDepth;
     }
 
-    /** With another {@link #maxDepth}. */
+    /** A copy with another {@link #maxDepth}. */
     public ContextOptions withMaxDepth(int levels) {
         return with(changed -> changed.maxDepth = positive("maxDepth", levels));
     }
 
-    /** How long a threaded handler waits for an argument that is on its way. 30 s by default. */
+    /** How long a threaded handler waits for an argument that is in transit. 30 s by default. */
     public Duration argumentTimeout() {
         return argumentTimeout;
     }
 
-    /** With another {@link #argumentTimeout}. */
+    /** A copy with another {@link #argumentTimeout}. */
     public ContextOptions withArgumentTimeout(Duration timeout) {
         return with(changed -> changed.argumentTimeout = positive("argumentTimeout", timeout));
     }
 
-    /** How long a typed call without streams may take, unless {@link CallTimeout} says else. 30 s by default. */
+    /** How long a typed call without streams may take, unless its method has a {@link CallTimeout}. 30 s by default. */
     public Duration callTimeout() {
         return callTimeout;
     }
 
-    /** With another {@link #callTimeout}. */
+    /** A copy with another {@link #callTimeout}. */
     public ContextOptions withCallTimeout(Duration timeout) {
         return with(changed -> changed.callTimeout = positive("callTimeout", timeout));
     }
@@ -215,55 +217,56 @@ public final class ContextOptions {
         return connectTimeout;
     }
 
-    /** With another {@link #connectTimeout}. */
+    /** A copy with another {@link #connectTimeout}. */
     public ContextOptions withConnectTimeout(Duration timeout) {
         return with(changed -> changed.connectTimeout = positive("connectTimeout", timeout));
     }
 
     /**
-     * After how long without a sign a context of another session counts as gone; signs are sent three times as often. 10 s by
-     * default.
+     * The time without any byte after which a context of another session counts as gone. Keep-alive messages are sent
+     * three times per interval. 10 s by default.
      */
     public Duration silenceTimeout() {
         return silenceTimeout;
     }
 
-    /** With another {@link #silenceTimeout}. */
+    /** A copy with another {@link #silenceTimeout}. */
     public ContextOptions withSilenceTimeout(Duration timeout) {
         return with(changed -> changed.silenceTimeout = positive("silenceTimeout", timeout));
     }
 
     /**
-     * How long {@link Context#close} waits for what is being carried out, before it interrupts and cancels it. 5 s by default.
+     * How long {@link Context#close} waits for running requests and calls before it interrupts and cancels them. 5 s by
+     * default.
      */
     public Duration closeTimeout() {
         return closeTimeout;
     }
 
-    /** With another {@link #closeTimeout}. */
+    /** A copy with another {@link #closeTimeout}. */
     public ContextOptions withCloseTimeout(Duration timeout) {
         return with(changed -> changed.closeTimeout = positive("closeTimeout", timeout));
     }
 
     /**
-     * What runs threaded handlers, if not a virtual thread for each. It may have bounds of its own: a request it rejects is
-     * refused as one beyond {@link #maxRunning} is.
+     * The executor that runs threaded handlers; if empty, each runs in a virtual thread of its own. The executor may
+     * have bounds of its own: a request that it rejects is refused like one beyond {@link #maxRunning}.
      */
     public Optional<Executor> executor() {
         return Optional.ofNullable(executor);
     }
 
     /**
-     * This process's certificate, and whom it trusts, for contexts of other sessions; empty by default: it makes a certificate
-     * of its own, and whoever proves to know the secret is trusted.
+     * This process's certificate and its trusted authorities, for connections to contexts of other sessions. Empty by
+     * default: the process then makes a self-signed certificate, and trusts every peer that proves to know the secret.
      */
     public Optional<SSLContext> tls() {
         return Optional.ofNullable(tls);
     }
 
     /**
-     * With certificates for contexts of other sessions, beside the secret, which they need, too. Both ends show one; names in
-     * them are not compared with addresses.
+     * A copy with certificates for connections to contexts of other sessions, which both ends need in addition to the
+     * secret. Names in the certificates are not compared with addresses.
      *
      * @throws IllegalArgumentException if the context is not initialised
      */
@@ -278,18 +281,22 @@ public final class ContextOptions {
         return with(changed -> changed.tls = context);
     }
 
-    /** With threaded handlers run by an executor, which stays the caller's. */
+    /**
+     * A copy whose threaded handlers run in the given executor.
+     *
+     * <p>Ownership: the executor stays the caller's; the context does not shut it down.
+     */
     public ContextOptions withExecutor(Executor runner) {
         Objects.requireNonNull(runner, "runner");
         return with(changed -> changed.executor = runner);
     }
 
-    /** What goes around the calls that the context's proxies make, the outermost first. None by default. */
+    /** The interceptors around the calls that the context's proxies make, the outermost first. None by default. */
     public List<ClientInterceptor> clientInterceptors() {
         return List.of(clientInterceptors);
     }
 
-    /** With one more of the {@link #clientInterceptors}, the innermost. */
+    /** A copy with one more of the {@link #clientInterceptors}, as the innermost. */
     public ContextOptions withClientInterceptor(ClientInterceptor interceptor) {
         Objects.requireNonNull(interceptor, "interceptor");
         return with(changed -> {
@@ -298,12 +305,12 @@ public final class ContextOptions {
         });
     }
 
-    /** What goes around the calls that the context carries out, the outermost first. None by default. */
+    /** The interceptors around the calls that the context executes, the outermost first. None by default. */
     public List<ServerInterceptor> serverInterceptors() {
         return List.of(serverInterceptors);
     }
 
-    /** With one more of the {@link #serverInterceptors}, the innermost. */
+    /** A copy with one more of the {@link #serverInterceptors}, as the innermost. */
     public ContextOptions withServerInterceptor(ServerInterceptor interceptor) {
         Objects.requireNonNull(interceptor, "interceptor");
         return with(changed -> {
@@ -316,12 +323,15 @@ public final class ContextOptions {
         return serverInterceptors;
     }
 
-    /** Whether non-threaded handlers that block are found and reported, as warnings of the logger {@code io.madeleine.nexus}. */
+    /**
+     * Whether the context detects non-threaded handlers that block, and reports them as handler failures (logger {@code
+     * io.madeleine.nexus}).
+     */
     public boolean debug() {
         return debug;
     }
 
-    /** With or without a look-out for non-threaded handlers that block. */
+    /** A copy that does or does not detect non-threaded handlers that block. */
     public ContextOptions withDebug(boolean wanted) {
         return with(changed -> changed.debug = wanted);
     }

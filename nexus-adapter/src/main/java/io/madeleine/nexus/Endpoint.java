@@ -5,10 +5,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where remote service requests arrive: a table of handlers and the data they work on. {@link #startpoint} gives out
+ * The target of remote service requests: a table of handlers and the data they work on. {@link #startpoint} returns
  * pointers to it.
  *
- * <p>Threading: thread-safe; handlers may be added while requests come in.
+ * <p>Threading: thread-safe; handlers may be added while requests arrive.
  */
 public final class Endpoint implements AutoCloseable {
     private final Context context;
@@ -19,21 +19,25 @@ public final class Endpoint implements AutoCloseable {
     private volatile @Nullable Service service;
     private volatile @Nullable Link granted;
 
-    /** How a handler is run. */
+    /** How a handler runs. */
     public enum Threading {
-        /** In a thread of its own, virtual unless the context says otherwise; it may wait. No order is kept. */
+        /**
+         * In a thread of its own, virtual unless the context has an executor. The handler may wait. Requests run in no
+         * particular order.
+         */
         THREADED,
         /**
-         * By the thread that receives, one after the other, in the order in which a sender's thread has sent, once all arguments
-         * are there. It must not wait: nothing is received meanwhile. A request it makes does not wait either.
+         * In the receiving thread, once all arguments are there; one request after the other, in the order in which a
+         * sender's thread has sent them. The handler must not wait, because nothing is received meanwhile; requests
+         * that it makes do not wait either.
          */
         NON_THREADED
     }
 
     /**
-     * A line of the table.
+     * An entry of the table of handlers.
      *
-     * @param leavesLarge whether a non-threaded handler leaves large arguments to other threads
+     * @param leavesLarge whether a non-threaded handler passes requests with large arguments on to other threads
      */
     record Entry(String name, Threading threading, Handler handler, boolean leavesLarge) {}
 
@@ -48,17 +52,17 @@ public final class Endpoint implements AutoCloseable {
         return context;
     }
 
-    /** Its number in the context. */
+    /** The number of the endpoint in its context. */
     public int id() {
         return id;
     }
 
-    /** Its name, if it can be found by one. */
+    /** The name of the endpoint, if it has one. */
     public Optional<String> name() {
         return Optional.ofNullable(name);
     }
 
-    /** A pointer to this endpoint. */
+    /** Returns a pointer to this endpoint. */
     public Startpoint startpoint() {
         return new Startpoint(context, new int[] {context.rank()}, new Link[] {new Link(id)}, false);
     }
@@ -66,8 +70,8 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Adds a handler.
      *
-     * @param handlerName any text; on the wire it is a number, {@link String#hashCode}
-     * @throws IllegalArgumentException if there is one of that name, or of another name with the same number
+     * @param handlerName any text; its {@link String#hashCode} stands for it on the wire
+     * @throws IllegalArgumentException if a handler has this name already, or a name with the same hash code
      */
     public Endpoint handler(String handlerName, Threading threading, Handler handler) {
         Objects.requireNonNull(handlerName, "handlerName");
@@ -96,18 +100,19 @@ public final class Endpoint implements AutoCloseable {
         return handler(handlerName, Threading.NON_THREADED, handler);
     }
 
-    /** Adds a non-threaded handler that gives requests with large arguments to other threads. */
+    /** Adds a non-threaded handler that passes requests with large arguments on to other threads. */
     Endpoint passingOn(String handlerName, Handler handler) {
         return add(new Entry(handlerName, Threading.NON_THREADED, handler, true));
     }
 
     /**
-     * Lets the methods of a remote service be called here, instead of those of one served before; {@link Startpoint#service}
-     * makes the proxies.
+     * Serves the methods of a remote service at this endpoint, in place of a service served before; {@link
+     * Startpoint#service} makes the proxies.
      *
      * @param type an interface with {@link RemoteService}
-     * @param implementation is called by several threads at once
-     * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
+     * @param implementation several threads call it at once
+     * @throws IllegalArgumentException if the interface lacks the annotation or has a method that cannot be called
+     *     remotely; the message says which and why
      */
     public <S> Endpoint serve(Class<S> type, S implementation) {
         Objects.requireNonNull(type, "type");
@@ -117,7 +122,7 @@ public final class Endpoint implements AutoCloseable {
         return this;
     }
 
-    /** What lets contexts of other sessions call it. */
+    /** The link with the grant that contexts of other sessions need to call this endpoint. */
     Link grantedLink() {
         Link link = granted;
         if (link == null) {
@@ -145,10 +150,10 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * The data attached last.
+     * The data that were attached last.
      *
-     * @throws IllegalStateException if there is none
-     * @throws ClassCastException if it is of another type
+     * @throws IllegalStateException if none are attached
+     * @throws ClassCastException if they are of another type
      */
     public <T> T local(Class<T> type) {
         Objects.requireNonNull(type, "type");
@@ -159,7 +164,7 @@ public final class Endpoint implements AutoCloseable {
         return type.cast(data);
     }
 
-    /** Requests that arrive from now on are refused, and their senders told. Idempotent. */
+    /** Refuses all requests that arrive from now on, and notifies their senders. Idempotent. */
     @Override
     public void close() {
         context.node().endpoints().remove(this);

@@ -6,39 +6,39 @@ import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import java.util.concurrent.CancellationException;
 
-/** What kind of failure it is, for programs: the standard codes, as gRPC has them. */
+/** The kind of a failure, for programs to evaluate: the standard codes of gRPC. */
 public enum ErrorCode {
-    /** The caller has given up, or the other side was interrupted. */
+    /** The caller has cancelled the call, or the other side was interrupted. */
     CANCELLED(1),
-    /** Of none of the other kinds. */
+    /** None of the other kinds. */
     UNKNOWN(2),
     /** The argument is wrong, whatever the state of the service. */
     INVALID_ARGUMENT(3),
-    /** Time is up. */
+    /** The deadline has passed. */
     DEADLINE_EXCEEDED(4),
-    /** What is asked for is not there. */
+    /** The requested object does not exist. */
     NOT_FOUND(5),
-    /** What should be made is there already. */
+    /** The object to create exists already. */
     ALREADY_EXISTS(6),
-    /** The caller is known, and may not do that. */
+    /** The caller is known, but lacks the permission. */
     PERMISSION_DENIED(7),
     /** A bound is reached. */
     RESOURCE_EXHAUSTED(8),
     /** The state of the service does not allow it. */
     FAILED_PRECONDITION(9),
-    /** It was given up because of a conflict, and may be begun anew. */
+    /** The operation was aborted because of a conflict; it may be repeated. */
     ABORTED(10),
-    /** Beyond the end. */
+    /** The argument is beyond the valid range. */
     OUT_OF_RANGE(11),
-    /** There is no such service or method. */
+    /** The service or method does not exist. */
     UNIMPLEMENTED(12),
-    /** Something is broken. */
+    /** An internal error. */
     INTERNAL(13),
     /** The service cannot be reached now. */
     UNAVAILABLE(14),
     /** Data are lost or damaged. */
     DATA_LOSS(15),
-    /** It is not proven who calls. */
+    /** The caller is not authenticated. */
     UNAUTHENTICATED(16);
 
     private static final ErrorCode[] ALL = values();
@@ -49,19 +49,19 @@ public enum ErrorCode {
         this.number = number;
     }
 
-    /** Its number, that of gRPC. */
+    /** The number of the code, as in gRPC. */
     public int number() {
         return number;
     }
 
-    /** The code of that number; {@link #UNKNOWN} if there is none. */
+    /** The code of a number; {@link #UNKNOWN} if no code has it. */
     static ErrorCode of(int number) {
         return number >= 1 && number <= ALL.length ? ALL[number - 1] : UNKNOWN;
     }
 
-    /** The code of anything that a call may throw: its own, if it has one, else that of its type. */
+    /** The code of an exception that a call may throw: its own code if it has one, else that of its type. */
     public static ErrorCode of(Throwable thrown) {
-        if (thrown instanceof CallException call) { // no switch: without memory its first time would be its last
+        if (thrown instanceof CallException call) { // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return call.code();
         }
         if (thrown instanceof OverloadedException) {

@@ -4,10 +4,10 @@ package io.madeleine.nexus;
 @FunctionalInterface
 public interface Handler {
     /**
-     * Carries out a request. Whatever it throws is logged, counted and told to {@link Context#onHandlerFailure}; the
-     * request is over then, and the next one follows.
+     * Executes a request. An exception is logged, counted and passed to {@link Context#onHandlerFailure}; it ends this
+     * request only.
      *
-     * <p>Ownership: the request belongs to the call. What is taken out of it is the handler's.
+     * <p>Ownership: the request is valid during the call only. Values taken out of it belong to the handler.
      *
      * @param endpoint the endpoint that the request was sent to, with its local data
      * @param request the arguments

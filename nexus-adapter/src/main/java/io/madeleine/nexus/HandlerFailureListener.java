@@ -1,15 +1,15 @@
 package io.madeleine.nexus;
 
-/** Told of what handlers of a context throw. */
+/** Listens for exceptions that handlers of a context throw. */
 @FunctionalInterface
 public interface HandlerFailureListener {
     /**
-     * A handler has failed; called by the thread that ran it, and to return soon.
+     * Called by the thread that ran a failed handler; it must return soon.
      *
-     * @param endpoint where it was run
-     * @param handler the name it was added by
-     * @param sender who made the request: a rank, or the number of a context of another session
-     * @param cause what it threw
+     * @param endpoint the endpoint of the handler
+     * @param handler the name of the handler
+     * @param sender the node that sent the request: a rank, or the number of a context of another session
+     * @param cause the exception that the handler has thrown
      */
     void handlerFailed(Endpoint endpoint, String handler, int sender, Throwable cause);
 }

@@ -2,14 +2,14 @@ package io.madeleine.nexus;
 
 import org.jspecify.annotations.Nullable;
 
-/** What an interceptor goes around: the next interceptor, or the call itself. */
+/** The next step of an intercepted call: the next interceptor, or the call itself. */
 @FunctionalInterface
 public interface Invocation {
     /**
-     * Goes on.
+     * Proceeds with the call.
      *
-     * @return what the method returns: its value, its future or its publisher; null for none
-     * @throws Throwable what it throws
+     * @return the method's result: its value, future or publisher; null for none
+     * @throws Throwable what the method or an inner interceptor throws
      */
     @Nullable
     Object proceed() throws Throwable;

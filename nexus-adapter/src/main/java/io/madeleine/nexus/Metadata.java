@@ -10,18 +10,18 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What travels beside a call or its answer: strings by name, such as who calls or which trace it belongs to. Names are told
- * apart by case. Together they take up to 8 KiB in UTF-8, with four bytes for each of them.
+ * Named strings that accompany a call or its answer, such as the caller's identity or a trace id. Names are
+ * case-sensitive. All entries together take up to 8 KiB in UTF-8, each with four bytes of overhead.
  *
  * <p>Threading: immutable.
  */
 public final class Metadata {
-    /** Without any. */
+    /** No metadata. */
     public static final Metadata EMPTY = new Metadata(Map.of());
 
     private static final int MAX_BYTES = 8 << 10;
 
-    /** Less than what would travel as a block of its own. */
+    /** Less than {@link Wire#BULK_BYTES}, from which on it would be a block of its own. */
     private static final int PART_BYTES = 512;
 
     private final Map<String, String> values;
@@ -34,15 +34,15 @@ public final class Metadata {
         return values.isEmpty() ? EMPTY : new Metadata(Collections.unmodifiableMap(new LinkedHashMap<>(values)));
     }
 
-    /** With one value. */
+    /** Metadata with one entry. */
     public static Metadata of(String name, String value) {
         return EMPTY.with(name, value);
     }
 
     /**
-     * With one value more, or another one under that name.
+     * A copy with one entry added or replaced.
      *
-     * @throws IllegalArgumentException if they are too long together
+     * @throws IllegalArgumentException if the entries become too long together
      */
     public Metadata with(String name, String value) {
         Objects.requireNonNull(name, "name");
@@ -53,23 +53,23 @@ public final class Metadata {
         return new Metadata(Collections.unmodifiableMap(more));
     }
 
-    /** The value of that name, if there is one. */
+    /** The value of a name, if there is one. */
     public Optional<String> get(String name) {
         Objects.requireNonNull(name, "name");
         return Optional.ofNullable(values.get(name));
     }
 
-    /** All of them, in the order in which they were added. */
+    /** All entries, in the order in which they were added. */
     public Map<String, String> asMap() {
         return values;
     }
 
-    /** Whether there are none. */
+    /** Whether there are no entries. */
     public boolean isEmpty() {
         return values.isEmpty();
     }
 
-    // ---- on the wire: how many bytes, then parts of them; each string has its length before it, in two bytes
+    // ---- on the wire: the number of bytes, then the bytes in parts; each string follows its length in two bytes
 
     void write(Arguments arguments) {
         byte[] bytes = encode(values);

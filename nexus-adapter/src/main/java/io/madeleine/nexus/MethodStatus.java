@@ -1,22 +1,22 @@
 package io.madeleine.nexus;
 
 /**
- * A communication method by which a node may be reached: a line of a startpoint's communication descriptor table, and what is
- * known of it here.
+ * A communication method by which a node can be reached, with its state: an entry of a startpoint's communication
+ * descriptor table.
  *
  * @param name {@code mad/sci}, {@code mad/tcp} ... for a channel's network, or {@code wan}
  * @param address {@code channel NAME} or {@code nexus://host:port}
- * @param state how it stands
- * @param reason why that is so
+ * @param state the state of the method
+ * @param reason the reason for the state
  */
 public record MethodStatus(String name, String address, State state, String reason) {
-    /** How a method stands. */
+    /** The state of a method. */
     public enum State {
-        /** Requests go this way. */
+        /** Requests take this method. */
         IN_USE,
-        /** It works, and is used if asked for, or if what is in use fails. */
+        /** It works; it is used if {@link Startpoint#via} chooses it, or if the method in use fails. */
         WORKS,
-        /** It is tried when those before it do not work. */
+        /** It has not been tried; it is tried when the methods before it do not work. */
         UNTRIED,
         /** It does not work. */
         FAILED,

@@ -2,16 +2,16 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 
-/** What goes wrong with remote service requests, beyond what channels report. */
+/** A failure of remote service requests that channels do not report themselves. */
 public class NexusException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure with its message. */
+    /** Creates a failure with a message. */
     public NexusException(String message) {
         super(message);
     }
 
-    /** A failure with its message and what caused it. */
+    /** Creates a failure with a message and a cause. */
     public NexusException(String message, Throwable cause) {
         super(message, cause);
     }

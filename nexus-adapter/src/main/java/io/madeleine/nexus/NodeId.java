@@ -1,14 +1,14 @@
 package io.madeleine.nexus;
 
 /**
- * Which context, of all there are: that of a rank of a session.
+ * The worldwide identity of a context: the session and the rank of its process.
  *
- * @param session the session's id
+ * @param session the session's name, see {@link Roster}
  * @param channel the name of the first of the context's channels
  * @param rank the process in the session
  */
 record NodeId(String session, String channel, int rank) {
-    /** Of each text, in characters. */
+    /** The largest length of each text, in characters. */
     private static final int MAX_LENGTH = 200;
 
     NodeId {

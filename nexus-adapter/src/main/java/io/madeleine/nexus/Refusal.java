@@ -1,34 +1,37 @@
 package io.madeleine.nexus;
 
 /**
- * Requests of this process that another one has not carried out.
+ * A notice that another process has not executed requests of this one.
  *
- * @param rank who refused: a rank, or the number of a context of another session
+ * @param rank the node that refused: a rank, or the number of a context of another session
  * @param endpoint the number of the endpoint
  * @param handler the number of the handler's name
- * @param reason why
- * @param count how many, since the last notice of this kind
+ * @param reason the reason
+ * @param count how many requests, since the last notice of this kind
  */
 public record Refusal(int rank, int endpoint, int handler, Reason reason, long count) {
-    /** Why a request was not carried out. */
+    /** Why a request was not executed. */
     public enum Reason {
         /**
-         * The endpoint is unknown there, or has been closed; or it is of another session, and this process was never given a
-         * startpoint to it.
+         * The endpoint does not exist there, or has been closed; or it belongs to another session, and this process was
+         * never given a startpoint to it.
          */
         NO_SUCH_ENDPOINT,
         /** The endpoint has no handler of that name. */
         NO_SUCH_HANDLER,
-        /** As many threaded requests as {@link ContextOptions#maxRunning} allows are being carried out. */
+        /**
+         * The bound {@link ContextOptions#maxRunning}, or a bound of the executor, is reached; or no memory is left for
+         * large arguments ({@link ContextOptions#maxReceivedBytes}).
+         */
         OVERLOADED,
         /** The context is being closed. */
         CLOSING
     }
 
-    /** Told of requests that were refused elsewhere. */
+    /** Listens for refusals by other processes. */
     @FunctionalInterface
     public interface Listener {
-        /** Called from the receiving thread; must not wait. */
+        /** Called by the receiving thread; it must not wait. */
         void refused(Refusal refusal);
     }
 

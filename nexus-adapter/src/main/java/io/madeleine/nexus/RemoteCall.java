@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The call that the current thread carries out for another process. Calls that it makes itself inherit the deadline, and are
- * given up with it.
+ * The call of another process that the current thread executes. Calls that the thread makes meanwhile inherit the
+ * deadline of this call and are cancelled with it.
  *
- * <p>Other threads that work for the call know of it only if they are told: {@link #wrap(Executor)} does that for all tasks of
- * an executor, {@link #wrap(Runnable)} for one. They are interrupted as the first thread is.
+ * <p>Other threads that work for the call must be told of it: {@link #wrap(Executor)} does so for all tasks of an
+ * executor, {@link #wrap(Runnable)} for one task. They are interrupted together with the first thread.
  *
  * <p>Threading: thread-safe.
  */
@@ -29,7 +29,7 @@ public final class RemoteCall {
     private volatile Metadata metadata = Metadata.EMPTY;
     private volatile Metadata answerMetadata = Metadata.EMPTY;
 
-    /** The threads that work for it now. */
+    /** The threads that work for the call now, as a linked list. */
     private @Nullable Worker workers;
 
     private @Nullable List<Runnable> cancelActions;
@@ -59,7 +59,7 @@ public final class RemoteCall {
         this.hasMetadata = hasMetadata;
     }
 
-    /** The call that this thread carries out, if it does. */
+    /** The call that this thread executes, if any. */
     public static Optional<RemoteCall> current() {
         return Optional.ofNullable(currentOrNull());
     }
@@ -68,7 +68,10 @@ public final class RemoteCall {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
 
-    /** The deadline that calls of this thread inherit, in {@link System#nanoTime} terms; otherwise {@code unless}. */
+    /**
+     * The earlier of {@code unless} and the deadline of the call that this thread executes, in {@link System#nanoTime}
+     * terms.
+     */
     static long inheritedDeadlineNs(long unless) {
         if (!CURRENT.isBound()) {
             return unless;
@@ -79,7 +82,10 @@ public final class RemoteCall {
 
     // ---- for other threads
 
-    /** The task, as part of the call that this thread carries out now, whichever thread runs it; itself if there is no call. */
+    /**
+     * Wraps a task so that it runs as part of the call that the current thread executes, whichever thread runs it.
+     * Returns the task itself if there is no call.
+     */
     public static Runnable wrap(Runnable task) {
         Objects.requireNonNull(task, "task");
         RemoteCall call = currentOrNull();
@@ -101,17 +107,17 @@ public final class RemoteCall {
     }
 
     /**
-     * An executor whose tasks are each part of the call that was carried out by the thread that gave it, for
-     * {@code CompletableFuture.supplyAsync} for instance.
+     * Wraps an executor so that each task runs as part of the call that the submitting thread executes; for {@code
+     * CompletableFuture.supplyAsync}, for instance.
      */
     public static Executor wrap(Executor executor) {
         Objects.requireNonNull(executor, "executor");
         return task -> executor.execute(wrap(task));
     }
 
-    // ---- what it is
+    // ---- properties of the call
 
-    /** The rank of the caller. */
+    /** The caller's node: a rank, or the number of a context of another session. */
     public int caller() {
         return caller;
     }
@@ -121,12 +127,12 @@ public final class RemoteCall {
         return method;
     }
 
-    /** What has travelled with the call; calls that are made for it do not inherit that. */
+    /** The metadata that came with the call; calls that are made for it do not inherit them. */
     public Metadata metadata() {
         return metadata;
     }
 
-    /** Takes what the request begins with. */
+    /** Takes the metadata, with which the request begins. */
     void readMetadata(Request request) {
         if (hasMetadata) {
             metadata = Metadata.read(request);
@@ -134,9 +140,9 @@ public final class RemoteCall {
     }
 
     /**
-     * Adds to what travels with the answer, or with the end of the stream that is the result.
+     * Adds an entry to the metadata of the answer, or, if the result is a stream, of its end.
      *
-     * @throws IllegalArgumentException if it is too long together
+     * @throws IllegalArgumentException if the metadata become too long
      */
     public synchronized void answerWith(String name, String value) {
         answerMetadata = answerMetadata.with(name, value);
@@ -146,7 +152,7 @@ public final class RemoteCall {
         return answerMetadata;
     }
 
-    /** How much time is left, in nanoseconds; 0 or less when nobody waits for the result any more. */
+    /** The time until the deadline, in nanoseconds; 0 or less if it has passed. */
     public long remainingNs() {
         return deadlineNs - System.nanoTime();
     }
@@ -155,14 +161,17 @@ public final class RemoteCall {
         return deadlineNs;
     }
 
-    /** Whether the caller has given up, is gone, or its deadline has passed; the threads are interrupted then as well. */
+    /**
+     * Whether the call is cancelled: its caller has cancelled it or is gone, its deadline has passed, or the context is
+     * being closed. The threads that work for it have been interrupted.
+     */
     public boolean isCancelled() {
         return cancelled;
     }
 
     /**
-     * Has the action run, by a thread of its own, if the call is cancelled before it is over; at once if it is cancelled already.
-     * For implementations that no thread works for, which an interrupt would tell.
+     * Registers an action that runs in a thread of its own if the call is cancelled before it ends; at once, if it is
+     * cancelled already. For implementations during which no thread works that an interrupt could reach.
      */
     public void onCancel(Runnable action) {
         Objects.requireNonNull(action, "action");
@@ -178,16 +187,16 @@ public final class RemoteCall {
         Thread.startVirtualThread(action);
     }
 
-    /** What an action was for is over. */
+    /** Removes an action that is not needed any more. */
     synchronized void forget(Runnable action) {
         if (cancelActions != null) {
             cancelActions.remove(action);
         }
     }
 
-    // ---- how it is carried out
+    // ---- execution
 
-    /** Runs a task as part of this call; an interrupt that is meant for the call ends with it. */
+    /** Runs a task as part of this call; clears an interrupt that was meant for the call when the task ends. */
     void run(Runnable task) {
         this.<@Nullable Void, RuntimeException>call(() -> {
             task.run();
@@ -234,7 +243,7 @@ public final class RemoteCall {
         }
     }
 
-    /** Interrupts who works for it, and has the actions run; once. */
+    /** Interrupts the threads that work for the call and runs the actions, each in a thread of its own. Idempotent. */
     void cancel() {
         List<Runnable> actions;
         synchronized (this) {

@@ -1,9 +1,10 @@
 package io.madeleine.nexus;
 
 /**
- * What a method of a remote service has thrown. Code and details are those that a {@link CallException} had there, else the code
- * is that of its type, see {@link ErrorCode#of}; that goes for its causes, too. Its stack trace is that of the remote thread, then that of a caller who waited; its
- * cause, if there is one, is the remote cause.
+ * An exception that a method of a remote service has thrown. If the method has thrown a {@link CallException}, this has
+ * the same code and details; else its code is that of the type thrown, see {@link ErrorCode#of}. The same holds for its
+ * causes. Its stack trace is that of the remote thread, followed by that of the calling thread if one waited. Its cause
+ * is the remote cause, if there is one.
  */
 public final class RemoteException extends CallException {
     private static final long serialVersionUID = 1L;
@@ -17,7 +18,7 @@ public final class RemoteException extends CallException {
         this.remoteType = remoteType;
     }
 
-    /** The rank of the process that threw it. */
+    /** The node that threw it: a rank, or the number of a context of another session. */
     public int rank() {
         return rank;
     }
@@ -27,9 +28,9 @@ public final class RemoteException extends CallException {
         return remoteType;
     }
 
-    /** Who has thrown what. */
+    /** The node and the remote type, with the message. */
     @Override
-    @SuppressWarnings("OverrideThrowableToString") // the message is that of the other side, as it was
+    @SuppressWarnings("OverrideThrowableToString") // the message is the remote one, unchanged
     public String toString() {
         return getClass().getName() + ": rank " + rank + " has thrown " + remoteType + ": " + getMessage();
     }

@@ -7,15 +7,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of a remote service request as its handler takes them, in the order in which they were put into
- * {@link Arguments}. What a {@code get} returns is there. To a threaded handler an argument of 1 KiB or more comes straight from
- * the network into the memory it is asked into; while it has not asked for all of those, nothing else arrives from that
- * sender. A non-threaded handler runs when all are there.
+ * The arguments of a remote service request, which its handler takes in the order in which they were put into {@link
+ * Arguments}. A value that a {@code get} method returns is complete. For a threaded handler, an argument of 1 KiB or
+ * more is received from the network straight into the memory that the handler supplies; until the handler has taken all
+ * of them, nothing else arrives from that sender. A non-threaded handler runs when all arguments are there.
  *
- * <p>A {@code get} that asks for something else than what comes next throws {@link NexusException}. One of an argument of 1 KiB
- * or more also throws {@link io.madeleine.api.PeerFailedException} if its sender is gone, {@link
- * io.madeleine.api.MessageAbortedException} if he has given it up, and {@link io.madeleine.api.DeadlineExceededException} after
- * {@link ContextOptions#argumentTimeout}.
+ * <p>A {@code get} method throws {@link NexusException} if the next argument is of another kind. For an argument of 1
+ * KiB or more it also throws {@link io.madeleine.api.PeerFailedException} if the sender is gone, {@link
+ * io.madeleine.api.MessageAbortedException} if the sender has aborted the request, and {@link
+ * io.madeleine.api.DeadlineExceededException} after {@link ContextOptions#argumentTimeout}.
  *
  * <p>A request is valid until its handler returns.
  *
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Request {
     private static final Bytes NONE = Bytes.allocate(0);
 
-    /** The request whose handler this thread runs, if it had large arguments. */
+    /** The request whose handler this thread runs; bound only if the request has large arguments. */
     private static final ScopedValue<Request> CURRENT = ScopedValue.newInstance();
 
     private final Node node;
@@ -44,9 +44,11 @@ public final class Request {
         this.largestBytes = node.options().maxRequestBytes();
     }
 
-    /** Begins another request: small arguments from {@code start} to {@code end}, no large ones. */
+    /**
+     * Reuses this object for another request, with small arguments from {@code start} to {@code end} and no large ones.
+     */
     void begin(Bytes inline, int from, int to, int sender) {
-        if (memory != inline) { // storing a reference costs a fence under some collectors
+        if (memory != inline) { // storing a reference costs a fence with some collectors
             memory = inline;
         }
         start = from;
@@ -64,7 +66,7 @@ public final class Request {
         bulks = source;
     }
 
-    /** A request of this process to itself. */
+    /** Makes a request of this process to itself, with copies of all arguments. */
     static Request local(Node node, Arguments arguments) {
         Request request = new Request(node);
         Bytes inline = Bytes.of(ArgumentCopies.inline(arguments));
@@ -73,7 +75,7 @@ public final class Request {
         return request;
     }
 
-    /** This request with memory of its own, for another thread; this object is free for the next one. */
+    /** Copies this request into a new object with memory of its own, for another thread; this object can be reused. */
     Request detach() {
         Request detached = new Request(node);
         Bytes copy = Bytes.allocate(end - position);
@@ -87,7 +89,10 @@ public final class Request {
         return detached;
     }
 
-    /** Runs a handler in a thread of its own, with what it needs to know when it calls its sender back. */
+    /**
+     * Runs a threaded handler; if large arguments are outstanding, binds this request to the thread for {@link
+     * #beforeWaitFor}.
+     */
     void runWith(Runnable handler) {
         if (hasLarge()) {
             taker = Thread.currentThread();
@@ -98,10 +103,10 @@ public final class Request {
     }
 
     /**
-     * The calling thread is going to wait for something that comes from that node: if it runs a handler whose large arguments are
-     * on their way from there, they are received, since nothing else comes before them.
+     * Prepares the calling thread for a wait for a message of {@code sender}. If the thread runs a handler whose large
+     * arguments are in transit from that node, receives them first, because nothing else arrives before them.
      *
-     * @throws NexusException if they are too large for that
+     * @throws NexusException if they are larger than {@link ContextOptions#maxRequestBytes}
      */
     static void beforeWaitFor(int sender) {
         Request current = CURRENT.isBound() ? CURRENT.get() : null;
@@ -110,7 +115,7 @@ public final class Request {
         }
     }
 
-    /** As {@link #beforeWaitFor}, if it is not known what comes from where. */
+    /** As {@link #beforeWaitFor}, for a wait whose sender is not known; too large arguments stay in transit. */
     static void beforeWait() {
         if (CURRENT.isBound()) {
             CURRENT.get().receiveLarge(false);
@@ -132,12 +137,12 @@ public final class Request {
         }
     }
 
-    /** Whether there are large arguments left. */
+    /** Whether large arguments are left to take. */
     boolean hasLarge() {
         return bulksLeft > 0;
     }
 
-    /** The request is over: what nobody has asked for is dropped. */
+    /** Ends the request and drops the large arguments that were not taken. */
     void finish() {
         BulkSource source = bulks;
         if (source != null) {
@@ -146,25 +151,25 @@ public final class Request {
         }
     }
 
-    /** The context whose endpoint the request came to. */
+    /** The context of the endpoint that received the request. */
     public Context context() {
         return node.context();
     }
 
     /**
-     * The node that made the request: the rank of a process of the session, or, from {@link Context#size} on, the number
-     * of a context of another session.
+     * The node that sent the request: a rank of the session, or, from {@link Context#size} on, the number of a context
+     * of another session.
      */
     public int remote() {
         return remote;
     }
 
-    /** How many bytes of small arguments are left; an argument of 1 KiB or more counts eight. */
+    /** The number of bytes of small arguments that are left; an argument of 1 KiB or more counts as eight. */
     public int remaining() {
         return end - position;
     }
 
-    /** A value that contains others begins; {@link #leave} follows if this does not throw. */
+    /** Enters a value that contains others; unless this throws, {@link #leave} must follow. */
     void enter(int maxDepth) {
         if (depth >= maxDepth) {
             throw Arguments.tooDeep(maxDepth);
@@ -177,9 +182,9 @@ public final class Request {
     }
 
     /**
-     * Everything has been taken.
+     * Checks that all arguments have been taken.
      *
-     * @throws NexusException if something is left
+     * @throws NexusException if some are left
      */
     void expectEnd() {
         if (position != end || bulksLeft > 0) {
@@ -245,7 +250,7 @@ public final class Request {
         return new String(getBytes(), StandardCharsets.UTF_8);
     }
 
-    /** Takes an array of bytes, of up to {@link ContextOptions#maxRequestBytes}. */
+    /** Takes an array of up to {@link ContextOptions#maxRequestBytes} bytes. */
     public byte[] getBytes() {
         byte[] array = new byte[nextLength(1)];
         get(MemorySegment.ofArray(array));
@@ -294,7 +299,10 @@ public final class Request {
         return array;
     }
 
-    /** Takes an array or segment into new memory, of an {@link java.lang.foreign.Arena} for instance. */
+    /**
+     * Takes an array or segment into memory that {@code allocator}, an {@link java.lang.foreign.Arena} for instance,
+     * supplies.
+     */
     public MemorySegment getSegment(SegmentAllocator allocator) {
         Objects.requireNonNull(allocator, "allocator");
         MemorySegment segment = allocator.allocate(expected(nextBytes()), Long.BYTES);
@@ -302,7 +310,7 @@ public final class Request {
         return segment;
     }
 
-    /** How many bytes the array, string or segment has that is next. */
+    /** The length in bytes of the next argument, which must be an array, string or segment. */
     public long nextBytes() {
         int at = take(Integer.BYTES);
         position = at;
@@ -343,7 +351,9 @@ public final class Request {
     }
 
     /**
-     * Takes an array or segment into {@code target}, which has its size.
+     * Takes an array or segment into {@code target}, which must have the same size.
+     *
+     * <p>Ownership: the memory stays the caller's.
      *
      * @throws IllegalArgumentException if the sizes differ
      */
@@ -351,7 +361,10 @@ public final class Request {
         get(target, 0, target.byteSize());
     }
 
-    /** Takes an array or segment into a part of {@code target}, without making a slice. */
+    /**
+     * As {@link #get(MemorySegment)}, into {@code bytes} bytes of {@code target} from {@code offset} on, without a
+     * slice.
+     */
     public void get(MemorySegment target, long offset, long bytes) {
         Objects.requireNonNull(target, "target");
         long found = nextBytes();
@@ -378,12 +391,12 @@ public final class Request {
         return source;
     }
 
-    /** Takes a global pointer, bound to this context. */
+    /** Takes a startpoint, which is bound to this context. */
     public Startpoint getStartpoint() {
         return Startpoint.read(this);
     }
 
-    /** Takes a value of any type that has a codec. */
+    /** Takes a value with its codec. */
     public <T> T get(Codec<T> codec) {
         return codec.read(this);
     }

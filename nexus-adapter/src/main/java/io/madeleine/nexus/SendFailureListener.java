@@ -1,16 +1,17 @@
 package io.madeleine.nexus;
 
 /**
- * Told of requests that were queued, since who made them did not wait, and that could not be sent by any method then. Who
- * waits in {@code rsr} or in a call gets an exception instead.
+ * Listens for requests that were queued, because their sender must not wait, and that then could not be sent by any
+ * communication method. A thread that waits in {@code rsr} or in a call gets an exception instead.
  */
 @FunctionalInterface
 public interface SendFailureListener {
     /**
-     * A request is lost, or all that were queued for a connection over the wide area; from any thread, and soon to return.
+     * Called when one request is lost, or all those queued for a wide-area connection. Any thread may call it; it must
+     * return soon.
      *
-     * @param node where it was to go: a rank, or the number of a context of another session
-     * @param cause why
+     * @param node the receiver: a rank, or the number of a context of another session
+     * @param cause the reason
      */
     void sendFailed(int node, RuntimeException cause);
 }

@@ -7,16 +7,16 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A global pointer to one or several endpoints, in this or other processes: a remote service request on it goes to each of
- * them. It can be put into the arguments of a request and works where it arrives. Two startpoints are equal if they point
- * to the same endpoints in the same order, wherever they have been.
+ * A global pointer to one or several endpoints, in this or other processes: a remote service request on it goes to each
+ * of them. A startpoint can be put into the arguments of a request, and works in the process that takes it out. Two
+ * startpoints are equal if they point to the same endpoints in the same order.
  *
  * <p>Threading: immutable.
  */
 public final class Startpoint {
     private static final int LIGHTWEIGHT = 1 << 31;
 
-    /** Of a lightweight one: with what lets contexts of other sessions call. */
+    /** Flag of a lightweight startpoint: it carries the grants that contexts of other sessions need to call. */
     private static final int LIGHT_GRANTED = 1 << 30;
 
     private static final int MAX_LINKS = 1 << 16;
@@ -31,7 +31,7 @@ public final class Startpoint {
     private final Link[] links;
     private final boolean lightweight;
 
-    /** The methods to use, best first; none: those that the node has. */
+    /** The communication methods to use, best first; if empty, all methods of the node. */
     private final String[] methods;
 
     Startpoint(Context context, int[] ranks, Link[] links, boolean lightweight) {
@@ -47,7 +47,8 @@ public final class Startpoint {
     }
 
     /**
-     * One pointer to all endpoints that the given ones point to; how they are reached is chosen as for the first.
+     * Combines the given startpoints into one pointer to all their endpoints. It takes its choice of communication
+     * methods from the first.
      *
      * @throws IllegalArgumentException if they are bound to different contexts of this process
      */
@@ -72,7 +73,7 @@ public final class Startpoint {
         return new Startpoint(first.context, ranks, links, light, first.methods);
     }
 
-    /** A pointer to each of the endpoints it points to, in order. */
+    /** Splits this startpoint into one pointer per endpoint, in order. */
     public List<Startpoint> links() {
         return IntStream.range(0, ranks.length)
                 .mapToObj(
@@ -81,16 +82,18 @@ public final class Startpoint {
     }
 
     /**
-     * Requests that the handler of that name is run with these arguments at every endpoint; does not wait for it, nor hear of
-     * what becomes of it: see {@link Context#onRefusal}. Waits until the arguments may be changed, unless called by a
-     * non-threaded handler. Requests that a thread makes to a node arrive in order, as long as the method is the same.
+     * Sends a request to run the handler of that name at every endpoint. Does not wait for the handler and gets no
+     * result; {@link Context#onRefusal} reports refusals. Waits until the arguments may be changed, unless a
+     * non-threaded handler calls it. Requests of one thread to one node arrive in order while they take the same
+     * communication method.
      *
-     * <p>Ownership: the arguments stay the caller's; for how long large ones are lent, see {@link Arguments}.
+     * <p>Ownership: the arguments stay the caller's; {@link Arguments} says for how long large ones are lent.
      *
-     * @throws io.madeleine.api.PeerFailedException if a node is gone or none of the methods works, with what was tried; the
-     *     other endpoints have got the request
-     * @throws OverloadedException if called by a non-threaded handler, and too much waits to be sent already
-     * @throws io.madeleine.api.MessageAbortedException if the memory of a large argument is closed while a channel sends it
+     * @throws io.madeleine.api.PeerFailedException if a node is gone or no communication method works; the message
+     *     lists the methods tried. The other endpoints have got the request
+     * @throws OverloadedException if a non-threaded handler calls it and too many bytes are queued already
+     * @throws io.madeleine.api.MessageAbortedException if the memory of a large argument is closed while a channel
+     *     sends it
      * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted while it waits
      */
     public void rsr(String handler, Arguments arguments) {
@@ -98,7 +101,7 @@ public final class Startpoint {
         rsr(Wire.id(handler), arguments);
     }
 
-    /** As {@link #rsr(String, Arguments)}, by the number of the handler's name, {@link String#hashCode}. */
+    /** As {@link #rsr(String, Arguments)}, with the handler's number: the {@link String#hashCode} of its name. */
     public void rsr(int handler, Arguments arguments) {
         Objects.requireNonNull(arguments, "arguments");
         if (ranks.length == 1) {
@@ -118,35 +121,36 @@ public final class Startpoint {
         }
     }
 
-    /** The context through which requests go. */
+    /** The context that sends the requests. */
     public Context context() {
         return context;
     }
 
-    /** How many endpoints it points to. */
+    /** The number of endpoints it points to. */
     public int linkCount() {
         return ranks.length;
     }
 
     /**
-     * The nodes it points to, in order: ranks of processes of the session, or, from {@link Context#size} on, contexts of other
-     * sessions.
+     * The nodes it points to, in order: ranks of the session, or, from {@link Context#size} on, numbers of contexts of
+     * other sessions.
      */
     public List<Integer> ranks() {
         return IntStream.of(ranks).boxed().toList();
     }
 
-    /** The node it points to, the first if there are several; see {@link #ranks}. */
+    /** The node it points to; the first, if there are several. See {@link #ranks}. */
     public int rank() {
         return ranks[0];
     }
 
     /**
-     * A proxy for the remote service at this endpoint. Calls go to the first endpoint; those of idempotent methods to the
-     * next if the process of the first is gone.
+     * Returns a proxy for the remote service at this endpoint. Calls go to the first endpoint. Calls of idempotent
+     * methods go to the next endpoint if the process of the first is gone.
      *
-     * @param type an interface with {@link RemoteService}, where it says what calls throw
-     * @throws IllegalArgumentException if it is none, or has methods that cannot be called remotely; says which and why
+     * @param type an interface with {@link RemoteService}, whose documentation says what calls throw
+     * @throws IllegalArgumentException if the interface lacks the annotation or has a method that cannot be called
+     *     remotely; the message says which and why
      */
     public <S> S service(Class<S> type) {
         return service(type, List.of());
@@ -176,7 +180,7 @@ public final class Startpoint {
         return IntStream.of(ranks).allMatch(rank -> rank == context.rank());
     }
 
-    /** The endpoint itself, if it is one and in this process; empty also if it has been closed. */
+    /** The endpoint itself, if this points to exactly one endpoint, of this process, that is not closed; else empty. */
     public Optional<Endpoint> toLocal() {
         return ranks.length == 1 && isLocal()
                 ? Optional.ofNullable(context.node().find(links[0].endpoint()))
@@ -184,8 +188,9 @@ public final class Startpoint {
     }
 
     /**
-     * The same pointer without the table of methods to reach it, for receivers in the same session, who know the way, and
-     * for those who are attached to the very process it points to: a few bytes less per method.
+     * The same pointer without its table of communication methods, which saves some bytes per method. Use it for
+     * receivers in the same session, which know these methods, and for contexts that are attached to the very process
+     * it points to.
      */
     public Startpoint lightweight() {
         return new Startpoint(context, ranks, links, true, methods);
@@ -194,12 +199,12 @@ public final class Startpoint {
     // ---- methods
 
     /**
-     * The same pointer with its methods chosen by hand: requests on it go by the first of these that works, and by no other.
+     * The same pointer, restricted to the given communication methods: each request takes the first of them that works.
      *
      * @param wanted best first: {@code mad} (any channel), {@code mad/sci}, {@code mad/tcp} ... (a channel over that
-     *     network), {@code mad:NAME} (a channel), {@code wan} (any connection of the adapter's own) or the address of one,
-     *     as {@link #methods} lists it; none: as the node has them. What is none of these is no method of the node: a
-     *     request fails, and lists those that there are
+     *     network), {@code mad:NAME} (a channel), {@code wan} (any wide-area connection) or the address of one, as
+     *     {@link #methods} lists it. If empty, all methods of the node are used. A text that names no method of the
+     *     node matches nothing: if no other does either, requests fail with a list of the node's methods
      */
     public Startpoint via(String... wanted) {
         Objects.requireNonNull(wanted, "wanted");
@@ -210,21 +215,24 @@ public final class Startpoint {
     }
 
     /**
-     * How the node it points to (the first, if there are several) may be reached, best first, and how each method stands: the
-     * startpoint's communication descriptor table.
+     * The communication methods of the node that it points to (the first, if there are several), best first, each with
+     * its state: the startpoint's communication descriptor table.
      */
     public List<MethodStatus> methods() {
         return context.methodsOf(ranks[0]);
     }
 
-    /** The method that requests go by, unless {@link #via} says otherwise; empty if none works or none was tried yet. */
+    /**
+     * The communication method that requests take, unless {@link #via} chooses another; empty if none works or none has
+     * been tried.
+     */
     public Optional<MethodStatus> method() {
         return methods().stream()
                 .filter(method -> method.state() == MethodStatus.State.IN_USE)
                 .findFirst();
     }
 
-    /** Whether it travels without the table of ways to reach it. */
+    /** Whether it is sent without its table of communication methods. */
     public boolean isLightweight() {
         return lightweight;
     }
@@ -257,7 +265,7 @@ public final class Startpoint {
         }
     }
 
-    /** Whether contexts of other sessions can be let call it. */
+    /** Whether a grant for contexts of other sessions can be sent with it. */
     private boolean canBeGranted(int link) {
         return context.node().nodes().isMember(ranks[link])
                 ? context.node().grants().isAtWork()
