@@ -10,23 +10,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for large arguments that are received before their handler runs: bounded, and the smaller blocks serve again and again.
- * What a sender sends at once up to {@link #FREE_BYTES} always finds room.
+ * Memory for large arguments that are received before their handler runs: bounded, and pooled for small blocks. A
+ * request with up to {@link #FREE_BYTES} always finds room.
  *
  * <p>Threading: thread-safe.
  */
 final class ArgumentMemory {
-    /** What one request may have without counting for the bound. */
+    /** A request with up to this many bytes does not count towards the bound. */
     static final long FREE_BYTES = 1 << 20;
 
-    /** Larger blocks are not kept. */
+    /** Larger blocks are freed, not pooled. */
     private static final long LARGEST_KEPT = 1 << 20;
 
     private static final long KEPT_BYTES = 16 << 20;
     private static final int LEAST_LOG = 63 - Long.numberOfLeadingZeros(Wire.BULK_BYTES);
     private static final long ALIGNMENT = 64;
 
-    /** One request may take such a part of the bound, so that one alone does not keep out all others. */
+    /** One request may take this fraction of the bound, so that a single one does not keep out all others. */
     private static final int PARTS = 4;
 
     private final long maxBytes;
@@ -35,9 +35,11 @@ final class ArgumentMemory {
     private long keptBytes;
 
     /**
-     * Memory for one argument, of at least its size. Ownership: whoever took it gives it back.
+     * Memory for one argument, at least as long as the argument.
      *
-     * @param arena if it is to be freed when it is given back
+     * <p>Ownership: the thread that took it gives it back.
+     *
+     * @param arena non-null if the memory is freed when it is given back
      */
     record Block(MemorySegment memory, @Nullable Arena arena) {}
 
@@ -48,12 +50,15 @@ final class ArgumentMemory {
         }
     }
 
-    /** Whether there is room for a request with that many bytes; {@link #release} follows. */
+    /**
+     * Reserves room for a request with that many bytes; false if there is none. After true, {@link #release} must
+     * follow.
+     */
     boolean tryReserve(long bytes) {
         return tryGrow(0, bytes);
     }
 
-    /** Whether there is room for a request to have that many bytes, for which fewer are reserved already. */
+    /** Enlarges a reservation from {@code reservedBefore} to {@code bytes}; false if there is no room. */
     boolean tryGrow(long reservedBefore, long bytes) {
         if (bytes <= FREE_BYTES) {
             return true;
@@ -69,14 +74,14 @@ final class ArgumentMemory {
         return true;
     }
 
-    /** As many are not needed any more, all that the request had. */
+    /** Releases the whole reservation of a request. */
     void release(long bytes) {
         if (bytes > FREE_BYTES) {
             reserved.addAndGet(-bytes);
         }
     }
 
-    /** A block of at least that size, for which there is room. */
+    /** Takes a block of at least that size; its room must be reserved. */
     Block take(long bytes) {
         if (bytes > LARGEST_KEPT) {
             Arena arena = Arena.ofShared();

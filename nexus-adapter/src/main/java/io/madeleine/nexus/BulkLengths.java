@@ -3,7 +3,7 @@ package io.madeleine.nexus;
 import java.util.Arrays;
 
 /**
- * How many bytes the large arguments of a request on a channel have, which their sender has put behind the small ones; see
+ * The lengths of the large arguments of a request on a channel, which its sender has put behind the small ones; see
  * {@link Wire}.
  *
  * <p>Threading: confined to caller.
@@ -15,7 +15,7 @@ final class BulkLengths {
     private int count;
     private int tableBytes;
 
-    /** Reads the table at the end of the small arguments, which begin at {@code start}. */
+    /** Reads the table at the end of the small arguments, which reach from {@code start} to {@code end}. */
     void read(Bytes inline, int start, int end) {
         int tail = end - start < Integer.BYTES + Long.BYTES ? 0 : inline.getInt(end - Integer.BYTES);
         count = tail < 0 ? -tail : 1;
@@ -40,12 +40,12 @@ final class BulkLengths {
         }
     }
 
-    /** How many large arguments there are. */
+    /** The number of large arguments. */
     int count() {
         return count;
     }
 
-    /** How many bytes the table has, which is no argument. */
+    /** The length of the table, which is no argument, in bytes. */
     int tableBytes() {
         return tableBytes;
     }
@@ -54,7 +54,7 @@ final class BulkLengths {
         return bytes[index];
     }
 
-    /** Of all from that one on. */
+    /** The sum of the lengths from one argument on; saturates instead of overflowing. */
     long sum(int from) {
         long sum = 0;
         for (int i = from; i < count; i++) {
@@ -63,7 +63,7 @@ final class BulkLengths {
         return sum;
     }
 
-    /** The same for another thread. */
+    /** A copy for another thread. */
     BulkLengths copy() {
         BulkLengths copied = new BulkLengths();
         copied.bytes = Arrays.copyOf(bytes, count);

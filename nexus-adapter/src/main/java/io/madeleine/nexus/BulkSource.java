@@ -2,35 +2,36 @@ package io.madeleine.nexus;
 
 import java.lang.foreign.MemorySegment;
 
-/** Where the large arguments of a request come from. */
+/** The source of the large arguments of a request. */
 interface BulkSource {
-    /** Takes the next one, which has that many bytes. */
+    /** Takes the next argument, which has that many bytes. */
     void take(MemorySegment target, long offset, long bytes);
 
     /**
-     * The next one is asked for, and memory for that many bytes is going to be taken: what was only announced is received before.
+     * Called before memory for the next argument is allocated: a source that only knows an announced length receives
+     * the argument first, so that no memory is allocated for bytes that never come.
      */
     default void expect(long bytes) {}
 
-    /** The others are not asked for. */
+    /** Drops the arguments that were not taken. */
     void close();
 
-    /** What is left, for another thread; this object may serve another request. */
+    /** Moves the arguments that are left to a source for another thread; this object may serve another request. */
     default BulkSource detach() {
         return this;
     }
 
-    /** How many bytes are left that are not in this process yet, as far as they are known. */
+    /** The number of bytes, as far as known, that have not arrived in this process yet. */
     default long awaitedBytes() {
         return 0;
     }
 
-    /** Receives what is left, into memory of this process. */
+    /** Receives the arguments that are left into memory of this process. */
     default BulkSource receiveAll() {
         return this;
     }
 
-    /** Large arguments that have been dropped, since there was no memory for them. */
+    /** Large arguments that were dropped because {@link ArgumentMemory} had no room. */
     BulkSource NO_ROOM = new BulkSource() {
         @Override
         public void take(MemorySegment target, long offset, long bytes) {
@@ -48,7 +49,7 @@ interface BulkSource {
         public void close() {}
     };
 
-    /** Large arguments that are here. */
+    /** Large arguments that have arrived. */
     final class Present implements BulkSource {
         private final MemorySegment[] blocks;
         private int taken;

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Memory for small arguments: an array, whose elements the compiler reaches with next to nothing in between, and the same as a
- * segment, for what is copied from and to elsewhere. Numbers are little-endian, at any offset.
+ * Memory for small arguments: an array, whose elements compiled code accesses directly, and a segment over the same
+ * array for bulk copies. Numbers are little-endian, at any offset.
  *
  * <p>Threading: confined to caller.
  */
@@ -30,12 +30,12 @@ final class Bytes {
                 .withInvokeExactBehavior();
     }
 
-    /** New memory. */
+    /** Allocates memory. */
     static Bytes allocate(int size) {
         return new Bytes(new byte[size]);
     }
 
-    /** The array itself, not a copy. */
+    /** Wraps an array without a copy. */
     static Bytes of(byte[] array) {
         return new Bytes(array);
     }
@@ -44,7 +44,7 @@ final class Bytes {
         return array.length;
     }
 
-    /** The same memory. */
+    /** The same memory as a segment. */
     MemorySegment segment() {
         return segment;
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests of handlers to a node to which there is no connection yet: handlers do not wait for one, so a thread of its own
- * connects and sends them, in their order.
+ * Requests of handlers to a node without a connection. Handlers must not wait for a connection, so a virtual thread
+ * connects and sends the requests in order.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,17 +24,17 @@ final class Deferred {
         this.peer = peer;
     }
 
-    /** Whether all have been sent, or have failed. */
+    /** Whether all requests have been sent or have failed. */
     boolean isEmpty() {
         return count.get() == 0;
     }
 
     /**
-     * Adds one.
+     * Adds a request.
      *
      * <p>Ownership: the arguments are copied.
      *
-     * @throws OverloadedException if too much waits already
+     * @throws OverloadedException if {@link ContextOptions#maxQueuedBytes} is exceeded
      */
     void add(Arguments arguments, Link link, int handler, String[] methods) {
         long size = arguments.byteSize() + Wire.HEADER_BYTES;

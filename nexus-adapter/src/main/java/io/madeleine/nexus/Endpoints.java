@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoints of a context, by their numbers; that of the adapter's own requests is always there.
+ * The endpoints of a context by their numbers. The system endpoint, for the adapter's own requests, always exists.
  *
  * <p>Threading: thread-safe.
  */

@@ -7,12 +7,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads arguments from a connection into memory that grows with what is there: who announces much and sends little takes little.
+ * Reads arguments from a connection into memory that grows with the bytes received: a peer that announces much and
+ * sends little occupies little.
  *
  * <p>Threading: confined to one thread at a time.
  */
 final class GrowingReader {
-    /** For how much memory is taken before anything is there. */
+    /** How much memory is allocated before anything has arrived. */
     private static final int FIRST_BYTES = 1 << 16;
 
     private final SealedConnection connection;
@@ -24,7 +25,7 @@ final class GrowingReader {
         this.memory = memory;
     }
 
-    /** Reads so many bytes. */
+    /** Reads exactly so many bytes. */
     byte[] read(int bytes) throws IOException {
         byte[] array = new byte[Math.min(bytes, FIRST_BYTES)];
         connection.readFully(array, 0, array.length);
@@ -41,8 +42,8 @@ final class GrowingReader {
     }
 
     /**
-     * Reads all large arguments of a request; null if there is no room for them, and then they are dropped. {@link #release}
-     * follows when they are not needed any more.
+     * Reads all large arguments of a request. If there is no room for them, skips them and returns null. Otherwise
+     * {@link #release} must follow when they are not needed any more.
      */
     MemorySegment @Nullable [] readAll(long[] lengths) throws IOException {
         MemorySegment[] blocks = new MemorySegment[lengths.length];
@@ -60,7 +61,7 @@ final class GrowingReader {
         return blocks;
     }
 
-    /** Reads one argument; null if there is no room for it, and then it is dropped. */
+    /** Reads one argument; if there is no room for it, skips it and returns null. */
     private byte @Nullable [] readWithin(long bytes) throws IOException {
         byte[] array = new byte[0];
         while (array.length < bytes) {
@@ -78,7 +79,7 @@ final class GrowingReader {
         return array;
     }
 
-    /** What was read is not needed any more. */
+    /** Releases the room of all arguments that were read. */
     void release() {
         memory.release(reserved);
         reserved = 0;

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * By which addresses others reach this machine.
+ * The addresses by which other machines reach this one.
  *
  * <p>Threading: stateless.
  */
@@ -17,7 +17,10 @@ final class Hosts {
 
     private Hosts() {}
 
-    /** Its addresses, IPv4 first, the loopback address last: who is on another machine finds nobody there, or a stranger. */
+    /**
+     * The addresses of this machine, IPv4 first. The loopback address is last: from another machine it leads nowhere or
+     * to the wrong host.
+     */
     static List<String> ofThisMachine() {
         List<InetAddress> found = new ArrayList<>();
         try {
@@ -28,7 +31,7 @@ final class Hosts {
                             && !address.isMulticastAddress())
                     .forEach(found::add);
         } catch (SocketException _) {
-            // the loopback address is left
+            // the loopback address remains
         }
         List<String> hosts = new ArrayList<>(found.stream()
                 .sorted(Comparator.comparingInt(address -> address.getAddress().length))

@@ -9,12 +9,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving side of a context: runs the handlers of requests, one after the other, or hands them to a thread of their own.
+ * The receiving side of a context: runs the handlers of requests one after the other, or passes requests on to threads
+ * of their own.
  *
- * <p>Whoever drives the session's networks brings messages, of which a {@link Receiver} per sender takes the requests. What comes
- * while a handler runs waits until that is through, and so does a request that another thread makes to this very process.
+ * <p>The thread that drives the session's networks brings messages; a {@link Receiver} per sender takes the requests
+ * out of them. A message that arrives while a handler runs waits until that handler has returned. So does a request
+ * that another thread makes to this very process.
  *
- * <p>Threading: thread-safe; handlers are run by one thread at a time.
+ * <p>Threading: thread-safe; one thread at a time runs handlers.
  */
 final class Inbound {
     private final Node node;
@@ -28,12 +30,12 @@ final class Inbound {
         this.watch = node.options().debug() ? new BlockingWatch(node) : null;
     }
 
-    /** Whether the calling thread is running a non-threaded handler, and must not wait. */
+    /** Whether the calling thread runs a non-threaded handler, and so must not wait. */
     boolean isRunByCaller() {
         return handlers.isRunByCaller();
     }
 
-    /** Takes the messages of a channel from now on. */
+    /** Begins to receive the messages of a channel. */
     void receiveFrom(Channel channel) {
         Receiver[] receivers = new Receiver[node.size()];
         Arrays.setAll(receivers, _ -> new Receiver(node, this));
@@ -44,7 +46,7 @@ final class Inbound {
         if (!handlers.tryEnter()) {
             try {
                 post(() -> receiver.receive(message));
-            } catch (Throwable e) { // no memory, for instance: the message is dropped
+            } catch (Throwable e) { // out of memory, for instance: the message is dropped
                 dropped(message.remote());
                 throw e;
             }
@@ -52,7 +54,7 @@ final class Inbound {
         }
         boolean wasInterrupted = false;
         try {
-            // what was posted before, perhaps of the same sender, leaves its interrupt status to nobody
+            // The interrupt status that posted tasks leave behind must not reach this message's handler.
             wasInterrupted = handlers.runPosted() && Thread.interrupted();
             receiver.receive(message);
         } finally {
@@ -64,7 +66,7 @@ final class Inbound {
         node.signal().signal();
     }
 
-    /** A request of this process to itself; a non-threaded handler is run when none else is. */
+    /** Sends a request of this process to itself; its non-threaded handler runs when no other handler does. */
     void sendToSelf(int endpointId, int handlerId, Arguments arguments) {
         Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
@@ -79,8 +81,8 @@ final class Inbound {
     }
 
     /**
-     * A request that came by a connection, in the thread that reads there. Returns when its handler has returned, if it is
-     * non-threaded, or has been given to a thread of its own.
+     * Dispatches a request of a wide-area connection, in the connection's reader thread. Returns when a non-threaded
+     * handler has returned, or when the request has been passed on to a thread of its own.
      */
     void receive(Request received, int endpointId, int handlerId) {
         Endpoint endpoint = node.find(endpointId);
@@ -97,7 +99,7 @@ final class Inbound {
                 }
             });
             while (!done.get()) {
-                LockSupport.park(this); // another thread runs handlers, and does this one when it is through
+                LockSupport.park(this); // the thread that runs handlers now runs the task before it leaves
             }
         } else {
             dispatch(received, endpointId, handlerId);
@@ -109,13 +111,13 @@ final class Inbound {
         return endpoint == null ? Refusal.Reason.NO_SUCH_ENDPOINT : Refusal.Reason.NO_SUCH_HANDLER;
     }
 
-    /** Runs something as handlers are run: now, or when the thread that runs one comes to it. */
+    /** Runs a task under the right to run handlers: now, or when the thread that has this right reaches it. */
     void post(Runnable task) {
         handlers.post(task);
         posted();
     }
 
-    /** As {@link #post(Runnable)}, of what a receiver does next. */
+    /** As {@link #post(Runnable)}, for the next step of a receiver. */
     void post(Receiver receiver) {
         handlers.post(receiver);
         posted();
@@ -127,7 +129,10 @@ final class Inbound {
         }
     }
 
-    /** Whether the thread that runs handlers takes the large arguments of such a request: they have to be there first. */
+    /**
+     * Whether the handler of a request takes large arguments in the thread that runs handlers, so that they have to be
+     * received before it runs.
+     */
     boolean takesLargeInPlace(int endpointId, int handlerId) {
         Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
@@ -137,7 +142,7 @@ final class Inbound {
                 && (endpointId == Wire.SYSTEM_ENDPOINT || !node.refusesRequests());
     }
 
-    /** Carries out a request, has that done, or refuses it. */
+    /** Runs the handler of a request, passes the request on to a thread of its own, or refuses it. */
     void dispatch(Request current, int endpointId, int handlerId) {
         Endpoint endpoint = node.find(endpointId);
         Endpoint.Entry entry = endpoint == null ? null : endpoint.entry(handlerId);
@@ -152,25 +157,25 @@ final class Inbound {
         }
     }
 
-    /** Does not carry a request out, and has its sender told. */
+    /** Ends a request without running it, and notifies its sender. */
     void refuse(Request refused, int endpointId, int handlerId, Refusal.Reason reason) {
         int sender = refused.remote();
         refused.finish();
         refuse(sender, endpointId, handlerId, reason);
     }
 
-    /** Tells the sender of a request that it is not carried out. */
+    /** Notifies the sender of a request that it is refused. */
     void refuse(int sender, int endpointId, int handlerId, Refusal.Reason reason) {
         node.systemRequests().refuse(sender, new Refusals.Kind(endpointId, handlerId, reason));
     }
 
-    /** Gives a request to a thread of its own. */
+    /** Passes a request on to a thread of its own; refuses it if none is available. */
     void hand(Endpoint endpoint, Endpoint.Entry entry, Request handed, int endpointId, int handlerId) {
         boolean begun = node.workers().tryExecute(() -> {
             try {
                 handed.runWith(() -> call(endpoint, entry, handed));
             } finally {
-                handed.finish(); // if it did not come to the handler, for want of memory say
+                handed.finish(); // if it has not reached the handler, for lack of memory, for instance
                 node.workers().done();
                 node.signal().signal();
             }
@@ -200,7 +205,7 @@ final class Inbound {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
-        } catch (Throwable e) { // errors, too: the thread is the engine's, or drives on for another wait
+        } catch (Throwable e) { // errors, too: the thread belongs to the engine, or is in a wait of its own that goes on
             if (endpoint.id() == Wire.SYSTEM_ENDPOINT && e instanceof VirtualMachineError) {
                 dropped(current.remote());
             }
@@ -210,9 +215,12 @@ final class Inbound {
         }
     }
 
-    /** A message has been dropped for want of memory, say. What it was for is not known, and need not be answered any more. */
+    /**
+     * Notes that a message was dropped, for lack of memory, for instance. The calls that it may have answered are
+     * failed later ({@link Peer#dropped}).
+     */
     void dropped(int sender) {
-        if (sender != node.rank() && node.nodes().isMember(sender)) { // the way to others is lost with it
+        if (sender != node.rank() && node.nodes().isMember(sender)) { // a connection to a context of another session is lost as a whole
             node.nodes().get(sender).dropped();
         }
     }

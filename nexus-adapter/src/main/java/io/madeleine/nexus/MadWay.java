@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to another process of the session, over a channel. Who may wait sends and waits; who may not, a non-threaded handler, sends what can go at once,
- * and leaves the rest in a bounded queue that is emptied as soon as the connection takes more. When the way is lost, what
- * is queued goes another way.
+ * The way to another process of the session, over a channel. A thread that may wait sends and waits. A non-threaded
+ * handler must not wait: it sends if the connection is free, and otherwise leaves the request in a bounded queue, which
+ * is emptied when the connection takes more. When the way is lost, queued requests take another way.
  *
  * <p>Threading: thread-safe.
  */
 final class MadWay extends Way {
-    /** What a queued request costs beside its arguments. */
+    /** The estimated overhead of a queued request, in bytes. */
     private static final long ENTRY_BYTES = 160;
 
     private final Channel channel;
@@ -37,7 +37,7 @@ final class MadWay extends Way {
         LOST
     }
 
-    /** A request that a handler has left in the queue; the owner's large arguments are lent meanwhile. */
+    /** A request that a handler has queued; its large arguments are lent meanwhile. */
     private final class Queued implements QueuedMessage {
         private final Link link;
         private final int handler;
@@ -82,7 +82,7 @@ final class MadWay extends Way {
         public void lost() {
             try {
                 peer.sendAnotherWay(arguments, link, handler, methods);
-            } catch (RuntimeException e) { // memory that was closed meanwhile, say
+            } catch (RuntimeException e) { // the memory of an argument was closed meanwhile, for instance
                 node.failures().sendFailed(rank, e);
             }
             over();
@@ -146,11 +146,11 @@ final class MadWay extends Way {
             return why;
         }
         try {
-            channel.tryBeginPacking(rank).ifPresent(OutgoingMessage::close); // there is none: it says why
+            channel.tryBeginPacking(rank).ifPresent(OutgoingMessage::close); // never present: not connected; throws with the reason
         } catch (PeerFailedException e) {
             return String.valueOf(e.getMessage());
         } catch (MadeleineException _) {
-            // the session is being closed, say
+            // the session is being closed, for instance
         }
         return "it has left, or its connection is lost";
     }
@@ -168,7 +168,7 @@ final class MadWay extends Way {
         return queue.isEmpty() ? sendHere(arguments, link, handler) : sendInTurn(arguments, link, handler);
     }
 
-    /** What others have sent before goes before. */
+    /** Sends behind the requests that are queued already. */
     private boolean sendInTurn(Arguments arguments, Link link, int handler) {
         boolean[] sent = new boolean[1];
         queue.inTurn(arguments.sendByNs(), () -> sent[0] = lost() == null && sendHere(arguments, link, handler));
@@ -224,7 +224,7 @@ final class MadWay extends Way {
         queue.add(queued);
     }
 
-    /** Begins and ends a message if no other one is open; the large arguments may be in use for longer. */
+    /** Sends a message if the connection is free. Large arguments may stay in use beyond this call. */
     private Attempt trySend(Arguments arguments, Link link, int handler) {
         Optional<OutgoingMessage> begun;
         try {
@@ -251,7 +251,7 @@ final class MadWay extends Way {
             arguments.lend();
             sent.onDone(arguments::takenBack);
         }
-        message.close(); // its object may serve again once it has ended
+        message.close(); // the object may serve another message once this one has ended
         return Attempt.SENT;
     }
 

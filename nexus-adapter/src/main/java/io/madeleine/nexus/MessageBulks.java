@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The large arguments of a request that came as a message: they go straight from the network to where they are asked into. The
- * message stays open until the last has been taken or the request is over.
+ * The large arguments of a request that came as a message: each is received straight into the memory that its taker
+ * supplies. The message stays open until the last has been taken or the request ends.
  *
  * <p>Threading: confined to the handler's thread.
  */
@@ -21,13 +21,17 @@ final class MessageBulks implements BulkSource {
     private @Nullable IncomingMessage message;
     private int taken;
 
-    /** None yet; the wait for one of them may take so long. */
+    /** Creates an empty source; {@code timeoutNs} bounds the wait for each argument. */
     MessageBulks(long timeoutNs, BulkLengths lengths) {
         this.timeoutNs = timeoutNs;
         this.lengths = lengths;
     }
 
-    /** The rest of a message is large arguments. Ownership: the message is this object's until {@link #close}. */
+    /**
+     * Begins with a message whose rest consists of large arguments.
+     *
+     * <p>Ownership: the message is this object's until {@link #close}.
+     */
     void begin(IncomingMessage open) {
         message = open;
         taken = 0;

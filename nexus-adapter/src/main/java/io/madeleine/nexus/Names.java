@@ -1,9 +1,10 @@
 package io.madeleine.nexus;
 
 /**
- * Names behind the numbers on the wire, for what people read: those used last in this process, as far as it remembers.
+ * Finds the names behind the numbers on the wire, for messages that people read. Remembers recently used names of this
+ * process only.
  *
- * <p>Threading: thread-safe; racy on purpose, since strings are immutable and a name that is missing stays a number.
+ * <p>Threading: thread-safe by benign races: strings are immutable, and for a lost name the number is shown.
  */
 final class Names {
     private static final int REMEMBERED = 1 << 10;
@@ -11,8 +12,8 @@ final class Names {
 
     private Names() {}
 
-    /** The number of a name: {@link String#hashCode}, which the language specifies and strings cache. */
-    @SuppressWarnings("ReferenceEquality") // it only saves a store
+    /** The number of a name: its {@link String#hashCode}, which the language specifies and strings cache. */
+    @SuppressWarnings("ReferenceEquality") // the comparison only saves a store
     static int number(String name) {
         int number = name.hashCode();
         int place = number & (REMEMBERED - 1);
@@ -22,13 +23,13 @@ final class Names {
         return number;
     }
 
-    /** The handler of that number. */
+    /** The name of the handler with a number, or {@code #number}. */
     static String handler(int number) {
         String name = LAST[number & (REMEMBERED - 1)];
         return name != null && name.hashCode() == number ? name : "#" + number;
     }
 
-    /** The endpoint of that number. */
+    /** The name of the endpoint with a number, or {@code #number}. */
     static String endpoint(int number) {
         String name = LAST[number & (REMEMBERED - 1)];
         return name != null && Endpoints.idOf(name) == number ? name : "#" + number;

@@ -15,7 +15,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A context behind its door: its parts, which find each other here, and what passes between them.
+ * The implementation behind a {@link Context}: creates its parts, through which they find each other, and passes events
+ * between them.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,7 +25,7 @@ final class Node {
     private static final long CANCEL_TIMEOUT_NS = 1_000_000_000L;
     private static final Duration GOODBYE_TIMEOUT = Duration.ofSeconds(1);
 
-    /** Channels whose messages a context takes. */
+    /** The channels that a context of this JVM uses. */
     private static final Set<Channel> IN_USE =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -49,7 +50,7 @@ final class Node {
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean refuses;
 
-    /** Closed to its end: nothing is sent any more. */
+    /** Whether the context is closed completely: nothing is sent any more. */
     private volatile boolean over;
 
     Node(Context context, List<Channel> channels, ContextOptions options) {
@@ -74,7 +75,7 @@ final class Node {
         this.servedCalls = new ServedCalls(this, system);
     }
 
-    /** Takes the channels for a context; nobody else gets them before {@link #close} or {@link #giveUp}. */
+    /** Reserves the channels for a context, until {@link #close} or {@link #giveUp}. */
     static void claim(List<Channel> channels) {
         for (int i = 0; i < channels.size(); i++) {
             Channel channel = channels.get(i);
@@ -88,20 +89,20 @@ final class Node {
         }
     }
 
-    /** Receives requests from now on. */
+    /** Begins to receive requests. */
     void start() {
         channels.forEach(inbound::receiveFrom);
         session.onPeerFailure((rank, cause) -> nodes.get(rank).lostBySession(String.valueOf(cause.getMessage())));
     }
 
-    /** It has never been started. */
+    /** Releases a context that has never been started. */
     void giveUp() {
         inbound.close();
         attaching.close();
         channels.forEach(IN_USE::remove);
     }
 
-    // ---- its parts
+    // ---- parts
 
     Context context() {
         return context;
@@ -182,13 +183,17 @@ final class Node {
 
     // ---- requests
 
-    /** Sends one of the adapter's own requests. */
+    /** Sends one of the adapter's own requests, to the system endpoint. */
     @Nullable
     Way send(int node, int handler, Arguments arguments) {
         return send(node, Link.SYSTEM, handler, arguments, ANY_METHOD);
     }
 
-    /** Sends a request; the way it went, if it is known yet and there was one. */
+    /**
+     * Sends a request.
+     *
+     * @return the way that it took; null if it goes to this process, or if {@link Deferred} still has to connect
+     */
     @Nullable
     Way send(int node, Link link, int handler, Arguments arguments, String[] methods) {
         if (over && !link.isSystem()) {
@@ -206,10 +211,11 @@ final class Node {
     }
 
     /**
-     * Sends a short message to the other's system endpoint that must not be lost: if the calling thread must not wait and too
-     * much is queued, another thread waits.
+     * Sends a short message that must not be lost to the system endpoint of another node. If the calling thread must
+     * not wait and too many bytes are queued, another thread waits and sends.
      *
-     * @throws io.madeleine.api.MadeleineException as {@link #send}, but for that
+     * @throws io.madeleine.api.MadeleineException as {@link #send} does; {@link OverloadedException} only if the
+     *     calling thread may wait
      */
     void tell(int node, int handler, Arguments arguments) {
         try {
@@ -232,11 +238,14 @@ final class Node {
         });
     }
 
-    /** As {@link #tell}, from a thread that must not wait; it does not know that of itself, as a timer of the JDK's. */
+    /**
+     * As {@link #tell}, for a thread that must not wait although {@link #mayWait} says it may, such as the JDK's timer
+     * thread.
+     */
     void tellWithoutWait(int node, int handler, Arguments arguments) {
         if (node == session.rank()) {
             send(node, handler, arguments);
-        } else if (arguments.hasBulks()) { // its memory would stay in use
+        } else if (arguments.hasBulks()) { // sendNow would lend its memory beyond this call
             tellLater(node, handler, arguments);
         } else {
             try {
@@ -247,12 +256,12 @@ final class Node {
         }
     }
 
-    /** Nothing waits to be sent that way any more. */
+    /** Called when a way to a peer has sent all that was queued. */
     void wayIsFree(Peer peer) {
         systemRequests.tellRefusals(peer);
     }
 
-    /** What went that way and has no answer yet will not get one. */
+    /** Called when a way is lost: calls that took it and have no answer will not get one. */
     void wayLost(Peer peer, Way way, String why) {
         calls.wayLost(way, why);
         if (!peer.isAtWork()) {
@@ -264,7 +273,7 @@ final class Node {
         signal.signal();
     }
 
-    /** By which way an answer of that node is expected; null if that is not known, or it is this one. */
+    /** The way by which an answer of a node is expected; null if it is not known, or if the node is this process. */
     @Nullable
     Way wayTo(int node) {
         return node == session.rank() ? null : nodes.get(node).current();
@@ -293,7 +302,7 @@ final class Node {
         return refuses;
     }
 
-    /** Whether it has been closed, and makes no calls any more. */
+    /** Whether the context is closed and makes no calls any more. */
     boolean isOver() {
         return over;
     }
@@ -310,7 +319,7 @@ final class Node {
         checkMayWait();
         if (closed.compareAndSet(false, true)) {
             drain(options.closeTimeout());
-            servedCalls.close(CANCEL_TIMEOUT_NS); // after this every call that was begun here has its answer
+            servedCalls.close(CANCEL_TIMEOUT_NS); // from here on every call that has begun here has its answer
             attaching.close();
             systemRequests.goodbye();
             nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos());

@@ -9,13 +9,13 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * All nodes that this context knows: the processes of its session by their ranks, and contexts of other sessions by the
- * numbers that follow. Numbers are never used again.
+ * All nodes that this context knows: the processes of its session, whose numbers are their ranks, and contexts of other
+ * sessions, which get the numbers that follow. A number is never reused.
  *
  * <p>Threading: thread-safe.
  */
 final class Nodes {
-    /** So many contexts of other sessions are remembered. */
+    /** How many contexts of other sessions are remembered. */
     private static final int MAX_FOREIGN = 1 << 16;
 
     private final Node node;
@@ -46,12 +46,12 @@ final class Nodes {
         this.self = members[node.rank()].id();
     }
 
-    /** This process's. */
+    /** The identity of this process's context. */
     NodeId self() {
         return self;
     }
 
-    /** What proves who this process is. */
+    /** The keys that prove the identity of this process. */
     Roster roster() {
         return roster;
     }
@@ -60,7 +60,7 @@ final class Nodes {
         return number < members.length;
     }
 
-    /** The node of that number. */
+    /** The node with a number. */
     Peer get(int number) {
         if (number >= 0 && number < members.length) {
             return members[number];
@@ -73,7 +73,7 @@ final class Nodes {
         return found;
     }
 
-    /** The node of that identity, which is new if need be. */
+    /** The node with an identity; adds it if it is unknown. */
     Peer of(NodeId id) {
         if (id.isOfSameSessionAs(self)) {
             if (id.rank() >= members.length) {
@@ -111,7 +111,7 @@ final class Nodes {
         return false;
     }
 
-    /** All but this process. */
+    /** Runs an action for every node but this process. */
     void forEachOther(Consumer<Peer> action) {
         for (Peer member : members) {
             if (member.number() != node.rank()) {
@@ -121,7 +121,7 @@ final class Nodes {
         foreign().forEach(action);
     }
 
-    /** Waits until nothing is queued for anybody, or until then. */
+    /** Waits until nothing is queued for any node; false if the deadline passes first. */
     boolean awaitDrained(long deadlineNs) {
         boolean[] drained = {true};
         forEachOther(peer -> drained[0] &= peer.awaitDrained(Math.max(0, deadlineNs - System.nanoTime())));

@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another node, and all ways to it: over the channels of the session, over connections that are there, and to addresses where
- * it listens. Requests go the first way that works; when that fails, the next one is taken.
+ * Another node, with all ways to it: over channels of the session, over existing wide-area connections, and to
+ * addresses where it listens. Requests take the first way that works; when that fails, the next one.
  *
  * <p>Threading: thread-safe.
  */
@@ -20,30 +20,30 @@ final class Peer {
     private final int number;
     private final NodeId id;
 
-    /** At work, best first; those to which this process has connected are in {@link #routes}, too. */
+    /** The usable ways, best first; connections that this process has made are in {@link #routes}, too. */
     private final List<Way> ways = new CopyOnWriteArrayList<>();
 
     private final Routes routes;
     private final Refusals refusals = new Refusals();
     private final RefusedCalls refusedCalls = new RefusedCalls();
 
-    /** Ways of the session that are lost. */
+    /** The status of channels of the session that are lost. */
     private final CopyOnWriteArrayList<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
 
     private final Deferred deferred;
 
     private volatile @Nullable Way current;
 
-    /** Why nothing can be sent any more, whatever the way. */
+    /** Why nothing can be sent any more by any way; null while the peer is reachable. */
     private volatile @Nullable String left;
 
-    /** Whether it has said so itself, by a way behind everything it had sent. */
+    /** Whether the peer has closed its context in order, and its goodbye came behind everything it had sent. */
     private volatile boolean saidGoodbye;
 
-    /** Whether a way has been lost, with what was on it. */
+    /** Whether a way has been lost, possibly with messages on it. */
     private volatile boolean hasLost;
 
-    /** The number of the last call that had begun when a message was dropped. */
+    /** The id of the last call that had begun when a message was dropped. */
     private volatile long droppedAfter;
 
     Peer(Node node, int number, NodeId id) {
@@ -74,13 +74,13 @@ final class Peer {
         return refusedCalls;
     }
 
-    /** By which way requests go, and answers are expected, as far as is known; null if by none. */
+    /** The way that requests take and by which answers are expected; null if there is none yet. */
     @Nullable
     Way current() {
         return current;
     }
 
-    /** One more way, at work. */
+    /** Adds a usable way. */
     void add(Way way) {
         ways.add(way);
         if (current == null) {
@@ -90,16 +90,17 @@ final class Peer {
 
     // ---- requests
 
-    /** Sends, waits until the arguments may be changed, and answers which way they went. */
+    /** Sends a request, waits until the arguments may be changed, and returns the way it took. */
     Way send(Arguments arguments, Link link, int handler) {
         Way way = current;
         return way != null && way.send(arguments, link, handler) ? way : send(arguments, link, handler, ANY);
     }
 
     /**
-     * As {@link #send(Arguments, Link, int)}, by the first method that works of those named; of all, if none is named.
+     * As {@link #send(Arguments, Link, int)}, by the first usable one of the named methods; of all methods, if none is
+     * named.
      *
-     * @throws PeerFailedException if none works; says which there are
+     * @throws PeerFailedException if none works; the message lists all methods
      */
     Way send(Arguments arguments, Link link, int handler, String[] methods) {
         while (true) {
@@ -119,7 +120,7 @@ final class Peer {
         }
     }
 
-    /** Sends without waiting; null if that is left to a thread that may wait for a connection. */
+    /** Sends without waiting; null if the request is left to {@link Deferred}, which connects first. */
     @Nullable
     Way sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         while (deferred.isEmpty()) {
@@ -140,27 +141,30 @@ final class Peer {
     }
 
     /**
-     * Sends a notice without waiting, by the ways at work: it is for who is connected, and means nothing to others.
+     * Sends a notice without waiting, by an existing way only: nodes without a connection do not need it.
      *
-     * @param what the system endpoint's handler
+     * @param what the number of the handler of the system endpoint
      */
     void tell(Arguments notice, int what) {
-        Way used = current; // as answers: what it tells comes behind them
+        Way used = current; // the way that answers take, so that the notice arrives behind them
         Way way = used != null && used.lost() == null ? used : first();
         while (way != null && !way.sendNow(notice, Link.SYSTEM, what, ANY)) {
             way = first();
         }
     }
 
-    /** As {@link #sendNow}, for what was queued for a way that is lost; who has sent it is told if there is no other. */
+    /**
+     * As {@link #sendNow}, for a request that was queued for a way that is lost; reports a send failure if no other way
+     * works.
+     */
     void sendAnotherWay(Arguments arguments, Link link, int handler, String[] methods) {
         try {
             if (left != null) {
                 throw unreachable(methods);
             }
-            sendNow(ArgumentCopies.ofAll(arguments), link, handler, methods); // the owner gets its memory back now
+            sendNow(ArgumentCopies.ofAll(arguments), link, handler, methods); // a copy: the owner of the arguments gets its memory back now
         } catch (MadeleineException e) {
-            if (!link.isSystem()) { // calls fail by themselves, and nobody waits for an answer any more
+            if (!link.isSystem()) { // calls fail by other means, and no caller waits for the adapter's other requests
                 node.failures().sendFailed(number, e);
             }
         }
@@ -211,7 +215,7 @@ final class Peer {
 
     // ---- what is known
 
-    /** The table of methods, best first. */
+    /** The communication methods with their states, best first. */
     List<MethodStatus> methods() {
         List<MethodStatus> all = new ArrayList<>(lostWays);
         if (number >= node.size()) {
@@ -225,7 +229,7 @@ final class Peer {
         Way used = left == null ? current : null;
         for (Way way : ways) {
             if (way.lost() != null) {
-                continue; // it is being taken out just now
+                continue; // it is being removed
             }
             boolean inUse = way == used || (used == null && way == first());
             all.add(new MethodStatus(
@@ -238,19 +242,19 @@ final class Peer {
         return all;
     }
 
-    /** The ways at work, best first. */
+    /** The usable ways, best first. */
     List<Way> ways() {
         return List.copyOf(ways);
     }
 
-    /** Whether there is a way at work. */
+    /** Whether there is a usable way. */
     boolean isAtWork() {
         return !ways.isEmpty();
     }
 
-    /** Whether it is known to be gone: dead in its session, or its context has been closed. */
+    /** Whether the peer is known to be gone: dead in its session, or with a closed context. */
     boolean isGone() {
-        return ways.isEmpty() && (left != null || !routes.mayConnect(ANY)); // not before its ways are out of use
+        return ways.isEmpty() && (left != null || !routes.mayConnect(ANY)); // not before all its ways have been removed
     }
 
     boolean isDrained() {
@@ -266,21 +270,21 @@ final class Peer {
         return drained;
     }
 
-    // ---- messages that are dropped
+    // ---- dropped messages
 
-    /** A message from there has been dropped, whatever it was: who waits for it does so in vain. */
+    /** Notes that a message of the peer was dropped: calls that have begun until now may wait for it in vain. */
     void dropped() {
         droppedAfter = node.calls().lastId();
     }
 
-    /** Whether a message has been dropped since the call of that number began, which may have been for it. */
+    /** Whether a message was dropped since a call began, which it may have been meant for. */
     boolean hasDroppedSince(long call) {
         return call <= droppedAfter;
     }
 
     // ---- the end
 
-    /** A way is lost; from itself, and again if this has not come to its end. */
+    /** Called by a way that is lost; called again if an earlier attempt has thrown. */
     void wayLost(Way way, String why) {
         hasLost = true;
         ways.remove(way);
@@ -296,7 +300,10 @@ final class Peer {
         node.wayLost(this, way, why);
     }
 
-    /** Its process is dead, as the session says, or cannot be reached over the session's networks any more. */
+    /**
+     * Loses the ways over channels: the session says that the process is dead, or not reachable over its networks any
+     * more.
+     */
     void lostBySession(String why) {
         for (Way way : ways) {
             if (way instanceof MadWay) {
@@ -305,21 +312,21 @@ final class Peer {
         }
     }
 
-    /** Its context has been closed. */
+    /** Called when the peer has said that its context is closed. */
     void goodbye() {
-        if (!hasLost) { // else answers may be lost
+        if (!hasLost) { // else a lost way may have taken answers with it
             saidGoodbye = true;
             node.calls().peerClosed(this);
         }
         leave("its context has been closed");
     }
 
-    /** Whether its context has been closed in order: what it has not answered it has not begun. */
+    /** Whether the peer has closed its context in order: it has not begun the calls that it has not answered. */
     boolean hasSaidGoodbye() {
         return saidGoodbye;
     }
 
-    /** It has gone for good, or this context has. */
+    /** Ends all sending to the peer: it is gone for good, or this context is closed. */
     void leave(String why) {
         left = why;
         ways.forEach(way -> way.lose(why));

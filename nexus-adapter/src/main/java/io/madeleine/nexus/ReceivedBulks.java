@@ -5,7 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The large arguments of a request, received before its handler runs, in memory that is given back when they have been taken.
+ * The large arguments of a request that were received before its handler runs. Their memory goes back to {@link
+ * ArgumentMemory} when they have been taken.
  *
  * <p>Threading: confined to one thread at a time.
  */
@@ -18,17 +19,17 @@ final class ReceivedBulks implements BulkSource {
         this.memory = memory;
     }
 
-    /** Room for so many bytes has been reserved. */
+    /** Begins a request for which so many bytes have been reserved. */
     void begin(long bytes) {
         reservedBytes = bytes;
     }
 
-    /** Memory for the next argument. */
+    /** Allocates memory for the next argument. */
     MemorySegment add(long bytes) {
         ArgumentMemory.Block block = memory.take(bytes);
         try {
             blocks.add(block);
-        } catch (Throwable e) { // no memory for that
+        } catch (Throwable e) { // out of memory
             memory.giveBack(block);
             throw e;
         }

@@ -13,18 +13,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the requests of one sender out of the messages of one channel. What is there is taken and carried out by the thread that
- * drives the networks. Nobody waits there for what is not: it is received beside, the request is carried out when it is
- * whole, and until then other senders' are. That sender's next message waits for its turn.
+ * Takes the requests of one sender out of the messages of one channel. The thread that drives the networks takes what
+ * has arrived and runs the request. It never waits for the rest: the rest is received in the background, and the
+ * request runs when it is complete. Meanwhile requests of other senders run, and this sender's next message waits.
  *
- * <p>A single large argument of a non-threaded handler, the usual case, is received by whoever polls, without a thread of
- * its own; a request that does not come whole up to there, or has several, is received by a virtual thread. A threaded handler
- * takes large arguments itself.
+ * <p>The usual case, a single large argument of a non-threaded handler, needs no thread of its own: the polling thread
+ * receives it. A virtual thread receives a request with several large arguments, or one whose small arguments are not
+ * complete. A threaded handler takes its large arguments itself.
  *
- * <p>Threading: by whoever runs handlers ({@link Inbound}); while {@code busy} by who receives beside.
+ * <p>Threading: confined to the thread that runs handlers ({@link Inbound}); while {@code busy}, to the thread that
+ * receives in the background.
  */
 final class Receiver extends HandlerRunner.Step {
-    /** Memory for small arguments that is not kept for the next request. */
+    /** Larger memory for small arguments is not kept for the next request. */
     private static final long KEPT_BYTES = 1 << 20;
 
     private final Node node;
@@ -37,7 +38,7 @@ final class Receiver extends HandlerRunner.Step {
     private final Runnable arrived = this::arrived;
     private Bytes memory = Bytes.allocate(Wire.FIRST_BYTES);
 
-    /** How many bytes of the small arguments and what is before them have been taken. */
+    /** The number of bytes of header and small arguments that have been taken. */
     private int taken;
 
     private boolean busy;
@@ -46,7 +47,7 @@ final class Receiver extends HandlerRunner.Step {
     private @Nullable Completion completion;
     private @Nullable Throwable failure;
 
-    /** The sender's next message, begun but not touched. */
+    /** The sender's next message, begun but untouched. */
     private @Nullable IncomingMessage following;
 
     Receiver(Node node, Inbound inbound) {
@@ -57,7 +58,7 @@ final class Receiver extends HandlerRunner.Step {
         this.received = new ReceivedBulks(node.argumentMemory());
     }
 
-    /** A message has begun. From a thread that runs handlers. */
+    /** Takes a message that has begun. Called by the thread that runs handlers. */
     void receive(IncomingMessage begun) {
         if (busy) {
             following = begun;
@@ -78,7 +79,10 @@ final class Receiver extends HandlerRunner.Step {
         dispatch(begun);
     }
 
-    /** What waits for it, if it was a part of an answer or a stream, is told if it may be this process that is to blame. */
+    /**
+     * Drops a message. If an error of this process is the cause, calls that may wait for the message fail ({@link
+     * Inbound#dropped}).
+     */
     private void dropped(IncomingMessage dropped, Throwable why) {
         if (why instanceof Error) {
             inbound.dropped(dropped.remote());
@@ -87,7 +91,7 @@ final class Receiver extends HandlerRunner.Step {
         node.failures().notReceived(dropped.remote(), why);
     }
 
-    /** From now on until {@link #run} the request is received beside. */
+    /** Marks the request as received in the background, until {@link #run}. */
     private void becomeBusy(IncomingMessage begun) {
         busy = true;
         message = begun;
@@ -96,7 +100,7 @@ final class Receiver extends HandlerRunner.Step {
 
     // ---- small arguments
 
-    /** Takes what comes before the large arguments; goes on where an earlier attempt did not find more. */
+    /** Takes header and small arguments; continues where an earlier attempt ran out of data. */
     private void takeSmall(IncomingMessage from) {
         if (taken == 0) {
             from.unpack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
@@ -141,7 +145,7 @@ final class Receiver extends HandlerRunner.Step {
 
     // ---- large arguments
 
-    /** The small arguments are there. */
+    /** Continues when the small arguments are complete. */
     private void dispatch(IncomingMessage from) {
         try {
             if (sizes() >= 0) {
@@ -159,7 +163,9 @@ final class Receiver extends HandlerRunner.Step {
         }
     }
 
-    /** Begins a request with large arguments; false if it is received beside first, or is refused. */
+    /**
+     * Begins a request with large arguments; false if they are received in the background first, or if it is refused.
+     */
     private boolean beginLarge(IncomingMessage from) {
         lengths.read(memory, Wire.HEADER_BYTES, inlineEnd());
         if (!inbound.takesLargeInPlace(endpoint(), handler())) {
@@ -176,7 +182,7 @@ final class Receiver extends HandlerRunner.Step {
         }
         from.close();
         if (endpoint() == Wire.SYSTEM_ENDPOINT) {
-            beginRequest(from, BulkSource.NO_ROOM); // whoever is concerned hears of that when it is read
+            beginRequest(from, BulkSource.NO_ROOM); // the reader of the argument gets the error
             return true;
         }
         inbound.refuse(from.remote(), endpoint(), handler(), Refusal.Reason.OVERLOADED);
@@ -214,13 +220,13 @@ final class Receiver extends HandlerRunner.Step {
         }
     }
 
-    /** The large argument is there, or will never be; from any thread. */
+    /** Called when the large argument is complete or its reception has failed; from any thread. */
     private void arrived() {
         Completion end = completion;
         IncomingMessage ended = message;
         try {
             if (end != null) {
-                end.await(); // it is over: this says how
+                end.await(); // does not wait: it is done; throws if it failed
             }
         } catch (Throwable e) {
             failure = e;
@@ -234,12 +240,12 @@ final class Receiver extends HandlerRunner.Step {
         }
     }
 
-    // ---- beside
+    // ---- in the background
 
     private void receiveBeside() {
         try {
             Thread.ofVirtual().name("nexus-receive").start(beside);
-        } catch (Throwable e) { // no memory for a thread
+        } catch (Throwable e) { // out of memory for a thread
             failure = e;
             inbound.post(this);
         }
@@ -272,7 +278,9 @@ final class Receiver extends HandlerRunner.Step {
         from.close();
     }
 
-    /** What was received beside is there, or will never be. From a thread that runs handlers. */
+    /**
+     * Called by the thread that runs handlers when the reception in the background has ended, with or without success.
+     */
     @Override
     protected void run() {
         IncomingMessage from = message;
@@ -313,7 +321,7 @@ final class Receiver extends HandlerRunner.Step {
 
     private void drop(IncomingMessage from, Throwable why) {
         try {
-            dropped(from, why); // before its memory serves others
+            dropped(from, why); // first: it ends the message, which still references the memory
         } finally {
             received.close();
         }

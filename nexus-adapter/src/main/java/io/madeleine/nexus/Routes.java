@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses where a node listens, and how connecting to them went. An address that has failed is left alone for a while,
- * each time longer, so that nobody waits for it again and again.
+ * The addresses where a node listens, and the results of connecting to them. A failed address is not tried again for a
+ * pause, which doubles with each failure, so that callers do not wait for it again and again.
  *
  * <p>Threading: thread-safe; one thread connects at a time.
  */
@@ -24,7 +24,7 @@ final class Routes {
     private final Map<WanAddress, Route> routes = new LinkedHashMap<>();
     private final ReentrantLock connecting = new ReentrantLock();
 
-    /** How an address stands. */
+    /** The state of an address. */
     private static final class Route {
         private @Nullable WanWay way;
         private @Nullable String trouble;
@@ -41,7 +41,7 @@ final class Routes {
         this.peer = peer;
     }
 
-    /** The node listens there, too. */
+    /** Adds addresses where the node listens. */
     synchronized void add(List<WanAddress> addresses) {
         for (WanAddress address : addresses) {
             if (routes.size() < WanAddress.MAX_COUNT) {
@@ -63,7 +63,7 @@ final class Routes {
         return methods.length == 0;
     }
 
-    /** Whether there is an address worth a trial. */
+    /** Whether there is an address that may be tried now. */
     synchronized boolean mayConnect(String[] methods) {
         return !tries(methods).isEmpty();
     }
@@ -88,7 +88,7 @@ final class Routes {
         return null;
     }
 
-    /** Connects to the first address that answers, within the time for each; null if none does. */
+    /** Connects to the first address that answers, with the connect timeout for each; null if none does. */
     @Nullable
     Way connectAny(String[] methods) {
         if (!mayConnect(methods)) {
@@ -96,7 +96,7 @@ final class Routes {
         }
         connecting.lock();
         try {
-            WanWay made = connected(methods); // by another thread meanwhile
+            WanWay made = connected(methods); // connected by another thread meanwhile
             if (made != null) {
                 return made;
             }
@@ -135,7 +135,7 @@ final class Routes {
         }
     }
 
-    /** A way is at work. */
+    /** Notes that a connection has been made. */
     synchronized void connected(WanWay way) {
         Route route = way.target() == null ? null : routes.get(way.target());
         if (route != null) {
@@ -145,7 +145,7 @@ final class Routes {
         }
     }
 
-    /** A connection is lost. */
+    /** Notes that a connection is lost. */
     void lost(WanWay way, String why) {
         WanAddress target = way.target();
         if (target != null) {
@@ -153,7 +153,7 @@ final class Routes {
         }
     }
 
-    /** Adds what is not connected. */
+    /** Adds the addresses that are not connected to the table of methods. */
     synchronized void addStatus(List<MethodStatus> table) {
         routes.forEach((address, route) -> {
             String why = route.trouble;

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An implementation of a remote service, at an endpoint.
+ * The implementation of a remote service at an endpoint.
  *
  * <p>Threading: thread-safe if the implementation is.
  */
@@ -21,7 +21,7 @@ final class Service {
     private final int maxConcurrent;
     private final AtomicInteger running = new AtomicInteger();
 
-    /** A method and the way to the implementation's. */
+    /** A method of the interface and the handle that invokes the implementation. */
     record Operation(ServiceMethod method, MethodHandle implementation) {
         @Nullable
         Object invoke(@Nullable Object[] parameters) throws Throwable {
@@ -64,7 +64,7 @@ final class Service {
         return operations.get(id);
     }
 
-    /** The methods of the name that the number stands for. */
+    /** The methods whose name has the {@link ServiceMethod#nameNumber} of the given method number. */
     List<ServiceMethod> namedAs(long id) {
         return operations.values().stream()
                 .map(Operation::method)
@@ -72,7 +72,7 @@ final class Service {
                 .toList();
     }
 
-    /** Whether one more call may run; {@link #end} follows. */
+    /** Counts one more running call; false if the bound is reached. After true, {@link #end} must follow. */
     boolean tryBegin() {
         if (running.incrementAndGet() > maxConcurrent) {
             running.decrementAndGet();

@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where a context listens for those who hold startpoints to it, with the pass that lets them in.
+ * An address where a context listens for holders of its startpoints, with the pass that admits them.
  *
  * @param host a name or address
  * @param port the TCP port
- * @param pass what only holders of startpoints know: half of 16 random bytes
+ * @param pass half of the pass: 16 random bytes that only holders of startpoints know
  * @param passRest the other half
  */
 record WanAddress(String host, int port, long pass, long passRest) {
-    /** How many of them a context may have. */
+    /** The largest number of addresses of a context. */
     static final int MAX_COUNT = 16;
 
     private static final int MAX_LENGTH = 255;
@@ -50,12 +50,12 @@ record WanAddress(String host, int port, long pass, long passRest) {
         return table;
     }
 
-    /** As part of an URL. */
+    /** Host and port in the form of a URL. */
     String place() {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
     }
 
-    /** Without the pass. */
+    /** The URL, without the pass. */
     @Override
     public String toString() {
         return "nexus://" + place();

@@ -3,8 +3,15 @@ package io.madeleine.nexus;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests as they are written to a connection; see {@link WanWay}: the numbers of large arguments, link, handler and bytes of
- * small arguments, in four bytes each, what lets call the endpoint in sixteen, the lengths of the large ones in eight each, the small ones, the large ones.
+ * The layout of a request on a wide-area connection. All numbers are little-endian.
+ *
+ * <pre>
+ *  0        4          8         12       16      32                 32+8*bulks
+ *  | bulks  | endpoint | handler | inline | grant | lengths of bulks | arguments | bulk | bulk ...
+ * </pre>
+ *
+ * <p>{@code bulks} is the number of large arguments, {@code inline} the length of the small ones, {@code grant} what
+ * permits a context of another session to call the endpoint ({@link Link}).
  *
  * <p>Threading: stateless.
  */
@@ -19,12 +26,12 @@ final class WanLayout {
 
     private WanLayout() {}
 
-    /** Everything but the large arguments. */
+    /** The request without its large arguments. */
     static byte[] head(Arguments arguments, Link link, int handler) {
         return bytes(arguments, link, handler, 0);
     }
 
-    /** Everything; at most 2 GiB. */
+    /** The whole request; at most 2 GiB. */
     static byte[] whole(Arguments arguments, Link link, int handler) {
         byte[] whole = bytes(arguments, link, handler, (int) (arguments.byteSize() - arguments.inlineBytes()));
         int offset = whole.length;

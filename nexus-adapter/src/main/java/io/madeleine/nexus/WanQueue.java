@@ -9,38 +9,39 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written to a connection: bounded, in order. Who may wait does so when there is too much; who may not is
- * told. A request with large arguments comes in pieces, and nobody gets in between.
+ * The queue of bytes to be written to a connection: bounded and ordered. A thread that may wait does so if the queue is
+ * full; one that must not is refused. The pieces of a request with large arguments stay together: other requests queue
+ * behind them.
  *
  * <p>Threading: thread-safe.
  */
 final class WanQueue {
-    /** As long as it takes. */
+    /** Wait without a timeout. */
     static final long NO_TIMEOUT = Long.MAX_VALUE;
 
     /**
      * A request or a part of one.
      *
-     * @param reported whether somebody is to be told if it is lost
+     * @param reported whether its loss is reported to send-failure listeners
      */
-    @SuppressWarnings("ArrayRecordComponent") // not compared
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Piece(byte[] bytes, boolean reported) {}
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Who wants to put a request; woken one by one, and whoever has put one wakes the next if there is room left. */
+    /** Threads that wait to put a request. They are woken one by one: each wakes the next if room is left. */
     private final Condition mayPut = lock.newCondition();
 
-    /** Who has the turn. */
+    /** The thread that puts the pieces of its request. */
     private final Condition mayPutPiece = lock.newCondition();
 
-    /** Who writes. */
+    /** The writer thread. */
     private final Condition mayWrite = lock.newCondition();
 
     private final Condition isEmpty = lock.newCondition();
     private final Deque<Piece> pieces = new ArrayDeque<>();
 
-    /** Requests that came while another one was being put piece by piece. */
+    /** Requests of threads that must not wait, which came while another request was being put in pieces. */
     private final Deque<Piece> behind = new ArrayDeque<>();
 
     private final long window;
@@ -51,10 +52,10 @@ final class WanQueue {
     private boolean closed;
 
     /**
-     * An empty queue.
+     * Creates an empty queue.
      *
-     * @param window how many bytes may be there before who may wait waits
-     * @param maxBytes how many may be there at all
+     * @param window the number of queued bytes from which on threads that may wait do so
+     * @param maxBytes the largest number of queued bytes
      */
     WanQueue(long window, long maxBytes) {
         this.window = window;
@@ -62,12 +63,12 @@ final class WanQueue {
     }
 
     /**
-     * Waits for room, puts a request or its beginning; false if the queue is closed.
+     * Waits for room and puts a request or its first piece; false if the queue is closed.
      *
-     * @param more whether pieces follow, with {@link #putPiece}, and then {@link #giveTurn}
-     * @param reported whether somebody is to be told if it is lost
-     * @param timeoutNs for how long it may wait, or {@link #NO_TIMEOUT}
-     * @throws DeadlineExceededException if that was not enough
+     * @param more whether further pieces follow, with {@link #putPiece}, and then {@link #giveTurn}
+     * @param reported whether its loss is reported to send-failure listeners
+     * @param timeoutNs the longest wait, or {@link #NO_TIMEOUT}
+     * @throws DeadlineExceededException if there is no room within this time
      */
     boolean put(byte[] request, boolean more, boolean reported, long timeoutNs) {
         lock.lock();
@@ -78,7 +79,7 @@ final class WanQueue {
                 } else if (leftNs > 0) {
                     leftNs = mayPut.awaitNanos(leftNs);
                 } else {
-                    wakePutter(); // it may have been this one's turn
+                    wakePutter(); // this thread may have consumed the wake-up
                     throw new DeadlineExceededException(
                             "its deadline passed while a request waited for its turn to be sent");
                 }
@@ -99,7 +100,7 @@ final class WanQueue {
         }
     }
 
-    /** The next piece; waits for room even when interrupted, since half a request cannot be taken back. */
+    /** Puts the next piece. Waits for room even if interrupted, because half a request cannot be withdrawn. */
     boolean putPiece(byte[] piece) {
         lock.lock();
         try {
@@ -115,12 +116,12 @@ final class WanQueue {
         }
     }
 
-    /** All pieces have been put. */
+    /** Ends the pieces of a request; others may be put. */
     void giveTurn() {
         lock.lock();
         try {
             turnTaken = false;
-            pieces.addAll(behind); // counted already
+            pieces.addAll(behind); // their bytes are counted already
             behind.clear();
             mayWrite.signal();
             wakePutter();
@@ -129,7 +130,7 @@ final class WanQueue {
         }
     }
 
-    /** What has become of a request that was put without waiting. */
+    /** The outcome of putting a request without waiting. */
     enum Outcome {
         PUT,
         FULL,
@@ -164,7 +165,10 @@ final class WanQueue {
         mayWrite.signal();
     }
 
-    /** Who finds too little room for its request waits again, and more room is told of when it comes. */
+    /**
+     * Wakes one thread that may find room. If the room is too small for its request it waits again; the next write
+     * wakes it.
+     */
     private void wakePutter() {
         if (turnTaken) {
             mayPutPiece.signal();
@@ -173,7 +177,7 @@ final class WanQueue {
         }
     }
 
-    /** Waits for the first piece, which stays; null if there is none in that time, or the queue is closed. */
+    /** Waits for the first piece, without removing it; null if none comes within the time, or the queue is closed. */
     byte @Nullable [] first(long timeoutNs) throws InterruptedException {
         lock.lock();
         try {
@@ -190,7 +194,9 @@ final class WanQueue {
         return piece == null ? null : piece.bytes();
     }
 
-    /** The first piece has been taken up; the next one, if it is there and no longer than that. */
+    /**
+     * Removes the first piece; returns the next one, without removing it, if it is no longer than {@code maxLength}.
+     */
     byte @Nullable [] next(int maxLength) {
         lock.lock();
         try {
@@ -202,7 +208,7 @@ final class WanQueue {
         }
     }
 
-    /** So many bytes have been written. */
+    /** Notes that so many bytes have been written. */
     void written(long count) {
         lock.lock();
         try {
@@ -216,7 +222,9 @@ final class WanQueue {
         }
     }
 
-    /** Whether something other than the next piece of a request may be written, once all there is has been. */
+    /**
+     * Whether a message that is not in the queue may be written now: the queue is empty and no request is incomplete.
+     */
     boolean isBetweenRequests() {
         lock.lock();
         try {
@@ -235,7 +243,7 @@ final class WanQueue {
         }
     }
 
-    /** Waits until all has been written; whether it has in that time. */
+    /** Waits until all bytes have been written; false if they are not within the time. */
     boolean awaitEmpty(long timeoutNs) {
         lock.lock();
         try {
@@ -260,7 +268,7 @@ final class WanQueue {
         return false;
     }
 
-    /** Nothing can be written any more; whether something is lost of which somebody is to be told. */
+    /** Closes the queue and drops its contents; returns whether the loss of a dropped piece is to be reported. */
     boolean close() {
         lock.lock();
         try {

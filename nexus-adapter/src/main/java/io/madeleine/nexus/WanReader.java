@@ -9,11 +9,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes requests from a connection. Large arguments are taken first, so that a handler never waits for them, if they have no more
- * than {@link ArgumentMemory#FREE_BYTES} or the handler is a non-threaded one; others come as the handler asks for them, and until then
- * nothing else comes from there. Memory is taken for bytes that are there, never for what is announced: it grows with them.
+ * Reads requests from a wide-area connection. It reads large arguments before the handler runs, if they have at most
+ * {@link ArgumentMemory#FREE_BYTES} or the handler is non-threaded. Otherwise the handler reads them as it takes them,
+ * and until then nothing else comes from this connection. Memory is allocated for bytes that have arrived, never for
+ * announced bytes: it grows with them.
  *
- * <p>Threading: a thread of its own; the handler of a request with large arguments reads in its place until it is through.
+ * <p>Threading: a thread of its own; while the handler of a request with large arguments reads in its place, it waits.
  */
 final class WanReader implements Runnable {
     private static final int KEPT_BYTES = 1 << 20;
@@ -40,10 +41,10 @@ final class WanReader implements Runnable {
         try {
             while (way.lost() == null) {
                 receive();
-                boolean _ = Thread.interrupted(); // a handler has left that: it is not meant for the next one
+                boolean _ = Thread.interrupted(); // left behind by a handler, and not meant for the next one
             }
-        } catch (Throwable e) { // memory that is short, too
-            way.giveUp(e); // fails never
+        } catch (Throwable e) { // out of memory, too
+            way.giveUp(e); // never throws
         }
         growing.release();
     }
@@ -150,13 +151,13 @@ final class WanReader implements Runnable {
         return sum;
     }
 
-    /** Large arguments that are on their way. */
+    /** Large arguments that the handler reads from the connection. */
     private final class Stream implements BulkSource {
         private final long[] lengths;
         private final Thread reader;
         private int taken;
 
-        /** The next one, if it had to be here before memory was taken for it. */
+        /** The next argument, if it was received before memory for it was allocated. */
         private byte @Nullable [] expected;
 
         private volatile boolean over;
@@ -181,7 +182,7 @@ final class WanReader implements Runnable {
                 taken++;
             } catch (IOException e) {
                 throw lost(e);
-            } catch (RuntimeException | Error e) { // of the target, or for want of memory
+            } catch (RuntimeException | Error e) { // of the target memory, or out of memory
                 way.breakOff("an argument could not be taken", e);
                 throw e;
             }
@@ -212,7 +213,7 @@ final class WanReader implements Runnable {
                 return growing.read((int) bytes);
             } catch (IOException e) {
                 throw lost(e);
-            } catch (RuntimeException | Error e) { // no memory, for instance
+            } catch (RuntimeException | Error e) { // out of memory, for instance
                 way.breakOff("an argument could not be taken", e);
                 throw e;
             }

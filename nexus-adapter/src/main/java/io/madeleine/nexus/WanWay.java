@@ -10,21 +10,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to a node over a connection of the adapter's own: requests as {@link Wire} lays them out, with the lengths of the
- * large arguments behind the header.
+ * The way to a node over a wide-area connection; {@link WanLayout} is the layout of requests.
  *
- * <pre>
- *  0        4          8         12       16      32                 32+8*bulks
- *  | bulks  | endpoint | handler | inline | grant | lengths of bulks | arguments | bulk | bulk ...
- * </pre>
- *
- * <p>A thread writes, another one reads ({@link WanReader}); no virtual ones, which the JDK may lose when memory is short
- * ({@link Sweeper}). Arguments are copied, at most so many at once: a wide area is slower than a copy.
+ * <p>One thread writes and another one reads ({@link WanReader}). They are platform threads, because the JDK may lose a
+ * parked virtual thread when memory is short ({@link Sweeper}). Arguments are copied, a bounded number of bytes at a
+ * time: a wide-area network is slower than a copy.
  *
  * <p>Threading: thread-safe.
  */
 final class WanWay extends Way {
-    /** In place of the number of bulks: a sign of life, and nothing follows. */
+    /** A value of {@code bulks} that marks a keep-alive message: a header that nothing follows. */
     static final int SIGN = -1;
 
     private static final long WINDOW_BYTES = 1 << 20;
@@ -39,9 +34,9 @@ final class WanWay extends Way {
             Thread.ofPlatform().daemon().name("nexus-wan-writer").unstarted(this::write);
 
     /**
-     * A way that is not used yet.
+     * Creates a way; {@link #start} begins to use it.
      *
-     * @param target where this process has connected to, if that is an address that the node has told
+     * @param target the address that this process has connected to, if it is one that the node has told; else null
      * @param accepted whether the node has connected to this process
      */
     WanWay(Node node, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
@@ -53,13 +48,13 @@ final class WanWay extends Way {
         this.queue = new WanQueue(Math.min(max, WINDOW_BYTES), max);
     }
 
-    /** Begins to write and read. */
+    /** Starts to write and read. */
     void start() throws IOException {
         connection.silenceTimeoutMs(node.options().silenceTimeoutMs());
         try {
             writer.start();
             Thread.ofPlatform().daemon().name("nexus-wan-reader").start(new WanReader(node, this, connection));
-        } catch (Error e) { // no memory for a thread
+        } catch (Error e) { // out of memory for a thread
             giveUp(e);
             throw e;
         }
@@ -103,7 +98,7 @@ final class WanWay extends Way {
                 putBulks(arguments);
             } catch (PeerFailedException e) {
                 throw e;
-            } catch (RuntimeException | Error e) { // memory that was closed meanwhile, or is short
+            } catch (RuntimeException | Error e) { // the argument's memory was closed meanwhile, or memory is short
                 breakOff("half of a request could not be sent", e);
                 throw e;
             } finally {
@@ -113,7 +108,10 @@ final class WanWay extends Way {
         return true;
     }
 
-    /** Calls fail by themselves, and who has not got the rest of the adapter's own requests does not miss them. */
+    /**
+     * Whether a lost request is reported to send-failure listeners. The adapter's own requests are not: calls fail by
+     * other means, and receivers do without the others.
+     */
     private static boolean isReported(Link link) {
         return !link.isSystem();
     }
@@ -149,7 +147,7 @@ final class WanWay extends Way {
         return outcome == WanQueue.Outcome.PUT;
     }
 
-    /** Errors, too, for want of memory say, are the end of this connection and nothing else. */
+    /** Errors, out of memory included, end this connection and nothing else. */
     private void write() {
         try {
             writeAll();
@@ -158,36 +156,42 @@ final class WanWay extends Way {
         }
     }
 
-    /** It cannot go on: by one of its two threads. The other end is told first, if there is memory for that. */
+    /**
+     * Ends the connection; called by one of its two threads when it cannot go on. Notifies the other end first if there
+     * is enough memory.
+     */
     void giveUp(Throwable why) {
         Throwable first;
-        synchronized (queue) { // the other one fails as the connection is closed; atomics take memory the first time
+        synchronized (queue) { // the other thread fails, too, when the connection is closed; no atomics: their first use allocates
             first = firstFailure == null ? why : firstFailure;
             firstFailure = first;
         }
         try {
             connection.close();
         } catch (Throwable _) {
-            // TLS takes memory for its last word; what follows closes it again
+            // closing allocates memory; afterLoss closes it again
         }
         loseAtLast(first);
     }
 
-    /** The same by another thread, whose call fails: what there is no memory for now is done by whoever watches deadlines. */
+    /**
+     * As {@link #giveUp}, by another thread, whose own call fails. If memory is short, the thread that watches
+     * deadlines does the rest.
+     */
     void breakOff(String what, Throwable why) {
         String text = what;
         try {
             text = what + ": " + why;
             connection.close();
         } catch (Throwable _) {
-            // it is closed once more when the way is lost
+            // afterLoss closes it again
         }
         lose(text);
     }
 
     @Override
     String reason(Throwable why) {
-        if (why instanceof EOFException) { // no switch: the first time takes memory, and without that would be the last
+        if (why instanceof EOFException) { // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return "it has closed its connection, or died";
         }
         if (why instanceof SocketTimeoutException) {
@@ -221,7 +225,7 @@ final class WanWay extends Way {
         }
     }
 
-    /** As much as there is and fits into a record, else one piece. */
+    /** Writes as many queued pieces as fit into a record, or one longer piece. */
     private void writeSome(byte[] first, byte[] batch) throws IOException {
         if (first.length > batch.length) {
             byte[] _ = queue.next(0);

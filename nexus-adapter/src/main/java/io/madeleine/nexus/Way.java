@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A communication method at work: a way to one node.
+ * A communication method in use: a connection or channel to one node.
  *
  * <p>Threading: thread-safe.
  */
@@ -16,10 +16,10 @@ abstract class Way {
     final Node node;
     final Peer peer;
 
-    /** Why nothing can be sent any more, if that is so. */
+    /** Why the way is lost; null while it works. */
     private volatile @Nullable String lost;
 
-    /** Whether it has still to be done what follows from a loss. */
+    /** Whether the consequences of a loss have still to be handled. */
     private final AtomicBoolean unsettled = new AtomicBoolean(true);
 
     Way(Node node, Peer peer) {
@@ -27,58 +27,59 @@ abstract class Way {
         this.peer = peer;
     }
 
-    /** The method's name, as in {@link MethodStatus}. */
+    /** The name of the method, as in {@link MethodStatus}. */
     abstract String name();
 
     abstract String address();
 
-    /** Whether the user's word for a method means this one. */
+    /** Whether a name that the user gave to {@link Startpoint#via} means this way. */
     boolean isMeantBy(String word) {
         return word.equals(name());
     }
 
-    /** What a thread waits on for an answer that comes by this way. */
+    /** A signal for a thread that waits for an answer by this way. */
     Signal newSignal() {
         return node.session().newSignal();
     }
 
-    /** The rank of the process to which it leads, if that is of this session and answers by a channel; else -1. */
+    /** The rank of the process that it leads to, if its answers come over a channel of this session; else -1. */
     int rank() {
         return -1;
     }
 
     /**
-     * Sends and waits until the arguments may be changed; false if the way is lost and nothing has been sent.
+     * Sends a request and waits until the arguments may be changed; false if the way is lost and nothing has been sent.
      *
-     * @throws io.madeleine.api.PeerFailedException if it was lost meanwhile: the request may or may not have arrived
+     * @throws io.madeleine.api.PeerFailedException if the way was lost meanwhile: the request may or may not have
+     *     arrived
      */
     abstract boolean send(Arguments arguments, Link link, int handler);
 
     /**
-     * Sends without waiting; false if the way is lost and nothing has been sent.
+     * Sends or queues a request without waiting; false if the way is lost and nothing has been sent.
      *
-     * @param methods which ways it may go if this one is lost while it is queued
-     * @throws OverloadedException if that cannot be done at once and too much is queued
+     * @param methods the methods that the request may take instead if this way is lost while it is queued
+     * @throws OverloadedException if the request cannot be sent at once and too many bytes are queued
      */
     abstract boolean sendNow(Arguments arguments, Link link, int handler, String[] methods);
 
-    /** Whether nothing is queued. */
+    /** Whether the queue is empty. */
     abstract boolean isDrained();
 
-    /** Waits until nothing is queued, no longer than that. */
+    /** Waits until the queue is empty, for at most that time; returns whether it is. */
     abstract boolean awaitDrained(long timeoutNs);
 
-    /** Why the node cannot be reached, which the network may know before this way does; null while it is not known to be. */
+    /** Why the node cannot be reached, which the network may know before this way does; null if it seems reachable. */
     abstract @Nullable String whyDisconnected();
 
-    /** Why the way is lost; null while it is not. */
+    /** Why the way is lost; null while it works. */
     final @Nullable String lost() {
         return lost;
     }
 
     /**
-     * The way is lost; what cannot be answered any more fails. What memory is too short for is done by who comes here next: of a
-     * way with calls on it, whoever watches their deadlines.
+     * Marks the way as lost and fails the calls that took it. If that runs out of memory, the next caller repeats it;
+     * for a way with calls on it, this is the thread that watches their deadlines.
      */
     final void lose(String why) {
         String first;
@@ -97,13 +98,13 @@ abstract class Way {
         }
     }
 
-    /** As {@link #lose}, by a thread of the way's own, which ends with it: again and again until there is memory for that. */
+    /** As {@link #lose}, for a thread of the way's own, which ends with it: retries until there is enough memory. */
     final void loseAtLast(Throwable why) {
         while (true) {
             try {
                 lose(reason(why));
                 return;
-            } catch (Throwable _) { // not even for an error message
+            } catch (Throwable _) { // out of memory, perhaps even for the error message
                 boolean _ = Thread.interrupted();
                 pause();
             }
@@ -118,11 +119,11 @@ abstract class Way {
         }
     }
 
-    /** What is said of a loss. */
+    /** The text for the cause of a loss. */
     String reason(Throwable why) {
         return String.valueOf(why);
     }
 
-    /** Gives up what it has; no longer among the peer's ways. Once more if it has thrown something. */
+    /** Releases the resources of the way, which has been removed from its peer. Called again if it has thrown. */
     abstract void afterLoss(String why);
 }

@@ -14,19 +14,21 @@ import java.nio.ByteOrder;
  *  \______________ one block, SAFER/EXPRESS _______/\_ SAFER/EXPRESS _/ \ a block each, CHEAPER /
  * </pre>
  *
- * <p>Beyond {@link #PIECE_BYTES} the inline arguments come in several blocks, each at most as long as all before it, so that a
- * receiver takes memory for what is there and not for what is announced.
+ * <p>The first block has a fixed size, so that a small request is one block. It is just large enough for one argument
+ * of eight bytes: together with the packet header it fills half a cache line of a shared-memory network, where more
+ * bytes take longer.
  *
- * <p>The first block has a fixed size, so that a small request is one block: as few bytes as a request with an argument of eight
- * needs, since with its packet's header it fills half a cache line of a network in shared memory, and more bytes take longer
- * there. {@code sizes} is the number of inline bytes, with {@link #HAS_BULKS} if bulk blocks follow. The last four inline bytes are then
- * where the length of the only one stands among the arguments; if there are several, they are their number, negated, and
- * before it stands where the length of each is.
+ * <p>{@code sizes} is the number of inline bytes; {@link #HAS_BULKS} is set in it if bulk blocks follow. The inline
+ * bytes then end with a table of the offsets at which the lengths of the bulk arguments stand: for a single bulk just
+ * its offset (4 bytes), for several all offsets (4 bytes each) and their negated number (4 bytes).
  *
- * <p>Arrays, strings and segments have their length before them, in four bytes. One of {@link #BULK_BYTES} or more is a block
- * of its own, referenced and never staged; inline stands only its length, in eight bytes, of which the first four are negative:
- * the complement of the upper half. The last bulk block is CHEAPER/CHEAPER; those before it are CHEAPER/EXPRESS, since a
- * handler looks at them before it asks for the next.
+ * <p>Inline arguments beyond {@link #PIECE_BYTES} are split into several blocks, each at most as long as all bytes
+ * before it. So a receiver allocates memory for bytes that have arrived, not for bytes that are announced.
+ *
+ * <p>Arrays, strings and segments follow their length, in four bytes. One of {@link #BULK_BYTES} or more is a block of
+ * its own, referenced and never staged; only its length stands inline, in eight bytes, of which the first four are the
+ * complement of the upper half, and so negative. The last bulk block is CHEAPER/CHEAPER. Those before it are
+ * CHEAPER/EXPRESS, because a handler may look at one before it takes the next.
  *
  * <p>Threading: stateless.
  */
@@ -36,22 +38,22 @@ final class Wire {
     static final int SIZES_OFFSET = 8;
     static final int HEADER_BYTES = 12;
 
-    /** In the word of sizes: bulk blocks follow. */
+    /** Flag in {@code sizes}: bulk blocks follow. */
     static final int HAS_BULKS = 1 << 31;
 
-    /** With the eight bytes of a packet's header this is half a cache line. */
+    /** With the eight bytes of a packet header this is half a cache line. */
     static final int FIRST_BYTES = 24;
 
-    /** Where the first piece of long inline arguments ends at the latest. */
+    /** The largest end of the first piece of long inline arguments. */
     private static final int PIECE_BYTES = 1 << 16;
 
     /** From this size on an argument is a block of its own. */
     static final long BULK_BYTES = 1024;
 
-    /** How many bulk arguments a request may have. */
+    /** The largest number of bulk arguments of a request. */
     static final int MAX_BULKS = 1 << 16;
 
-    /** The endpoint every context has, for the adapter's own requests. */
+    /** The endpoint for the adapter's own requests, which every context has. */
     static final int SYSTEM_ENDPOINT = 0;
 
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -62,12 +64,15 @@ final class Wire {
 
     private Wire() {}
 
-    /** Where the block of inline bytes ends that begins at {@code offset}. */
+    /** The end of the block of inline bytes that begins at {@code offset}. */
     static int pieceEnd(int offset, int end) {
         return (int) Math.min(end, Math.max(PIECE_BYTES, 2L * offset));
     }
 
-    /** The length of a large argument as it stands among the small ones; negative or too small if there is none. */
+    /**
+     * The length of a large argument that stands at {@code at} among the small ones; less than {@link #BULK_BYTES} if
+     * no such length stands there.
+     */
     static long bulkBytes(Bytes inline, int at) {
         int first = inline.getInt(at);
         return first >= 0
@@ -75,7 +80,7 @@ final class Wire {
                 : (long) ~first << Integer.SIZE | Integer.toUnsignedLong(inline.getInt(at + Integer.BYTES));
     }
 
-    /** The number of a name on the wire. */
+    /** The number that stands for a name on the wire. */
     static int id(String name) {
         return Names.number(name);
     }
