@@ -1,4 +1,6 @@
-/** Remote service requests after Nexus: global pointers, one-sided requests that run handlers, typed services over them. */
+/**
+ * Remote service requests after the Nexus model: global pointers, one-sided requests that run handlers, typed services.
+ */
 module io.madeleine.nexus {
     requires static transitive org.jspecify;
     requires io.madeleine.admission;

@@ -1,4 +1,4 @@
-/** Typed services whose types evolve, by Apache Fory. */
+/** Typed services whose types may differ in version between the two ends, by Apache Fory. */
 module io.madeleine.nexus.fory {
     requires static org.jspecify;
     requires transitive io.madeleine.nexus;

@@ -3,14 +3,14 @@ package io.madeleine.nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes back for the calls of this process: answers, the items of streams and their ends.
+ * The receiving side of calls that this process makes: answers, items of streams and their ends.
  *
- * <p>Threading: thread-safe; its handlers are run by whoever receives.
+ * <p>Threading: thread-safe; the receiving thread runs its handlers.
  */
 final class Answers {
     private final Calls calls;
 
-    /** How an answer begins. */
+    /** The first byte of an answer. */
     static final class Status {
         static final byte VALUE = 0;
         static final byte THROWN = 1;
@@ -18,10 +18,10 @@ final class Answers {
         static final byte ABSENT = 3;
         static final byte UNLIKE = 5;
 
-        /** With the status: metadata follow. */
+        /** Flag in the status: metadata follow. */
         static final byte HAS_METADATA = 0x40;
 
-        /** It has not been carried out, and will not be. */
+        /** The context is being closed: the call has not been executed, and will not be. */
         static final byte CLOSING = 4;
 
         private Status() {}
@@ -38,14 +38,14 @@ final class Answers {
     private void answered(Request request) {
         PendingCall found = callIn(request);
         if (found == null) {
-            return; // it was given up
+            return; // the call was cancelled
         }
         if (!request.hasLarge()) {
             read(found, request, false);
-        } else if (calls.remove(found) != null) { // no handler waits until they are there
+        } else if (calls.remove(found) != null) { // a handler must not wait for the large parts
             try {
                 readLater(found, request.detach());
-            } catch (Throwable e) { // no memory, for instance
+            } catch (Throwable e) { // out of memory, for instance
                 calls.fail(found, e);
                 throw e;
             }
@@ -75,7 +75,7 @@ final class Answers {
         }
     }
 
-    /** Reads an answer and ends the call, which may have been removed before. */
+    /** Reads an answer and ends the call; {@code isRemoved} says whether the call has been removed already. */
     private void read(PendingCall found, Request request, boolean isRemoved) {
         Object value = null;
         Throwable failure = null;
@@ -100,7 +100,7 @@ final class Answers {
         }
     }
 
-    /** Without what travels beside it, which the call gets now. */
+    /** Reads the status, and hands metadata that follow it to the call. */
     private static byte statusIn(Request request, PendingCall call) {
         byte status = request.getByte();
         if ((status & Status.HAS_METADATA) == 0) {
@@ -120,7 +120,9 @@ final class Answers {
         }
     }
 
-    /** The other side has no method of that shape: says where those of that name differ. */
+    /**
+     * Makes the failure for a method that the other side has with other types, or not at all: says where they differ.
+     */
     private static NexusException unlike(PendingCall call, Request request) {
         String service = request.getString();
         Shape mine = call.method().shape();
@@ -164,13 +166,16 @@ final class Answers {
         }
     }
 
-    /** The call that a request is about, unless it is over, or another process was called. */
+    /** The call that a request belongs to; null if it has ended, or if another node was called. */
     private @Nullable PendingCall callIn(Request request) {
         PendingCall found = calls.find(request.getLong());
         return found == null || found.rank() != request.remote() ? null : found;
     }
 
-    /** What comes too late may be no more than what the deadline has done there. */
+    /**
+     * Reads the exception; after the deadline, returns the deadline failure instead, because the deadline may have
+     * caused the exception there.
+     */
     private static Throwable thrown(PendingCall call, Request request) {
         Throwable thrown = Thrown.read(request, call.method().declared());
         return call.deadlineNs() - System.nanoTime() <= 0 ? Calls.late(call) : thrown;
@@ -184,7 +189,7 @@ final class Answers {
                             : "the answer of rank " + call.rank() + " to " + call.method(),
                     "read",
                     why);
-        } catch (Throwable _) { // no memory for more
+        } catch (Throwable _) { // out of memory
             return why;
         }
     }

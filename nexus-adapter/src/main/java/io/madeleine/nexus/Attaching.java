@@ -22,11 +22,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins contexts of separately started programs: listens, connects, and asks who may. After the handshake, in which both prove
- * to know the secret:
+ * Joins contexts of separately started programs: listens, connects, and asks the {@link Approver}. After the
+ * {@linkplain io.madeleine.nexus.wan.Handshake handshake}, in which both ends prove that they know the secret, they
+ * exchange:
  *
  * <pre>
- * client -> server   greeting, ATTACH path                     or   greeting, PASS pass and who is meant
+ * client -> server   greeting, ATTACH path                     or   greeting, PASS pass and id of the expected node
  * server -> client   accepted?, reason or greeting, startpoint      accepted?, reason or greeting
  * </pre>
  *
@@ -47,7 +48,7 @@ final class Attaching {
         this.node = node;
     }
 
-    /** Made when it is needed first: not every context deals with others. */
+    /** Created on first use: not every context connects to other sessions. */
     private synchronized Credentials credentials() {
         Credentials made = credentials;
         if (made == null) {
@@ -151,25 +152,25 @@ final class Attaching {
                 : max + " contexts are attached to it, more are not allowed (ContextOptions.maxAttached)";
     }
 
-    @SuppressWarnings("IllegalCatch") // the approver is the user's
+    @SuppressWarnings("IllegalCatch") // the approver is user code
     private @Nullable Startpoint ask(Approver approver, AttachRequest request) {
         try {
             Optional<Startpoint> given = approver.approve(request);
             return given.orElse(null);
-        } catch (Throwable e) { // an Error, too: the guest is to have an answer
+        } catch (Throwable e) { // an Error, too: the other end must get an answer
             node.failures().approverFailed(request, e);
             return null;
         }
     }
 
-    /** A connection that was accepted is lost. */
+    /** Called when an accepted connection is lost. */
     void left() {
         attached.decrementAndGet();
     }
 
     // ---- connecting
 
-    /** Attaches to the context that listens at the URL, and answers what its approver gives. */
+    /** Attaches to the context that listens at the URL; returns the startpoint that its approver gives. */
     Startpoint attach(String url) {
         URI place = parse(url);
         String host = place.getHost();
@@ -187,7 +188,7 @@ final class Attaching {
                 byte[] given = connection.readUnit(Greeting.MAX_BYTES);
                 Startpoint startpoint = Startpoint.read(Greeting.unit(node, given, peer.number()));
                 if (peer.number() == node.rank()) {
-                    connection.close(); // to itself: requests need no connection
+                    connection.close(); // attached to itself: requests need no connection
                 } else {
                     WanAddress used = known(peer, bare, place.getPort());
                     WanWay way = new WanWay(node, peer, connection, used, false);
@@ -200,7 +201,8 @@ final class Attaching {
                 connection.close();
                 throw e;
             }
-        } catch (SocketException | EOFException e) { // nobody listens, or no more, or somebody else
+        } catch (SocketException | EOFException e) {
+            // nothing listens there, or it has stopped, or it is another program
             String seen = e instanceof EOFException ? "the connection was closed at once" : WanReader.text(e);
             throw new AttachException(
                     "cannot attach to " + url + ": " + seen + "; expected a program there that lets others"
@@ -211,7 +213,7 @@ final class Attaching {
         }
     }
 
-    /** The address just used may be another than those the node knows of: it may sit behind a gateway. */
+    /** Adds the address just used to the peer's addresses, which may lack it: the peer may be behind a gateway. */
     private static @Nullable WanAddress known(Peer peer, String host, int port) {
         for (WanAddress told : peer.routes().addresses()) {
             WanAddress used = new WanAddress(host, port, told.pass(), told.passRest());
@@ -228,12 +230,12 @@ final class Attaching {
                 return place;
             }
         } catch (URISyntaxException _) {
-            // said below
+            // the exception below says what is wrong
         }
         throw new IllegalArgumentException("\"" + url + "\": expected nexus://host:port or nexus://host:port/path");
     }
 
-    /** Connects to a node of which this process holds a startpoint. */
+    /** Connects to a node to which this process holds a startpoint. */
     WanWay connect(Peer peer, WanAddress address) throws IOException {
         SealedConnection connection = connectAndGreet(address.host(), address.port(), hello -> {
             hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
@@ -253,7 +255,7 @@ final class Attaching {
     }
 
     private SealedConnection connectAndGreet(String host, int port, Consumer<Arguments> purpose) throws IOException {
-        node.grants().begin(); // the other end may make requests here, too
+        node.grants().begin(); // the other end may call this context, too
         SealedConnection connection =
                 Handshake.connect(host, port, credentials(), node.options().connectTimeoutMs());
         try {
@@ -280,7 +282,7 @@ final class Attaching {
         }
     }
 
-    /** It comes when the other end's approver has decided. */
+    /** Reads the first answer, which comes when the other end's approver has decided. */
     private byte[] firstUnit(SealedConnection connection) throws IOException {
         try {
             return connection.readUnit(Greeting.MAX_BYTES);

@@ -10,10 +10,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
 /**
- * The barrier of all contexts: everybody tells rank 0, which tells everybody. Who has come to it may leave as soon as it is
- * released, before others have heard that they are: so only rank 0 judges whether somebody is missing, and tells that, too.
+ * The barrier of all contexts: each notifies rank 0, which notifies all. A context may leave as soon as it is released,
+ * when others have not got their release yet. So only rank 0 decides whether a context is missing, and it sends that
+ * decision, too.
  *
- * <p>Threading: thread-safe; one thread of a context passes it at a time.
+ * <p>Threading: thread-safe; one thread of a context at a time may pass.
  */
 final class Barrier {
     private static final int ARRIVED = Wire.id("arrived");
@@ -82,7 +83,7 @@ final class Barrier {
                 send(rank, RELEASED, new Arguments().putInt(missing), deadlineNs);
             } catch (MadeleineException e) {
                 if (missing == NOBODY) {
-                    throw e; // it has died since it came
+                    throw e; // the rank has died since it arrived
                 }
             }
         }
@@ -110,7 +111,7 @@ final class Barrier {
         return countArrived(number) == arrivals.length();
     }
 
-    /** A rank that is gone and had not come. */
+    /** A rank that is gone and has not arrived; {@link #NOBODY} if there is none. */
     private int missing(long number) {
         for (int rank = 0; rank < arrivals.length(); rank++) {
             if (rank != node.rank() && node.nodes().get(rank).isGone() && arrivals.get(rank) < number) {

@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In debug mode, finds non-threaded handlers that block: the thread's counts of waits and blocks before and after tell
- * that one has, and a look every millisecond where.
+ * In debug mode, finds non-threaded handlers that block. The thread's counts of waits and blocks, before and after,
+ * show that a handler has blocked; a watcher that samples its stack every millisecond shows where.
  *
- * <p>Threading: {@link #begin} and {@link #end} belong to the thread that runs handlers, one at a time.
+ * <p>Threading: the thread that runs handlers calls {@link #begin} and {@link #end}, one handler at a time.
  */
 final class BlockingWatch implements AutoCloseable {
     private static final long LOOK_NS = 1_000_000;

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that this process makes: numbers them, sends them, and brings each to exactly one end: its answer, its
- * deadline, its cancellation, or the death of the process it was made to.
+ * The calls that this process makes: numbers them, sends them, and ends each exactly once: by its answer, its deadline,
+ * its cancellation, or the death of the other process. The thread that removes a call from the table ends it.
  *
  * <p>Threading: thread-safe.
  */
@@ -23,10 +23,13 @@ final class Calls {
     static final int CALL = Wire.id("call");
     private static final int CANCEL = Wire.id("cancel");
 
-    /** In the time that is left, which is never below 0: metadata stand before the arguments. */
+    /** Flag in the time to the deadline, which is never negative: metadata precede the arguments. */
     static final long HAS_METADATA = Long.MIN_VALUE;
 
-    /** A thread that waits sees the deadline itself. One that does not so long afterwards has failed. */
+    /**
+     * A waiting thread notices its deadline itself. If it has not done so this long afterwards, the sweeper ends the
+     * call.
+     */
     private static final long LEFT_NS = 1_000_000_000L;
 
     private final Node node;
@@ -35,10 +38,10 @@ final class Calls {
     private final AtomicLong lastId = new AtomicLong();
     private final Semaphore turns;
 
-    /** Of calls that return futures and may be made again: they are bounded while they wait for that, too. */
+    /** Bounds the calls that return futures and may be repeated; they hold a permit while they wait for that, too. */
     private final Semaphore repeatedTurns;
 
-    /** Calls that have been removed, and whose ends nobody could be told for want of memory. */
+    /** Calls that have been removed but not ended, because memory was short. */
     private final AtomicReference<@Nullable PendingCall> untold = new AtomicReference<>();
 
     private final Sweeper sweeper = new Sweeper(() -> pending.isEmpty() && untold.get() == null, this::sweep);
@@ -53,7 +56,7 @@ final class Calls {
 
     // ---- making calls
 
-    /** Calls and waits; one attempt. */
+    /** Makes one attempt of a call and waits for its result. */
     @Nullable
     Object call(
             Target target,
@@ -75,7 +78,7 @@ final class Calls {
         boolean done;
         try {
             done = call.awaitDone(Math.max(0, deadlineNs - System.nanoTime()));
-        } catch (RuntimeException | Error e) { // interrupted, or the session is closed, or memory is short
+        } catch (RuntimeException | Error e) { // interrupted, or the session is closed, or out of memory
             if (!giveUp(call)) {
                 awaitAnswered(call);
                 call.drop();
@@ -94,14 +97,14 @@ final class Calls {
         return call.value();
     }
 
-    /** It is being answered just now. */
+    /** Waits until the thread that has removed the call has ended it. */
     private static void awaitAnswered(PendingCall.Sync call) {
         while (!call.isDone()) {
             Thread.onSpinWait();
         }
     }
 
-    /** Calls and does not wait, but for its turn. */
+    /** Makes a call and returns its future; waits for its turn only. */
     PendingCall.Async.Future callAsync(
             Target target,
             ServiceMethod method,
@@ -111,7 +114,8 @@ final class Calls {
         PendingCall.Async.Future future = new PendingCall.Async.Future();
         PendingCall.Async call = new PendingCall.Async(nextId(), target.rank(), method, deadlineNs, outgoing, future);
         future.whenGivenUp(() -> {
-            if (remove(call) != null) { // telling may wait, and the JDK's own timers complete futures, too
+            if (remove(call) != null) {
+                // the notice may wait, and the JDK's timer thread, which also completes futures, must not
                 Thread.startVirtualThread(() -> tellGivenUp(call));
             }
         });
@@ -119,7 +123,7 @@ final class Calls {
         return future;
     }
 
-    /** As {@link #callAsync}, of a method whose calls may be made again. */
+    /** As {@link #callAsync}, for a method whose calls may be repeated. */
     PendingCall.Async.Future callAgainAsync(
             Repetition repetition,
             ServiceMethod method,
@@ -130,15 +134,15 @@ final class Calls {
         return new RepeatedCall(this, repeatedTurns, repetition, method, parameters, deadlineNs, outgoing).start();
     }
 
-    /** The process and endpoint that a call goes to. */
-    @SuppressWarnings("ArrayRecordComponent") // not compared
+    /** The node and endpoint that a call goes to, and the communication methods that it may take. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Target(int rank, Link link, String[] methods) {}
 
     long nextId() {
         return lastId.incrementAndGet();
     }
 
-    /** Sends a call whose answer or items will be given to {@code call}. */
+    /** Sends a call; its answer or items go to {@code call}. */
     void begin(PendingCall call, Target target, @Nullable Object @Nullable [] parameters) {
         Request.beforeWaitFor(target.rank());
         long leftNs = call.deadlineNs() - System.nanoTime();
@@ -148,7 +152,8 @@ final class Calls {
         }
         takeTurn(turns, call.method(), leftNs);
         enter(call);
-        if (node.isOver() && remove(call) != null) { // looked at when close can see the call
+        if (node.isOver() && remove(call) != null) {
+            // tested after the call is in the table, so that either this or close() ends it
             throw notCarriedOut(call, "the context of rank " + node.rank() + ", which makes it, is closed");
         }
         try {
@@ -159,7 +164,7 @@ final class Calls {
                     .putInt(target.link().endpoint())
                     .putLong(call.method().id())
                     .putLong(metadata.isEmpty() ? leftNs : leftNs | HAS_METADATA);
-            if (!node.nodes().isMember(target.rank())) { // what lets it call there
+            if (!node.nodes().isMember(target.rank())) { // the grant for the endpoint
                 arguments.putLong(target.link().grant()).putLong(target.link().grantRest());
             }
             if (!metadata.isEmpty()) {
@@ -177,7 +182,7 @@ final class Calls {
             arguments.sendBy(call.deadlineNs());
             Way way = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
             if (hasStreams) {
-                uploads.start(call); // not before: one that ends at once would end before its call begins
+                uploads.start(call); // not before: a stream that ends at once would end before its call begins
             }
             if (way != null && call.wentBy(way) && remove(call) != null) {
                 fail(call, lost(call, String.valueOf(way.lost())));
@@ -185,7 +190,7 @@ final class Calls {
         } catch (RuntimeException | Error e) {
             if (remove(call) != null) {
                 if (e instanceof WaitInterruptedException) {
-                    tellGivenUp(call); // it may be there
+                    tellGivenUp(call); // the call may have arrived
                 }
                 if (e instanceof PeerFailedException
                         && node.nodes().get(target.rank()).hasSaidGoodbye()) {
@@ -195,15 +200,15 @@ final class Calls {
                     throw unsent(call, e);
                 }
                 throw e;
-            } // it has been brought to its end by what went wrong
+            } // else another thread has ended the call
         }
     }
 
-    /** From now on whoever removes it brings it to its end. Its turn has been taken. */
+    /** Puts a call, which has its turn, into the table. From now on the thread that removes it ends it. */
     private void enter(PendingCall call) {
         try {
             pending.put(call.key(), call);
-        } catch (Throwable e) { // no memory, for instance
+        } catch (Throwable e) { // out of memory, for instance
             turns.release();
             throw e;
         }
@@ -216,11 +221,11 @@ final class Calls {
         } catch (Throwable e) {
             if (remove(call) != null) {
                 throw e;
-            } // it has been brought to its end by what went wrong
+            } // else another thread has ended the call
         }
     }
 
-    /** Who has waited for longest is next. */
+    /** Takes a turn; the semaphore is fair. */
     private void takeTurn(Semaphore from, ServiceMethod method, long leftNs) {
         try {
             if (node.mayWait() ? from.tryAcquire(leftNs, TimeUnit.NANOSECONDS) : from.tryAcquire()) {
@@ -235,7 +240,7 @@ final class Calls {
                 + " calls of this process are unanswered, more are not allowed (ContextOptions.maxOutstanding)");
     }
 
-    /** Whoever removes a call brings it to its end. */
+    /** Removes a call from the table; null if another thread has. The thread that removes a call must end it. */
     @Nullable
     PendingCall remove(PendingCall call) {
         if (!pending.remove(call.key(), call)) {
@@ -249,13 +254,13 @@ final class Calls {
             if (call instanceof PendingCall.Unattended unattended) {
                 unattended.leaveParent();
             }
-        } catch (Throwable e) { // it is over all the same
+        } catch (Throwable e) { // the call has ended all the same
             node.failures().notEnded(call, e);
         }
         return call;
     }
 
-    /** Removes it and brings it to that end; what that says is there before, since memory may be short. */
+    /** Removes a call and ends it with a failure. Callers create the failure first, because memory may be short. */
     private boolean end(PendingCall call, Throwable failure) {
         if (remove(call) == null) {
             return false;
@@ -264,7 +269,7 @@ final class Calls {
         return true;
     }
 
-    /** Ends a call that has been removed; later, if memory is too short. */
+    /** Ends a call that has been removed; if that runs out of memory, the sweeper does it later. */
     void fail(PendingCall call, Throwable failure) {
         try {
             call.fail(failure);
@@ -278,7 +283,7 @@ final class Calls {
         }
     }
 
-    /** As {@link #fail}. */
+    /** As {@link #fail}, with a result. */
     void succeed(PendingCall call, @Nullable Object value) {
         try {
             call.succeed(value);
@@ -314,7 +319,7 @@ final class Calls {
                 why);
     }
 
-    /** Nobody waits any more; true unless it is over already. Tells the other side. */
+    /** Cancels a call and notifies the other side; false if the call has ended already. */
     boolean giveUp(PendingCall call) {
         if (remove(call) == null) {
             return false;
@@ -332,13 +337,14 @@ final class Calls {
         }
     }
 
-    /** Tells the other side that nobody waits any more. */
+    /** Notifies the other side that a call is cancelled. */
     void tellGivenUp(PendingCall call) {
-        boolean interrupted = Thread.interrupted(); // which may be why: the notice is to be sent nevertheless
+        // the interrupt may be the reason; the notice must be sent nevertheless
+        boolean interrupted = Thread.interrupted();
         try {
             node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         } catch (MadeleineException e) {
-            // nobody is there to be told
+            // the other side is gone
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -346,9 +352,9 @@ final class Calls {
         }
     }
 
-    // ---- their ends
+    // ---- ends of calls
 
-    /** Calls that went that way fail. */
+    /** Fails the calls that took a way that is lost. */
     void wayLost(Way way, String why) {
         for (PendingCall call : pending.values()) {
             if (call.way() == way) {
@@ -364,7 +370,10 @@ final class Calls {
                         + node.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
     }
 
-    /** The context there has been closed, and whatever it had begun has been answered before it said so. */
+    /**
+     * Fails the calls to a peer whose context is closed: it has answered all calls that it had begun before its
+     * goodbye.
+     */
     void peerClosed(Peer peer) {
         for (PendingCall call : pending.values()) {
             if (call.rank() == peer.number()) {
@@ -378,7 +387,7 @@ final class Calls {
                 "the call of " + call.method() + " has not been carried out, and may be made again elsewhere: " + why);
     }
 
-    /** The context of this process is closed: all calls fail. */
+    /** Fails all calls, because the context of this process is closed. */
     void close() {
         for (PendingCall call : pending.values()) {
             end(
@@ -391,7 +400,10 @@ final class Calls {
         }
     }
 
-    /** Looks after deadlines nobody waits for, and after peers that leave without a word. */
+    /**
+     * Ends calls whose deadline has passed and for which no thread waits, and calls to peers that are gone without a
+     * goodbye.
+     */
     private void sweep(long nowNs) {
         PendingCall next;
         for (PendingCall call = untold.getAndSet(null); call != null; call = next) {
@@ -405,7 +417,7 @@ final class Calls {
             try {
                 sweep(call, nowNs);
             } catch (Throwable _) {
-                // it is looked at again in the next sweep
+                // the next sweep tries again
             }
         }
     }
@@ -419,11 +431,12 @@ final class Calls {
             end(call, lost(call, "a message from there was dropped, for want of memory perhaps, and the log says why"));
         } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
                 && end(call, late(call))) {
-            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id())); // others' deadlines are due
+            // without a wait: other deadlines are due
+            node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         }
     }
 
-    /** Which calls have begun by now: the number of the last one. */
+    /** The id of the call that has begun last. */
     long lastId() {
         return lastId.get();
     }

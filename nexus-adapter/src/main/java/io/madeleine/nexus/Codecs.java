@@ -112,7 +112,8 @@ public final class Codecs {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(codec, "codec");
         own.add(type);
-        known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each)); // derived codecs may use the replaced one
+        // derived codecs may use the replaced one
+        known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each));
         known.put(type, new Nullables(untyped(codec)));
         services.clear();
         return this;

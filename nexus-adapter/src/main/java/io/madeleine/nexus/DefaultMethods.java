@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the default methods of a service's interface on its proxy, those of interfaces that are not public, too.
+ * Runs the default methods of a service's interface on its proxy, also if the interface is not public.
  *
  * <p>Threading: thread-safe.
  */
@@ -34,7 +34,8 @@ final class DefaultMethods {
                 handle = MethodHandles.privateLookupIn(type, MethodHandles.lookup())
                         .unreflectSpecial(method, type)
                         .asSpreader(Object[].class, method.getParameterCount());
-            } catch (IllegalAccessException e) { // its package is not open to this module: then it has to be exported
+            } catch (IllegalAccessException e) {
+                // its package is not open to this module: invokeDefault needs it exported
                 return InvocationHandler.invokeDefault(proxy, method, parameters);
             }
             HANDLES.get(type).put(method, handle);

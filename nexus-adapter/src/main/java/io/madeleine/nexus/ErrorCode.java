@@ -61,7 +61,8 @@ public enum ErrorCode {
 
     /** The code of an exception that a call may throw: its own code if it has one, else that of its type. */
     public static ErrorCode of(Throwable thrown) {
-        if (thrown instanceof CallException call) { // not a pattern switch: its first execution allocates, and if that fails it fails for good
+        if (thrown instanceof CallException call) {
+            // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return call.code();
         }
         if (thrown instanceof OverloadedException) {

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes wrong where nobody waits for a result: counted, logged at a bounded rate, and told to those who want to know.
+ * Failures for which no thread waits: counts them, logs them at a bounded rate, and notifies listeners.
  *
  * <p>Threading: thread-safe.
  */
@@ -56,7 +56,7 @@ final class Failures {
         return refused.get();
     }
 
-    /** A handler has thrown something. */
+    /** Reports an exception that a handler has thrown. */
     void handlerFailed(Endpoint endpoint, String handler, int sender, Throwable cause) {
         log(
                 Level.ERROR,
@@ -69,10 +69,11 @@ final class Failures {
                 log(Level.WARNING, () -> "a listener of handler failures failed", e);
             }
         }
-        handlerFailures.incrementAndGet(); // last: who sees the count knows that the listeners have been told
+        // last: a thread that sees the count knows that the listeners have been called
+        handlerFailures.incrementAndGet();
     }
 
-    /** A peer has told that it refused requests of this process. */
+    /** Reports that a peer has refused requests of this process. */
     void refused(Refusal refusal) {
         log(Level.WARNING, () -> "rank " + rank + ": " + refusal, null);
         for (Refusal.Listener listener : refusalListeners) {
@@ -85,12 +86,12 @@ final class Failures {
         refused.addAndGet(refusal.count());
     }
 
-    /** An approver has thrown something, and so refused. */
+    /** Reports an exception of an approver, which counts as a refusal. */
     void approverFailed(AttachRequest request, Throwable cause) {
         log(Level.ERROR, () -> "the approver failed on " + request + ", which is refused", cause);
     }
 
-    /** What was queued could not be sent. */
+    /** Reports that queued requests could not be sent. */
     void sendFailed(int peer, RuntimeException cause) {
         log(Level.WARNING, () -> "a request from rank " + rank + " to rank " + peer + " is lost: " + cause, null);
         for (SendFailureListener listener : sendListeners) {
@@ -103,25 +104,25 @@ final class Failures {
         sendFailures.incrementAndGet();
     }
 
-    /** What belongs to a call that is over could not be ended with it. */
+    /** Reports that a part of a call could not be ended with it. */
     void notEnded(PendingCall call, Throwable cause) {
         try {
             log(Level.WARNING, () -> "what belongs to the call of " + call.method() + " goes on behind its end", cause);
-        } catch (Throwable _) { // the lambda takes memory, too
+        } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }
     }
 
-    /** A message is no request, or its sender is gone before the whole of it. */
+    /** Reports a message that is no valid request, or whose sender is gone before its end. */
     void notReceived(int peer, Throwable cause) {
         try {
             log(Level.WARNING, () -> "a message from rank " + peer + " to rank " + rank + " is dropped", cause);
-        } catch (Throwable _) { // the lambda takes memory, too
+        } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }
     }
 
-    /** A subscriber of this process has thrown something: its stream is cancelled. */
+    /** Reports an exception of a subscriber of this process, whose stream is cancelled. */
     void subscriberFailed(Class<?> subscriber, String stream, Throwable cause) {
         log(
                 Level.WARNING,
@@ -130,11 +131,11 @@ final class Failures {
                 cause);
     }
 
-    /** Never fails: who calls it has to go on, for want of memory, too. */
+    /** Logs at a bounded rate. Never throws: its callers have to go on, even if memory is short. */
     private void log(Level level, Supplier<String> text, @Nullable Throwable cause) {
         try {
             logSome(level, text, cause);
-        } catch (Throwable _) { // as little as a handler's does a log's failure end what others wait for
+        } catch (Throwable _) { // a failure of the logger must not end what other threads wait for
             return;
         }
     }

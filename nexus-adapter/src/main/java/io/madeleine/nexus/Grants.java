@@ -7,9 +7,9 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What contexts of other sessions may call: the endpoints to which startpoints were given to them, and nothing by its name alone.
- * What lets call an endpoint is HMAC-SHA256 of its node and number, half of it, with a key that the processes of this session
- * know alone. So each of them can give out startpoints to endpoints of the others, which it may call anyway.
+ * Decides which endpoints contexts of other sessions may call: those to which they hold startpoints, and none by its
+ * name alone. A grant is half of an HMAC-SHA256 over the endpoint's rank and number, with a key that only the processes
+ * of this session know. So each process can grant access to the endpoints of all others, which it may call anyway.
  *
  * <p>Threading: thread-safe.
  */
@@ -23,7 +23,9 @@ final class Grants {
         this.node = node;
     }
 
-    /** The context deals with other sessions from now on: startpoints that it sends carry what lets them call. */
+    /**
+     * Called before the context first deals with another session: startpoints that it sends from now on carry grants.
+     */
     void begin() {
         if (key == null) {
             key = new SecretKeySpec(
@@ -34,12 +36,12 @@ final class Grants {
         }
     }
 
-    /** Whether startpoints to endpoints of this session carry what lets others call them. */
+    /** Whether startpoints to endpoints of this session carry grants. */
     boolean isAtWork() {
         return key != null;
     }
 
-    /** The same link to an endpoint of a process of the session, with what lets others call it. */
+    /** The link to an endpoint of a process of the session, with its grant. */
     Link granted(int rank, int endpoint) {
         SecretKeySpec known = key;
         if (known == null) {
@@ -58,13 +60,15 @@ final class Grants {
         }
     }
 
-    /** Whether a node may call an endpoint here: it is of the session, or it was given a startpoint. */
+    /**
+     * Whether a node may call an endpoint of this process: the node belongs to the session, or shows the right grant.
+     */
     boolean allow(int caller, @Nullable Endpoint endpoint, long said, long saidRest) {
         return endpoint != null
                 && (node.nodes().isMember(caller) || endpoint.grantedLink().isOpenedBy(said, saidRest));
     }
 
-    /** Whether what somebody of another session says is a link to an endpoint of this session that was given out. */
+    /** Whether a link that another session has sent points to an endpoint of this session and shows its grant. */
     boolean isGranted(int rank, Link said) {
         return granted(rank, said.endpoint()).isOpenedBy(said.grant(), said.grantRest());
     }

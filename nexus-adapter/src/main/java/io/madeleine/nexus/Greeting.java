@@ -5,28 +5,29 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * What two contexts tell each other when they connect: who they are, the proof of it, and where they listen. The proof is a
- * signature over what names this connection, by the key that the session's name shows to be that rank's ({@link Roster}).
+ * The greeting that two contexts exchange when they connect: identity, proof of it, and listening addresses. The proof
+ * is a signature over the name of this connection and the identity, by the key that the session's name proves to be
+ * that rank's ({@link Roster}).
  *
- * @param id who speaks
- * @param addresses where it listens
+ * @param id the identity of the sender
+ * @param addresses the addresses where the sender listens
  */
 record Greeting(NodeId id, List<WanAddress> addresses) {
-    /** Of any unit of the greeting. */
+    /** The largest length of each unit of the greeting, in bytes. */
     static final int MAX_BYTES = 1 << 16;
 
     private static final String PURPOSE = "nexus wide area 1 ";
 
-    /** Which end of a connection speaks: what one has signed is of no use to the other. */
+    /** The end of a connection. It is part of the signed text, so that neither end can reuse the other's signature. */
     enum Side {
         CLIENT,
         SERVER
     }
 
     /**
-     * This process's greeting on a connection.
+     * Writes this process's greeting.
      *
-     * @param binding what names the connection
+     * @param binding the bytes that name the connection
      */
     static void write(Node node, Side side, byte[] binding, Arguments arguments) {
         NodeId self = node.nodes().self();
@@ -40,9 +41,9 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
     }
 
     /**
-     * What the other end has written.
+     * Reads the other end's greeting.
      *
-     * @throws NexusException if it is none, or who speaks cannot prove who it is
+     * @throws NexusException if it is malformed, or if its proof of identity is wrong
      */
     static Greeting read(Side side, byte[] binding, Request request) {
         NodeId id = readId(request);
@@ -75,7 +76,7 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
         return new NodeId(request.getString(), request.getString(), request.getInt());
     }
 
-    /** What has come, from that node. */
+    /** Makes a request of the received bytes, as if {@code from} had sent it. */
     static Request unit(Node node, byte[] bytes, int from) {
         Request request = new Request(node);
         request.begin(Bytes.of(bytes), 0, bytes.length, from);

@@ -205,7 +205,8 @@ final class Inbound {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             node.failures().handlerFailed(endpoint, entry.name(), current.remote(), e);
-        } catch (Throwable e) { // errors, too: the thread belongs to the engine, or is in a wait of its own that goes on
+        } catch (Throwable e) {
+            // errors, too: the thread belongs to the engine, or is in a wait of its own that goes on
             if (endpoint.id() == Wire.SYSTEM_ENDPOINT && e instanceof VirtualMachineError) {
                 dropped(current.remote());
             }
@@ -220,7 +221,8 @@ final class Inbound {
      * failed later ({@link Peer#dropped}).
      */
     void dropped(int sender) {
-        if (sender != node.rank() && node.nodes().isMember(sender)) { // a connection to a context of another session is lost as a whole
+        if (sender != node.rank() && node.nodes().isMember(sender)) {
+            // a connection to a context of another session is lost as a whole
             node.nodes().get(sender).dropped();
         }
     }

@@ -4,17 +4,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values by number, for tables that are read by every request and change rarely: no boxes.
+ * A map from numbers to values without boxing, for tables that every request reads and that rarely change.
  *
- * <p>Threading: thread-safe; reading takes no lock and allocates nothing.
+ * <p>Threading: thread-safe; readers take no lock and allocate nothing.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 final class IntTable<T> {
     private static final int LEAST_SLOTS = 8;
     private static final int SPREAD = 0x9E3779B9;
 
-    /** Open addressing, at most half full. */
+    /** A hash table with open addressing, at most half full. */
     private static final class Slots {
         private final int[] keys;
         private final @Nullable Object[] values;
@@ -41,7 +41,7 @@ final class IntTable<T> {
             return null;
         }
 
-        /** Only for slots nobody else sees yet. */
+        /** Adds a value; only before the table is published. */
         void add(int key, Object value) {
             int mask = keys.length - 1;
             int slot = (key * SPREAD) >>> shift;
@@ -61,7 +61,7 @@ final class IntTable<T> {
         return (T) slots.get(key);
     }
 
-    /** Adds a value; false if there is one already. */
+    /** Adds a value; false if the number has one already. */
     synchronized boolean putIfAbsent(int key, T value) {
         if (slots.get(key) != null) {
             return false;

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a stream: what arrives is given to the subscriber by a virtual thread of its own, so that it may take
- * its time. No more may arrive than the subscriber has asked for, nor than a window of items that it has not taken yet,
- * however many it asks for: that bounds the queue.
+ * The receiving end of a stream. A virtual thread of its own passes arriving items to the subscriber, which may block.
+ * No more items may arrive than the subscriber has requested, and no more than a window of items that it has not taken
+ * yet, however many it requests: this bounds the queue.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,13 +24,13 @@ final class ItemQueue implements Flow.Subscription, Runnable {
 
     /** The other end of the stream. */
     interface Source {
-        /** It may send so many more. */
+        /** Permits the source to send so many more items. */
         void credit(long count);
 
-        /** Nothing is wanted any more; not called again, and not after the end. */
+        /** Stops the source; called at most once, and not after the end. */
         void stop();
 
-        /** What a subscriber of that class throws. */
+        /** Reports an exception of a subscriber. */
         void subscriberFailed(Class<?> subscriber, Throwable cause);
     }
 
@@ -42,22 +42,22 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             Thread.ofVirtual().name("nexus-subscriber").unstarted(RemoteCall.wrap((Runnable) this));
     private final int window;
 
-    /** What the subscriber wants and the source has not been asked for. */
+    /** The number of items that the subscriber has requested and the source has no credit for yet. */
     private long wanted;
 
-    /** What the source has been asked for and the subscriber has not taken. */
+    /** The number of items that the source has credit for and the subscriber has not taken. */
     private long underWay;
 
     private volatile boolean cancelled;
 
-    /** A queue that holds no more than {@code window} items. */
+    /** Creates a queue that holds at most {@code window} items. */
     ItemQueue(Source source, Flow.Subscriber<Object> subscriber, int window) {
         this.source = source;
         this.subscriber = subscriber;
         this.window = window;
     }
 
-    /** Calls the subscriber from now on. */
+    /** Starts to call the subscriber. */
     void start() {
         thread.start();
     }
@@ -69,7 +69,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             while (!cancelled) {
                 Object next = arrived.poll();
                 if (next == null) {
-                    boolean _ = Thread.interrupted(); // by the subscriber; with that, park would not wait
+                    boolean _ = Thread.interrupted(); // left behind by the subscriber; park would not wait
                     LockSupport.park(this);
                 } else if (next == COMPLETE) {
                     subscriber.onComplete();
@@ -81,13 +81,13 @@ final class ItemQueue implements Flow.Subscription, Runnable {
                     deliver(next);
                 }
             }
-        } catch (Throwable e) { // of the subscriber
+        } catch (Throwable e) { // thrown by the subscriber
             cancel();
             source.subscriberFailed(subscriber.getClass(), e);
         }
     }
 
-    @SuppressWarnings("NullAway") // a publisher of nulls is the user's
+    @SuppressWarnings("NullAway") // the user's publisher may publish null
     private void deliver(Object next) {
         subscriber.onNext(next == NULL ? null : next);
         ask(0, 1);
@@ -103,7 +103,10 @@ final class ItemQueue implements Flow.Subscription, Runnable {
         ask(count, 0);
     }
 
-    /** The subscriber wants so many more, and has taken so many. */
+    /**
+     * Notes that the subscriber has requested {@code more} items and has taken {@code taken}; gives credit to the
+     * source.
+     */
     private void ask(long more, int taken) {
         long credit = 0;
         synchronized (this) {
@@ -111,11 +114,11 @@ final class ItemQueue implements Flow.Subscription, Runnable {
             underWay -= taken;
             long room = window - underWay;
             if (wanted > 0
-                    && (wanted <= room || room >= (window + 1) / 2)) { // else more of it soon, and fewer messages
+                    && (wanted <= room || room >= (window + 1) / 2)) { // else later and more at once: fewer messages
                 credit = Math.min(wanted, room);
                 underWay += credit;
                 wanted -= wanted == Long.MAX_VALUE ? 0 : credit;
-                owed.addAndGet(credit); // before the source knows
+                owed.addAndGet(credit); // before the source can send
             }
         }
         if (credit > 0 && !cancelled) {
@@ -132,12 +135,12 @@ final class ItemQueue implements Flow.Subscription, Runnable {
         }
     }
 
-    /** Whether the subscriber has asked for one more, which comes now. */
+    /** Accepts an arriving item; false if the subscriber has not requested it. */
     boolean accept() {
         return owed.getAndUpdate(now -> now == 0 ? 0 : now - 1) > 0;
     }
 
-    /** An item that was accepted. */
+    /** Adds an accepted item. */
     void add(@Nullable Object item) {
         arrived.add(item == null ? NULL : item);
         LockSupport.unpark(thread);

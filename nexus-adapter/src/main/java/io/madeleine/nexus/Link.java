@@ -1,25 +1,25 @@
 package io.madeleine.nexus;
 
 /**
- * An endpoint of some node, with what lets a context of another session call it: 128 bits that only those know to whom a
- * startpoint was given.
+ * An endpoint of some node, with the grant that a context of another session needs to call it: 128 bits that only
+ * holders of a startpoint know.
  *
  * <p>Threading: immutable.
  *
- * @param endpoint its number at its node
- * @param grant half of what lets call it
+ * @param endpoint the number of the endpoint at its node
+ * @param grant half of the grant
  * @param grantRest the other half
  */
 record Link(int endpoint, long grant, long grantRest) {
-    /** The endpoint of the adapter's own requests, which every node has. */
+    /** The endpoint for the adapter's own requests, which every node has. */
     static final Link SYSTEM = new Link(Wire.SYSTEM_ENDPOINT);
 
-    /** To an endpoint of a process of the session, which needs nothing else. */
+    /** A link without a grant, to an endpoint of a process of the same session. */
     Link(int endpoint) {
         this(endpoint, 0, 0);
     }
 
-    /** Whether it has what lets contexts of other sessions call. */
+    /** Whether the link has a grant. */
     boolean isGranted() {
         return (grant | grantRest) != 0;
     }
@@ -28,12 +28,12 @@ record Link(int endpoint, long grant, long grantRest) {
         return endpoint == Wire.SYSTEM_ENDPOINT;
     }
 
-    /** Whether who says so may call; takes the same time for every wrong answer. */
+    /** Whether the presented grant is the right one; takes the same time for every wrong grant. */
     boolean isOpenedBy(long said, long saidRest) {
         return isGranted() && ((grant ^ said) | (grantRest ^ saidRest)) == 0;
     }
 
-    /** Without what is secret. */
+    /** The endpoint, without the grant, which is secret. */
     @Override
     public String toString() {
         return "endpoint " + Names.endpoint(endpoint);

@@ -146,7 +146,8 @@ final class MadWay extends Way {
             return why;
         }
         try {
-            channel.tryBeginPacking(rank).ifPresent(OutgoingMessage::close); // never present: not connected; throws with the reason
+            // never present: not connected; throws with the reason
+            channel.tryBeginPacking(rank).ifPresent(OutgoingMessage::close);
         } catch (PeerFailedException e) {
             return String.valueOf(e.getMessage());
         } catch (MadeleineException _) {

@@ -4,9 +4,9 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that this process makes, as interceptors see it.
+ * A call that this process makes, as client interceptors see it.
  *
- * <p>Threading: thread-safe; metadata are added before the call is made.
+ * <p>Threading: thread-safe; add metadata before the call is made.
  */
 public final class OutgoingCall {
     private final Method method;
@@ -24,23 +24,27 @@ public final class OutgoingCall {
         return method;
     }
 
-    /** The node that is called, at last if it was several. */
+    /** The node that is called; the last one, if the call was repeated elsewhere. */
     public int rank() {
         return rank;
     }
 
-    /** Adds to what travels with the call. */
+    /**
+     * Adds an entry to the metadata that are sent with the call.
+     *
+     * @throws IllegalArgumentException if the metadata become too long
+     */
     public OutgoingCall put(String name, String value) {
         metadata = metadata.with(name, value);
         return this;
     }
 
-    /** What travels with the call. */
+    /** The metadata that are sent with the call. */
     public Metadata metadata() {
         return metadata;
     }
 
-    /** What has come with the answer, whether it is a value or a failure; with the end, if it is a stream. */
+    /** The metadata that came with the answer, be it a value or a failure, or with the end of the stream. */
     public Metadata answerMetadata() {
         return answerMetadata;
     }

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream that a call has as a parameter, as its implementation gets it: one may subscribe, and items come no faster than
- * that one asks. It ends with the call.
+ * A stream parameter of a call, as its implementation sees it. It admits one subscriber, gets no more items than the
+ * subscriber has requested, and ends with the call.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,12 +24,12 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     private final int parameter;
     private final Consumer<NexusException> callFails;
     private final AtomicReference<@Nullable ItemQueue> items = new AtomicReference<>();
-    /** Why it will not go on; {@link #ENDED} if it has come to its end. */
+    /** Why the stream has ended: a {@link Throwable}, or {@link #ENDED} for a regular end; null while it runs. */
     private volatile @Nullable Object over;
 
     private long itemCount;
 
-    /** The stream; {@code callFails} ends the call where an item cannot be read. */
+    /** Creates the stream; {@code callFails} ends the call if an item cannot be read. */
     ParameterStream(
             Node node, ServedCalls.Key key, ServiceMethod method, int parameter, Consumer<NexusException> callFails) {
         this.callFails = callFails;
@@ -54,7 +54,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
         tell(queue);
     }
 
-    /** Perhaps twice: the queue passes on the first. */
+    /** Passes the end on to the subscriber, perhaps twice; the queue delivers the first only. */
     private void tell(@Nullable ItemQueue queue) {
         Object why = over;
         if (queue != null && why instanceof Throwable thrown) {
@@ -93,7 +93,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
                         cause);
     }
 
-    /** An item has come; from the receiving thread. */
+    /** Takes an item; called by the receiving thread. */
     void item(Request request) {
         if (over != null) {
             return;
@@ -114,13 +114,13 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
         queue.add(item);
     }
 
-    /** Here, and at the caller, whose call it ends. */
+    /** Ends the stream here, and the call at the caller. */
     private void endWith(NexusException failure) {
         stop();
         callFails.accept(failure);
     }
 
-    /** It is over, without or with a failure. */
+    /** Takes the end of the stream, with or without a failure. */
     void end(Request request) {
         Throwable failure;
         try {
@@ -131,7 +131,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
         finish(failure == null ? ENDED : failure);
     }
 
-    /** It will not go on; nothing happens if it is over. */
+    /** Ends the stream with a failure, unless it has ended. */
     void fail(Throwable why) {
         finish(why);
     }

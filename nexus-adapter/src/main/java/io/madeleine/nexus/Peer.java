@@ -162,7 +162,8 @@ final class Peer {
             if (left != null) {
                 throw unreachable(methods);
             }
-            sendNow(ArgumentCopies.ofAll(arguments), link, handler, methods); // a copy: the owner of the arguments gets its memory back now
+            // a copy: the owner of the arguments gets its memory back now
+            sendNow(ArgumentCopies.ofAll(arguments), link, handler, methods);
         } catch (MadeleineException e) {
             if (!link.isSystem()) { // calls fail by other means, and no caller waits for the adapter's other requests
                 node.failures().sendFailed(number, e);

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that this process has made and that is not over.
+ * A call that this process has made and that has not ended.
  *
  * <p>Threading: thread-safe.
  */
@@ -32,7 +32,7 @@ abstract class PendingCall {
         return id;
     }
 
-    /** The same, for maps: to end a call takes no memory. */
+    /** The id as an object, for maps: ending a call must not allocate. */
     final Long key() {
         return id;
     }
@@ -49,54 +49,61 @@ abstract class PendingCall {
         return deadlineNs;
     }
 
-    /** It begins, with so much time to its deadline. */
+    /** Notes the time to the deadline when the call begins. */
     final void begins(long leftNs) {
         givenMs = Math.clamp(
                 TimeUnit.NANOSECONDS.toMillis(leftNs + TimeUnit.MILLISECONDS.toNanos(1) / 2), 0, Integer.MAX_VALUE);
     }
 
-    /** How much time it had, in milliseconds. */
+    /** The time to the deadline when the call began, in milliseconds. */
     final int givenMs() {
         return givenMs;
     }
 
-    /** What interceptors see of it, if there are any. */
+    /** The view of the call that interceptors get; null without interceptors. */
     final @Nullable OutgoingCall outgoing() {
         return outgoing;
     }
 
-    /** The way it went, once that is known. */
+    /** The way that the call took; null if not known yet. */
     final @Nullable Way way() {
         return way;
     }
 
-    /** It went that way; true if that is lost by now, and whoever has lost it may not have seen this. */
+    /**
+     * Notes the way that the call took; returns whether the way is lost by now, in which case {@link Calls#wayLost} may
+     * have missed the call.
+     */
     final boolean wentBy(Way taken) {
         way = taken;
         return taken.lost() != null;
     }
 
-    /** The answer has come; from the receiving thread. */
+    /** Ends the call with its answer; called by the receiving thread. */
     abstract void succeed(@Nullable Object value);
 
-    /** An answer whose large parts are on their way. */
+    /** An answer whose large parts are in transit. */
     interface Reading {
-        /** Waits for them and ends the call. */
+        /** Waits for the large parts and ends the call. */
         void read();
 
-        /** Nobody wants it any more. */
+        /** Drops the answer. */
         void drop();
     }
 
-    /** The answer has come but for its large parts; from the receiving thread, which does not wait for them. */
+    /**
+     * Takes an answer whose large parts are in transit; called by the receiving thread, which must not wait for them.
+     */
     void readLater(Reading reading) {
         Thread.startVirtualThread(reading::read);
     }
 
-    /** The call has come to a bad end; from any thread that must not be held up. */
+    /** Ends the call with a failure; called by any thread, and must not block it. */
     abstract void fail(Throwable failure);
 
-    /** It has come to that end, but memory was too short to tell: it stands before another one of which that is so, if any. */
+    /**
+     * Links this call before {@code next} in the list of calls whose failure could not be delivered for lack of memory.
+     */
     final void standsBefore(@Nullable PendingCall next, Throwable failure) {
         nextUntold = next;
         untold = failure;
@@ -110,7 +117,9 @@ abstract class PendingCall {
         return untold;
     }
 
-    /** No thread waits. It is given up with the call that it is made for, if there is one. */
+    /**
+     * A call for which no thread waits. It is cancelled together with the call that it is made for, if there is one.
+     */
     abstract static class Unattended extends PendingCall {
         private @Nullable RemoteCall parent;
         private @Nullable Runnable giveUp;
@@ -119,14 +128,14 @@ abstract class PendingCall {
             super(id, rank, method, deadlineNs, outgoing);
         }
 
-        /** Before it begins. */
+        /** Ties this call, before it begins, to the call that it is made for. */
         final void madeFor(RemoteCall call, Runnable action) {
             parent = call;
             giveUp = action;
             call.onCancel(action);
         }
 
-        /** It is over. */
+        /** Unties this call, which has ended, from the call that it was made for. */
         final void leaveParent() {
             if (parent != null && giveUp != null) {
                 parent.forget(giveUp);
@@ -134,11 +143,14 @@ abstract class PendingCall {
         }
     }
 
-    /** A future whose user may give up. */
+    /** A call that returns a future, which its user may cancel. */
     static final class Async extends Unattended {
         private final Future future;
 
-        /** Who cancels or completes it before the answer comes, as {@link #orTimeout} does, has given up: the other side is told. */
+        /**
+         * The future of a call. Cancelling or completing it before the answer, as {@link #orTimeout} does, cancels the
+         * call, and the other side is notified.
+         */
         static final class Future extends CompletableFuture<Object> {
             private volatile @Nullable Runnable whenGivenUp;
 
@@ -169,18 +181,21 @@ abstract class PendingCall {
                 return givenUp(super.completeExceptionally(failure));
             }
 
-            /** The call itself has come to this end; false if it has been given up before. */
+            /** Completes the future with the call's result; false if its user has completed or cancelled it before. */
             @SuppressWarnings("NullAway") // a future may hold null
             boolean answer(@Nullable Object value) {
                 return super.complete(value);
             }
 
-            /** The call itself has failed; false if it has been given up before. */
+            /** Completes the future with the call's failure; false if its user has completed or cancelled it before. */
             boolean fail(Throwable failure) {
                 return super.completeExceptionally(failure);
             }
 
-            /** What the user has attached may wait, and must not do so in the receiving thread. */
+            /**
+             * Runs the completion; in a virtual thread if the user has attached actions, which might block the
+             * receiving thread.
+             */
             void finish(Runnable completion) {
                 if (getNumberOfDependents() > 0) {
                     Thread.startVirtualThread(completion);
@@ -212,11 +227,14 @@ abstract class PendingCall {
         }
     }
 
-    /** A thread waits. */
+    /** A call for which a thread waits. */
     static final class Sync extends PendingCall {
         private final io.madeleine.api.Signal signal;
 
-        /** Whose message answers it, for {@link io.madeleine.api.Signal#await(java.util.function.BooleanSupplier, int, long, TimeUnit)}. */
+        /**
+         * The rank whose message will answer the call, for {@link io.madeleine.api.Signal#await(
+         * java.util.function.BooleanSupplier, int, long, TimeUnit)}.
+         */
         private final int expected;
 
         private @Nullable Object value;
@@ -241,12 +259,12 @@ abstract class PendingCall {
             return done;
         }
 
-        /** Waits for the end; whether it has come in time. */
+        /** Waits for the end of the call; false if it does not come in time. */
         boolean awaitDone(long timeoutNs) {
             return signal.await(this::isDone, expected, timeoutNs, TimeUnit.NANOSECONDS);
         }
 
-        /** Takes the answer, if it has not been taken by the receiving thread. The end has come. */
+        /** After the end: reads the answer, unless the receiving thread has read it. */
         void take() {
             Reading left = reading;
             reading = null;
@@ -255,7 +273,7 @@ abstract class PendingCall {
             }
         }
 
-        /** Nobody takes the answer. The end has come. */
+        /** After the end: drops the answer. */
         void drop() {
             Reading left = reading;
             reading = null;
@@ -264,7 +282,7 @@ abstract class PendingCall {
             }
         }
 
-        /** The calling thread waits: it takes them, straight into their place. */
+        /** Leaves the large parts to the waiting thread, which receives them straight into their place. */
         @Override
         void readLater(Reading from) {
             reading = from;

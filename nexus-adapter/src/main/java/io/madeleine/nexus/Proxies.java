@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands for a remote service in this process: turns method calls into remote ones.
+ * The invocation handler of service proxies: turns method calls into remote calls.
  *
  * <p>Threading: thread-safe.
  */
@@ -95,7 +95,7 @@ final class Proxies implements InvocationHandler {
         };
     }
 
-    /** Failures come with the future, not before it. */
+    /** Makes a call that returns a future; failures come through the future. */
     private PendingCall.Async.Future callAsync(
             ServiceMethod method,
             @Nullable Object @Nullable [] parameters,
@@ -139,7 +139,7 @@ final class Proxies implements InvocationHandler {
         return new Repetition(node, targets, method, deadlineNs);
     }
 
-    /** Nobody is woken by what comes for others. */
+    /** Parks instead of waiting on a signal, which messages for other calls would wake. */
     private static void pause(long pauseNs) {
         long untilNs = System.nanoTime() + pauseNs;
         for (long leftNs = pauseNs; leftNs > 0; leftNs = untilNs - System.nanoTime()) {

@@ -12,22 +12,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Streams from and to what programs have: iterables and consumers.
+ * Connects streams with iterables and consumers.
  *
  * <p>Threading: stateless.
  */
 public final class Publishers {
     private Publishers() {}
 
-    /** Publishes the elements of an iterable, to each subscriber anew, no faster than it asks. */
+    /** Publishes the elements of an iterable, from the start for each subscriber, and no faster than it requests. */
     public static <T> Flow.Publisher<T> of(Iterable<T> items) {
         Objects.requireNonNull(items, "items");
         return subscriber -> subscriber.onSubscribe(new Iteration<>(items.iterator(), subscriber));
     }
 
     /**
-     * Takes all items, {@code window} at a time on their way; the future is done at the end, and cancelling it ends the
-     * stream. The consumer may take its time.
+     * Passes all items to a consumer, which may block; at most {@code window} items are requested ahead. The future
+     * completes at the end of the stream; cancelling it cancels the subscription.
      */
     public static <T> CompletableFuture<Void> forEach(
             Flow.Publisher<T> publisher, int window, Consumer<? super T> consumer) {
@@ -38,7 +38,7 @@ public final class Publishers {
         return taking;
     }
 
-    /** All items, at the end; cancelling the future ends the stream. */
+    /** Collects all items. The future completes at the end of the stream; cancelling it cancels the subscription. */
     public static <T> CompletableFuture<List<T>> toList(Flow.Publisher<T> publisher) {
         List<T> items = new ArrayList<>();
         CompletableFuture<Void> taking = forEach(publisher, 256, items::add);
@@ -51,7 +51,7 @@ public final class Publishers {
         return all;
     }
 
-    /** Publishes from within {@code request}, one thread at a time. */
+    /** A subscription that publishes from within {@code request}, in one thread at a time. */
     private static final class Iteration<T> implements Flow.Subscription {
         private final Iterator<T> iterator;
         private final Flow.Subscriber<? super T> subscriber;
@@ -73,7 +73,7 @@ public final class Publishers {
                 return;
             }
             if (wanted.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more) != 0) {
-                return; // whoever publishes sees it
+                return; // the publishing thread sees the new count
             }
             try {
                 for (long left = count; left > 0; left = wanted.addAndGet(-left)) {
@@ -85,7 +85,7 @@ public final class Publishers {
                         }
                         subscriber.onNext(iterator.next());
                     }
-                    if (!over && !iterator.hasNext()) { // looked at while nobody else may iterate
+                    if (!over && !iterator.hasNext()) { // tested while no other thread may iterate
                         over = true;
                         subscriber.onComplete();
                     }
@@ -105,7 +105,7 @@ public final class Publishers {
         }
     }
 
-    /** Asks for half a window when half of it has been taken. */
+    /** A subscriber that requests half a window whenever it has taken half of it. */
     private static final class Taking<T> extends CompletableFuture<Void> implements Flow.Subscriber<T> {
         private final int window;
         private final Consumer<? super T> consumer;
@@ -149,7 +149,7 @@ public final class Publishers {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // the publisher is the user's
+        @SuppressWarnings("NullAway") // the publisher is user code
         public void onError(Throwable thrown) {
             completeExceptionally(
                     thrown == null ? new NullPointerException("the publisher has called onError(null)") : thrown);

@@ -214,7 +214,7 @@ final class Receiver extends HandlerRunner.Step {
             Completion end = from.endUnpackingAsync();
             completion = end;
             end.onDone(arrived);
-        } catch (Throwable e) { // no memory, for instance
+        } catch (Throwable e) { // out of memory, for instance
             failure = e;
             inbound.post(this);
         }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records, component by component, through the canonical constructor, which checks what it gets.
+ * The codec of a record: writes component by component, and reads through the canonical constructor, which validates.
  *
  * <p>Threading: thread-safe.
  */

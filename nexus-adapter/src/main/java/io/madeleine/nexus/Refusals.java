@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Requests of one peer that were refused, until the peer has been told: counted, one notice for many, so that a flood of
- * requests is not answered by a flood of refusals.
+ * Counts refused requests of one peer until it is notified: one notice covers many requests, so that a flood of
+ * requests does not cause a flood of refusals.
  *
  * <p>Threading: thread-safe.
  */
 final class Refusals {
-    /** Kinds of refusals that are told apart; the rest counts for the last. */
+    /** The largest number of kinds counted separately; further kinds count as the first. */
     private static final int MAX_KINDS = 64;
 
     /** Endpoint, handler and reason. */
@@ -19,12 +19,12 @@ final class Refusals {
     private final Map<Kind, Long> counts = new LinkedHashMap<>();
     private volatile boolean any;
 
-    /** Whether there is something to tell. */
+    /** Whether there are refusals to report. */
     boolean any() {
         return any;
     }
 
-    /** Counts one. */
+    /** Counts a refusal. */
     synchronized void add(Kind kind) {
         any = true;
         if (counts.size() < MAX_KINDS || counts.containsKey(kind)) {
@@ -34,7 +34,7 @@ final class Refusals {
         }
     }
 
-    /** All that have been counted; from now on anew. */
+    /** Returns all counts and resets them. */
     synchronized Map<Kind, Long> take() {
         Map<Kind, Long> taken = new LinkedHashMap<>(counts);
         counts.clear();

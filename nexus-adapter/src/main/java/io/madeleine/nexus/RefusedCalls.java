@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Calls of one peer that were refused, until the peer has been told: that waits while anything else is to be sent there, so that
- * answers go first, and then one notice tells of many. Who hears of a refusal late asks again late.
+ * Refused calls of one peer until it is notified. The notice waits while anything else is queued for the peer: answers
+ * go first, one notice covers many calls, and a caller that learns of its refusal later also repeats its call later.
  *
  * <p>Threading: thread-safe.
  */
 final class RefusedCalls {
     private static final int MAX_CALLS = 1 << 17;
 
-    /** In one notice. */
+    /** The largest number of calls in one notice. */
     private static final int MAX_TOLD = 2_000;
 
     private final Map<String, List<Long>> calls = new LinkedHashMap<>();
@@ -24,12 +24,12 @@ final class RefusedCalls {
     /** Calls that were refused for the same reason. */
     record Some(String why, List<Long> ids) {}
 
-    /** Whether there is somebody to tell. */
+    /** Whether there are refusals to report. */
     boolean any() {
         return any;
     }
 
-    /** Adds one; false if too many wait already. */
+    /** Adds a refused call; false if too many are pending. */
     synchronized boolean add(long id, String why) {
         if (count == MAX_CALLS) {
             return false;
@@ -40,7 +40,7 @@ final class RefusedCalls {
         return true;
     }
 
-    /** Takes those for one notice; none if there is nobody to tell. */
+    /** Takes the calls for one notice; empty if there are none. */
     synchronized Some take() {
         if (calls.isEmpty()) {
             return new Some("", List.of());

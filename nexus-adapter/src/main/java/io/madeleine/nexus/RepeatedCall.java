@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that returns a future and may be made again. While it waits to be made again it is an entry in the JDK's timer and no
- * thread; a virtual one sends it when its time has come.
+ * A call that returns a future and may be repeated. During the pause it is an entry in the JDK's timer and occupies no
+ * thread; a virtual thread makes the next attempt.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,7 +24,7 @@ final class RepeatedCall {
     private volatile @Nullable Attempt current;
     private volatile @Nullable CompletableFuture<Void> pause;
 
-    /** A call that has its turn, which it gives back at its end. */
+    /** Creates a call that has its turn, and gives it back at its end. */
     RepeatedCall(
             Calls calls,
             Semaphore turns,
@@ -42,7 +42,7 @@ final class RepeatedCall {
         this.outgoing = outgoing;
     }
 
-    /** Makes it for the first time; does not wait for its end. */
+    /** Makes the first attempt; does not wait for its end. */
     PendingCall.Async.Future start() {
         future.whenGivenUp(this::giveUp);
         attempt();
@@ -65,7 +65,7 @@ final class RepeatedCall {
             attempt.fail(e);
             return;
         }
-        if (future.isDone()) { // given up before it could be found
+        if (future.isDone()) { // cancelled before the attempt was visible
             boolean _ = calls.giveUp(attempt);
         }
     }
@@ -112,7 +112,7 @@ final class RepeatedCall {
         }
     }
 
-    /** Its user does not want it any more; from any thread. */
+    /** Called by any thread when the user has cancelled or completed the future. */
     private void giveUp() {
         turns.release();
         CompletableFuture<Void> timer = pause;
@@ -121,7 +121,8 @@ final class RepeatedCall {
         }
         Attempt attempt = current;
         if (attempt != null
-                && calls.remove(attempt) != null) { // telling may wait, and the JDK's own timers complete futures
+                && calls.remove(attempt) != null) {
+                    // the notice may wait, and the JDK's timer thread, which also completes futures, must not
             Thread.startVirtualThread(() -> calls.tellGivenUp(attempt));
         }
     }

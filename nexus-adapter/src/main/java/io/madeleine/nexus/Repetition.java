@@ -6,17 +6,17 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What follows when a call of an {@link Idempotent} method fails: whether it is made again, where, and when.
+ * Decides whether, where and when a call of an {@link Idempotent} method is repeated after a failure.
  *
  * <p>Threading: confined to one attempt at a time.
  */
 final class Repetition {
-    /** It is not made again. */
+    /** The call is not repeated. */
     static final long NEVER = -1;
 
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Ten thousand callers ask 20,000 times a second then. */
+    /** Bounds the pause to half a second: ten thousand callers then make 20,000 attempts a second. */
     private static final int MOST_DOUBLINGS = 9;
 
     private final Node node;
@@ -37,22 +37,24 @@ final class Repetition {
         this.deadlineNs = deadlineNs;
     }
 
-    /** Where it goes. */
+    /** The node and endpoint of the next attempt. */
     Calls.Target target() {
         return targets[target];
     }
 
-    /** After how long it is made again, or {@link #NEVER}. */
+    /** The pause before the next attempt, or {@link #NEVER}. */
     long pauseNsAfter(Throwable failure) {
         if (failure
-                instanceof OverloadedException refused) { // no switch: without memory its first time would be its last
+                instanceof OverloadedException refused) {
+                    // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return pauseNsAfterRefusal(refused);
         }
         if (failure instanceof UnavailableException) {
-            return mayLoseAnother() && ++target < targets.length ? 0 : NEVER; // here, or at that target
+            // that target is closing, or this context is
+            return mayLoseAnother() && ++target < targets.length ? 0 : NEVER;
         }
         if (failure instanceof PeerFailedException) {
-            boolean isAlone = node.nodes().get(target().rank()).isGone(); // else another method is tried
+            boolean isAlone = node.nodes().get(target().rank()).isGone(); // else another communication method is tried
             return mayLoseAnother() && (!isAlone || ++target < targets.length) ? 0 : NEVER;
         }
         return NEVER;
@@ -62,7 +64,10 @@ final class Repetition {
         return ++lostCount < method.attempts();
     }
 
-    /** Each waits for itself, and so that those who were refused together do not come together again. */
+    /**
+     * The pause after a refusal: exponential with a random part, so that calls refused together do not come back
+     * together.
+     */
     private long pauseNsAfterRefusal(OverloadedException refused) {
         lastRefusal = String.valueOf(refused.getMessage());
         long meanNs = FIRST_PAUSE_NS << Math.min(refusedCount++, MOST_DOUBLINGS);
@@ -74,11 +79,11 @@ final class Repetition {
         if (isLast || leftNs < 2 * FIRST_PAUSE_NS) {
             return NEVER;
         }
-        isLast = true; // and with time for the answer
+        isLast = true; // half to three quarters of the time left, which leaves time for the answer
         return leftNs / 2 + ThreadLocalRandom.current().nextLong(leftNs / 4);
     }
 
-    /** What a call that is not made again after that failure ends with. */
+    /** The failure of a call that is not repeated after {@code failure}. */
     Throwable end(Throwable failure) {
         if (refusedCount == 0) {
             return failure;

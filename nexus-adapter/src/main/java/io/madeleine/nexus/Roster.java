@@ -14,8 +14,8 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * The public keys of a session's processes, as a tree of hashes (SHA-256): its root is part of the session's name, so that
- * a process can prove to others that a rank is its own by a signature and the few hashes beside its way to the root.
+ * The public keys of a session's processes as a hash tree (SHA-256). The root is part of the session's name, so a
+ * process can prove its rank to other sessions with a signature and the sibling hashes on its path to the root.
  *
  * <p>Threading: immutable.
  */
@@ -28,7 +28,7 @@ final class Roster {
 
     private final List<List<byte[]>> levels = new ArrayList<>();
 
-    /** Of the keys by rank. */
+    /** Builds the tree of the keys, which are in the order of ranks. */
     Roster(List<byte[]> keys) {
         List<byte[]> level = keys.stream().map(key -> hash(LEAF, key)).toList();
         levels.add(level);
@@ -42,7 +42,10 @@ final class Roster {
         }
     }
 
-    /** The name of a session of that id: nobody else has one for which he could prove anything. */
+    /**
+     * The name of the session: its id and the root. Other processes cannot prove a rank in it, because the root fixes
+     * the keys.
+     */
     String nameOf(String sessionId) {
         return name(sessionId, levels.getFirst().size(), levels.getLast().getFirst());
     }
@@ -52,7 +55,7 @@ final class Roster {
         return sessionId + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(root);
     }
 
-    /** What is beside the way from a rank to the root. */
+    /** The sibling hashes on the path from a rank to the root. */
     byte[] path(int rank) {
         ByteArrayOutputStream path = new ByteArrayOutputStream();
         int place = rank;
@@ -65,7 +68,7 @@ final class Roster {
         return path.toByteArray();
     }
 
-    /** Whether a session of that name and size has that key at that rank. */
+    /** Whether the session with this name and size has this key at this rank. */
     static boolean has(String name, int size, int rank, byte[] key, byte[] path) {
         int dot = name.lastIndexOf('.');
         if (dot < 0 || size < 1 || rank < 0 || rank >= size) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Values of a sealed type: the number of the permitted class, then what that consists of.
+ * The codec of a sealed type: the number of the permitted class, then the value of that class.
  *
  * <p>Threading: thread-safe.
  */
@@ -25,7 +25,7 @@ final class SealedCodec implements Codec<Object> {
         }
     }
 
-    /** The classes that it permits, those of permitted sealed types among them. */
+    /** The permitted classes, including those of permitted sealed types. */
     static List<Type> leaves(Type sealed) {
         List<Type> leaves = new ArrayList<>();
         addLeaves(sealed, leaves);

@@ -15,7 +15,7 @@ import java.util.function.Function;
 final class Serializers {
     private Serializers() {}
 
-    /** The codecs of a service's values by their types. */
+    /** The codecs of a service's values, as a function of their types. */
     static Function<Type, Codec<Object>> codecs(Class<?> service, String name, Set<Type> types) {
         Map<Type, Codec<?>> codecs = find(service, name).codecs(service, types);
         return type -> {

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that this process carries out. It counts as running until its method has returned, and the future or the stream that
- * this has returned is over, too.
+ * A call that this process executes. It counts as running until its method has returned and the future or stream that
+ * the method returned has ended.
  *
  * <p>Threading: thread-safe.
  */
@@ -26,31 +26,31 @@ final class ServedCall implements Runnable {
     private final ParameterStream[] parameters;
     private final @Nullable StreamSender stream;
 
-    /** What of it is still at work: the method, and its future or stream. */
+    /** The number of parts that still run: the method, and its future or stream. */
     private final AtomicInteger working;
 
-    /** What is left of it, answers that are on their way included. */
+    /** The number of parts that are left, the sending of answers included. */
     private final AtomicInteger left;
 
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    /** Whether the part of a future is over, or there is none. */
+    /** Whether the future has ended, or there is none. */
     private final AtomicBoolean futureOver;
 
     private volatile @Nullable CompletableFuture<?> future;
     private volatile @Nullable Why cancelled;
 
-    /** Whether the method has been begun, or will never be. */
+    /** Whether the method has begun, or will never begin. */
     private volatile boolean begun;
 
     private boolean invoked;
 
-    /** Who runs the method, while it does. */
+    /** The thread that runs the method, while it runs. */
     private @Nullable Thread runner;
 
-    /** Why it is cancelled. */
+    /** Why a call is cancelled. */
     enum Why {
-        /** The caller has given up, or is gone. */
+        /** The caller has cancelled it, or is gone. */
         CALLER,
         DEADLINE,
         /** The context of this process is being closed. */
@@ -103,7 +103,7 @@ final class ServedCall implements Runnable {
         return null;
     }
 
-    // ---- carrying it out
+    // ---- execution
 
     @Override
     public void run() {
@@ -125,7 +125,7 @@ final class ServedCall implements Runnable {
         }
     }
 
-    /** It was cancelled before its method was called; its stream, if it has one, is over. */
+    /** Ends a call that was cancelled before its method was called; cancelling has ended its stream already. */
     private void neverRan() {
         refuseIfClosing();
         worked();
@@ -137,7 +137,7 @@ final class ServedCall implements Runnable {
 
     private void refuseIfClosing() {
         if (answered.compareAndSet(false, true) && cancelled == Why.CLOSE) {
-            calls.refuseClosing(key); // the others see their deadline, or do not wait
+            calls.refuseClosing(key); // other callers see their deadline, or do not wait
         }
     }
 
@@ -159,8 +159,8 @@ final class ServedCall implements Runnable {
         worked();
         switch (operation.method().kind()) {
             case VALUE -> answer(result, null);
-            case FUTURE -> await((CompletionStage<?>) Objects.requireNonNull(result)); // invoke has looked
-            case STREAM -> {} // it has begun
+            case FUTURE -> await((CompletionStage<?>) Objects.requireNonNull(result)); // invokeMethod has checked it
+            case STREAM -> {} // it has begun in invoke
         }
     }
 
@@ -224,12 +224,12 @@ final class ServedCall implements Runnable {
         }
         try {
             stage.whenComplete((value, thrown) -> endFuture(value, thrown == null ? null : unwrapped(thrown)));
-        } catch (Throwable e) { // of a stage of the program's own
+        } catch (Throwable e) { // from a stage that the program implements itself
             endFuture(null, e);
         }
     }
 
-    /** Once, whatever a stage of the program's own does. */
+    /** Ends the future's part, once, even if a stage that the program implements completes twice. */
     private void endFuture(@Nullable Object value, @Nullable Throwable thrown) {
         if (!futureOver.compareAndSet(false, true)) {
             return;
@@ -252,7 +252,8 @@ final class ServedCall implements Runnable {
             return;
         }
         endParameters();
-        boolean mayWait = runner == Thread.currentThread(); // who completes a future must not wait for the caller
+        // a thread that completes a future must not wait until the caller takes the answer
+        boolean mayWait = runner == Thread.currentThread();
         if (thrown == null) {
             calls.succeed(key, operation.method(), call.answerMetadata(), value, mayWait);
         } else {
@@ -261,7 +262,10 @@ final class ServedCall implements Runnable {
         }
     }
 
-    /** An item of a parameter cannot be read: the caller hears it at once, the implementation by its subscriber. */
+    /**
+     * Called when an item of a parameter stream cannot be read: the caller gets the failure at once, the implementation
+     * through its subscriber.
+     */
     private void parameterFailed(NexusException failure) {
         if (answered.compareAndSet(false, true)) { // first: the implementation may return when it sees its stream end
             calls.fail(key, operation.method(), call.answerMetadata(), failure, true);
@@ -274,23 +278,23 @@ final class ServedCall implements Runnable {
         }
     }
 
-    // ---- its ends
+    // ---- ends
 
-    /** A part of it has come to its end. */
+    /** Called when a part of the call has ended. */
     private void worked() {
         if (working.decrementAndGet() == 0) {
             service.end();
         }
     }
 
-    /** A part of it has come to its end, and the caller knows. */
+    /** Called when a part of the call has ended and its answer has been sent. */
     private void left() {
         if (left.decrementAndGet() == 0) {
             calls.over(this);
         }
     }
 
-    /** The publisher's part is over; then comes that its subscriber is told. */
+    /** Called when the publisher's part has ended; returns the action for when the subscriber has been notified. */
     private Runnable streamEnded() {
         endParameters();
         worked();
@@ -303,20 +307,20 @@ final class ServedCall implements Runnable {
         }
     }
 
-    /** It does not run, and never will. */
+    /** Ends a call that no thread could be found for. */
     void giveUp() {
         request.finish();
         endParameters();
         service.end();
     }
 
-    /** Has it come to its end soon: interrupts it, cancels its future, ends its streams. From any thread that must not wait. */
+    /** Cancels the call: interrupts its threads, cancels its future, ends its streams. Never blocks. */
     void cancel(Why why) {
         if (cancelled == null) {
             cancelled = why;
         }
         if (why == Why.CALLER) {
-            answered.set(true); // nobody waits for that
+            answered.set(true); // the caller does not wait for an answer
         }
         call.cancel();
         endParameters();
@@ -328,7 +332,7 @@ final class ServedCall implements Runnable {
         cancelFuture();
     }
 
-    /** What depends on the future may wait. */
+    /** Cancels the future in a virtual thread, because actions that depend on it may block. */
     private void cancelFuture() {
         CompletableFuture<?> pending = future;
         if (pending == null || pending.isDone()) {
@@ -338,12 +342,12 @@ final class ServedCall implements Runnable {
             try {
                 pending.cancel(true);
             } catch (UnsupportedOperationException e) {
-                // a stage that is its owner's alone
+                // the stage cannot be cancelled
             }
         });
     }
 
-    /** It goes on though its context is closed: its caller is told that nobody waits for it. */
+    /** Answers in place of a call that goes on although its context is closed. */
     void abandon() {
         if (stream == null && begun) {
             answer(null, new CancellationException("it does not end"));

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that this process carries out for others: each in a thread of its own, and each answered once. Those
- * whose deadline is over are cancelled, whether their callers can say so or not.
+ * The calls that this process executes for others, each in a thread of its own and each answered once. Calls whose
+ * deadline has passed are cancelled, even if their callers cannot say so.
  *
  * <p>Threading: thread-safe.
  */
@@ -22,7 +22,7 @@ final class ServedCalls {
 
     private static final int ITEM = Wire.id("item");
     private static final int END = Wire.id("end");
-    /** From the deadline on until one is cancelled: its caller is to see it first. */
+    /** The time after the deadline until a call is cancelled, so that its caller notices the deadline first. */
     private static final long GRACE_NS = 20_000_000;
 
     private static final long LONGEST_NS = Long.MAX_VALUE / 4;
@@ -31,7 +31,7 @@ final class ServedCalls {
     private final Map<Key, ServedCall> running = new ConcurrentHashMap<>();
     private final Sweeper sweeper = new Sweeper(running::isEmpty, this::sweep);
 
-    /** Whose call, and which. */
+    /** The caller's node and its id for the call. */
     record Key(int caller, long id) {}
 
     ServedCalls(Node node, Endpoint system) {
@@ -103,7 +103,7 @@ final class ServedCalls {
         boolean begun = false;
         try {
             call = new ServedCall(this, key, service, operation, current, request.detach());
-            running.put(key, call); // before the first credit comes
+            running.put(key, call); // before the first credit arrives
             sweeper.wake();
             begun = node.workers().tryExecute(call);
             if (!begun) {
@@ -112,7 +112,7 @@ final class ServedCalls {
                         "rank " + node.rank() + " carries out " + node.options().maxRunning()
                                 + " requests already (ContextOptions.maxRunning)");
             }
-        } catch (Throwable e) { // memory is short, or the user's executor fails
+        } catch (Throwable e) { // out of memory, or the user's executor fails
             fail(key, operation.method(), Metadata.EMPTY, e, true);
         } finally {
             if (!begun) {
@@ -147,7 +147,7 @@ final class ServedCalls {
         return new StreamSender(node, route, call, method::writeResult, whenOver);
     }
 
-    /** Nothing of the call is at work any more, and its caller has been told. */
+    /** Called when all parts of a call have ended and its caller has been answered. */
     void over(ServedCall call) {
         running.remove(call.key(), call);
         node.workers().done();
@@ -181,7 +181,7 @@ final class ServedCalls {
         send(key, answer, mayWait);
     }
 
-    /** What the caller of a call that was cut short gets to know. */
+    /** The failure for the caller of a call that the closing context interrupts. */
     CallException interrupted(ServiceMethod method, @Nullable Throwable thrown) {
         String text = "the call of " + method + " was interrupted after it had begun: rank " + node.rank()
                 + " closes its context, and what it has done by then stays done";
@@ -190,7 +190,7 @@ final class ServedCalls {
                 : new CallException(ErrorCode.CANCELLED, text, thrown);
     }
 
-    /** It has not been carried out, and will not be. */
+    /** Answers a call that has not been executed and will not be, because the context is being closed. */
     void refuseClosing(Key key) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.CLOSING);
         send(key, answer.putString("rank " + node.rank() + " is closing its context"), true);
@@ -211,7 +211,7 @@ final class ServedCalls {
                 true);
     }
 
-    /** It has no such method, or of other types: the caller compares. */
+    /** Answers a call of a method that the service lacks or has with other types; the caller compares the shapes. */
     private void unlike(Key key, Service service, long methodId) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.UNLIKE);
         answer.putString(service + " of rank " + node.rank());
@@ -230,7 +230,7 @@ final class ServedCalls {
     }
 
     private void trySend(Key key, Arguments answer, boolean mayWait) {
-        boolean interrupted = Thread.interrupted(); // it is meant for the implementation, not for its answer
+        boolean interrupted = Thread.interrupted(); // the interrupt is meant for the implementation, not for its answer
         try {
             if (mayWait) {
                 node.tell(key.caller(), REPLY, answer);
@@ -238,7 +238,7 @@ final class ServedCalls {
                 node.tellWithoutWait(key.caller(), REPLY, answer);
             }
         } catch (PeerFailedException e) {
-            // nobody is there to be answered
+            // the caller is gone
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -246,7 +246,7 @@ final class ServedCalls {
         }
     }
 
-    // ---- their ends
+    // ---- ends of calls
 
     private void cancelled(Key key) {
         ServedCall call = running.get(key);
@@ -255,7 +255,7 @@ final class ServedCalls {
         }
     }
 
-    /** Nobody waits for the calls of this peer any more. */
+    /** Cancels the calls of a peer that is gone. */
     void peerGone(int rank) {
         for (ServedCall call : running.values()) {
             if (call.key().caller() == rank) {
@@ -272,7 +272,7 @@ final class ServedCalls {
         }
     }
 
-    /** Cancels all that run, waits for them so long, and answers for those that do not end. */
+    /** Cancels all running calls, waits for them at most that long, and answers in place of those that do not end. */
     void close(long timeoutNs) {
         running.values().forEach(call -> call.cancel(ServedCall.Why.CLOSE));
         boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);

@@ -19,22 +19,22 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method of a remote service: how it is called and what travels.
+ * A method of a remote service: how it is called, and which values are sent.
  *
  * <p>Threading: immutable.
  */
 final class ServiceMethod {
-    /** What the caller does with the result. */
+    /** How the caller gets the result. */
     enum Kind {
-        /** Waits for it. */
+        /** The caller waits for it. */
         VALUE,
-        /** Gets a future. */
+        /** The caller gets a future. */
         FUTURE,
-        /** Subscribes to it. */
+        /** The caller subscribes to it. */
         STREAM
     }
 
-    /** As good as for ever, and far from where the clock overflows. */
+    /** Practically unlimited, and far below the overflow of {@link System#nanoTime}. */
     private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
     private static final int DIGEST_BITS = 48;
@@ -45,7 +45,7 @@ final class ServiceMethod {
     private final Kind kind;
     private final List<Codec<Object>> parameters = new ArrayList<>();
 
-    /** Which of them are streams, of items with the codec. */
+    /** The indices of the parameters that are streams; their codec is that of the items. */
     private final int[] streams;
 
     private final @Nullable Codec<Object> result;
@@ -53,7 +53,7 @@ final class ServiceMethod {
     private final int attempts;
     private final long timeoutNs;
 
-    /** The types that a method's values have: of streams and futures those of what comes. */
+    /** The types of a method's values; for streams and futures, those of the items or results. */
     private record Signature(Method method, List<Type> parameters, Type result) {
         static Signature of(Method method, Map<TypeVariable<?>, Type> variables) {
             try {
@@ -127,13 +127,13 @@ final class ServiceMethod {
                 "method " + method + " cannot be called remotely: " + why.getMessage(), why);
     }
 
-    /** Sixteen bits of a method's name, by which those of one name are found. */
+    /** A 16-bit hash of a method's name, by which methods of the same name are found. */
     static int nameNumber(String name) {
         int hash = Wire.id(name);
         return (hash ^ hash >>> 16) & 0xFFFF;
     }
 
-    /** The {@link #nameNumber} in a method's number. */
+    /** The {@link #nameNumber(String)} that a method's number contains. */
     static int nameNumber(long id) {
         return (int) (id >>> DIGEST_BITS);
     }
@@ -158,7 +158,7 @@ final class ServiceMethod {
         return value;
     }
 
-    /** All abstract methods of a service's interface, by their numbers. */
+    /** All abstract methods of a service's interface by their numbers. */
     static Map<Long, ServiceMethod> all(Class<?> type, Codecs codecs, long defaultTimeoutNs) {
         Map<TypeVariable<?>, Type> variables = Types.variablesOfAll(type);
         List<Signature> signatures = new ArrayList<>();
@@ -175,7 +175,7 @@ final class ServiceMethod {
             Shape shape;
             try {
                 for (Type value : typesOf(List.of(each))) {
-                    Codec<Object> _ = found.apply(value); // says what cannot travel, before it is described
+                    Codec<Object> _ = found.apply(value); // throws if a type has no codec, before the shape is built
                 }
                 shape = shapeOf(each, codecs, serializer);
             } catch (IllegalArgumentException e) {
@@ -202,7 +202,10 @@ final class ServiceMethod {
         return types;
     }
 
-    /** With a serialiser its name stands for all types: how they may differ is its affair. */
+    /**
+     * Describes a method. The name of a serialiser stands for all types, because the serialiser decides how far they
+     * may differ.
+     */
     private static Shape shapeOf(Signature signature, Codecs codecs, String serializer) {
         Shape.Builder shape = new Shape.Builder(codecs);
         shape.add("method", signature.method().getName());
@@ -258,16 +261,18 @@ final class ServiceMethod {
         return kind;
     }
 
-    /** Whether an implementation, or who answers for it, may return that: a future or a stream where there is to be one. */
+    /**
+     * Whether an implementation or an interceptor may return this value: a future or stream, if the method returns one.
+     */
     boolean mayReturn(@Nullable Object value) {
         return switch (kind) {
-            case VALUE -> true; // its codec looks at it
+            case VALUE -> true; // the codec checks it
             case FUTURE -> value instanceof CompletionStage<?>;
             case STREAM -> value instanceof Flow.Publisher<?>;
         };
     }
 
-    /** What it returns, in words. */
+    /** A text for the kind of its result. */
     String returns() {
         return switch (kind) {
             case VALUE -> "a value";
@@ -280,7 +285,7 @@ final class ServiceMethod {
         return isIdempotent;
     }
 
-    /** How often it is tried in all, refusals aside. */
+    /** The number of attempts in all, not counting refusals. */
     int attempts() {
         return attempts;
     }
@@ -301,12 +306,12 @@ final class ServiceMethod {
         }
     }
 
-    /** Names an item, counted from 1, of a parameter that is a stream. */
+    /** A text for an item, counted from 1, of a stream parameter. */
     String itemName(int parameter, long number) {
         return "item " + number + " of parameter " + (parameter + 1) + " of " + this;
     }
 
-    /** Which parameters are streams. */
+    /** The indices of the parameters that are streams. */
     int[] streamParameters() {
         return streams;
     }

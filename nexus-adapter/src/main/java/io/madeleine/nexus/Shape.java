@@ -18,21 +18,21 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a method's values look like on the wire, in words: the types of parameters and result, and of every record, enum and
- * sealed type among them what it is made of. Both ends of a call have the same, or they would misread each other.
- *
- * @param entries what there is, and of what type, in the order in which it is written
+ * A description of the values of a method: the types of its parameters and result, and the parts of every record, enum
+ * and sealed type among them. Both ends of a call must have the same shape, or they would misread each other.
  *
  * <p>Threading: immutable.
+ *
+ * @param entries the parts and their types, in the order in which they are written
  */
 record Shape(List<Entry> entries) {
     private static final int MAX_NAMED = 4;
     private static final int MAX_ENTRIES = 1 << 16;
 
-    /** As {@code "Order.quantity"} and {@code "int"}. */
+    /** A part and its type, such as {@code "Order.quantity"} and {@code "int"}. */
     record Entry(String what, String type) {}
 
-    /** The digest of all of it. */
+    /** A digest of all entries. */
     long digest() {
         try {
             MessageDigest sha = MessageDigest.getInstance("SHA-256");
@@ -64,12 +64,12 @@ record Shape(List<Entry> entries) {
         return new Shape(entries);
     }
 
-    /** Whether it is that of a method of that name. */
+    /** Whether it describes a method of that name. */
     boolean isOf(String method) {
         return entries.contains(new Entry("method", method));
     }
 
-    /** Whether this is more like {@code mine} than {@code other} is, among those of one name. */
+    /** Whether this has more in common with {@code mine} than {@code other} has; all describe methods of one name. */
     boolean isCloser(Shape mine, Shape other) {
         return common(mine) > other.common(mine);
     }
@@ -78,7 +78,7 @@ record Shape(List<Entry> entries) {
         return entries.stream().filter(other.entries::contains).count();
     }
 
-    /** Where another one differs, in words. */
+    /** A text that says where another shape differs. */
     String difference(Shape other) {
         Map<String, String> mine = map();
         Map<String, String> theirs = other.map();
@@ -131,7 +131,7 @@ record Shape(List<Entry> entries) {
             this.codecs = codecs;
         }
 
-        /** A value, as {@code "parameter 1"} of type {@code "stream of int"}. */
+        /** Adds a value, such as {@code "parameter 1"} of type {@code "stream of int"}. */
         Builder add(String what, String prefix, Type type) {
             return add(what, prefix + name(type));
         }
@@ -177,7 +177,7 @@ record Shape(List<Entry> entries) {
             }
             StringBuilder name = new StringBuilder(raw.getSimpleName()).append(arguments);
             while (!used.add(name.toString())) {
-                name.append('\''); // of another package
+                name.append('\''); // a class of the same name in another package
             }
             undescribed.add(type);
             return name.toString();

@@ -4,7 +4,10 @@ package io.madeleine.nexus;
 final class Sneaky {
     private Sneaky() {}
 
-    /** Throws it as it is; declared to answer one so that the compiler sees the end of the method. */
+    /**
+     * Throws the exception unchanged; the return type lets callers write {@code throw}, so that the compiler sees the
+     * end.
+     */
     static RuntimeException asUnchecked(Throwable thrown) {
         Sneaky.<RuntimeException>sneak(thrown);
         throw new AssertionError(thrown);

@@ -60,7 +60,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
         node.failures().subscriberFailed(subscriber, method() + " of rank " + rank(), cause);
     }
 
-    /** An item has come; from the receiving thread. */
+    /** Takes an item; called by the receiving thread. */
     void item(Request request) {
         itemCount++;
         if (!items.accept()) {
@@ -77,12 +77,12 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     private Throwable notRead(Throwable why) {
         try {
             return new CodingException("item " + itemCount + " of " + method() + " of rank " + rank(), "read", why);
-        } catch (Throwable _) { // no memory for more
+        } catch (Throwable _) { // out of memory
             return why;
         }
     }
 
-    /** At both ends. */
+    /** Ends the call with a failure, here and at the other side. */
     private void endWith(Throwable failure) {
         if (calls.remove(this) != null) {
             calls.fail(this, failure);

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending end of a stream: subscribes to what the program publishes, asks for as much as the subscriber elsewhere has
- * asked for, and sends it.
+ * The sending end of a stream: subscribes to the program's publisher, requests as many items as the remote subscriber
+ * has given credit for, and sends them.
  *
- * <p>Threading: thread-safe; a virtual thread per stream passes credits on, since publishers may publish from within
+ * <p>Threading: thread-safe; a virtual thread per stream passes credit on, because publishers may publish from within
  * {@code request}.
  */
 final class StreamSender implements Flow.Subscriber<Object> {
@@ -31,17 +31,17 @@ final class StreamSender implements Flow.Subscriber<Object> {
     private volatile @Nullable Thread pump;
 
     /**
-     * Where items go.
+     * The destination of items.
      *
-     * @param node to whom
-     * @param name of the stream, after "item 6 of"
-     * @param item the handler for items
-     * @param end the handler for the end
-     * @param declared exceptions that the subscriber expects
-     * @param head new arguments that begin with which stream it is
-     * @param metadata what travels with the end
+     * @param node the receiving node
+     * @param name the name of the stream, for texts like "item 6 of ..."
+     * @param item the number of the handler for items
+     * @param end the number of the handler for the end
+     * @param declared the exception types that the subscriber expects
+     * @param head makes arguments that begin with the identification of the stream
+     * @param metadata the metadata that are sent with the end
      */
-    @SuppressWarnings("ArrayRecordComponent") // not compared
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Route(
             int node,
             String name,
@@ -52,11 +52,11 @@ final class StreamSender implements Flow.Subscriber<Object> {
             Supplier<Metadata> metadata) {}
 
     /**
-     * A stream that has not begun.
+     * Creates a stream that has not begun.
      *
-     * @param call the call that it is published for, if there is one
-     * @param whenOver told once, with what has gone wrong between here and the subscriber if anything has; answers what is
-     *     to be done when the subscriber has been told
+     * @param call the call that the items are published for, if there is one
+     * @param whenOver called once at the end, with the failure between here and the subscriber, or null; returns an
+     *     action to run when the subscriber has been notified
      */
     StreamSender(
             Node node,
@@ -71,7 +71,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         this.whenOver = whenOver;
     }
 
-    @SuppressWarnings("unchecked") // what it publishes is written with the codec of its type
+    @SuppressWarnings("unchecked") // its items are written with the codec of their type
     void start(Flow.Publisher<?> publisher) {
         try {
             ((Flow.Publisher<Object>) publisher).subscribe(this);
@@ -80,7 +80,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         }
     }
 
-    /** The subscriber wants so many more. */
+    /** Adds credit: the subscriber has requested so many more items. */
     void credit(long count) {
         if (count > 0) {
             credits.getAndAccumulate(count, (now, more) -> now + more < 0 ? Long.MAX_VALUE : now + more);
@@ -88,13 +88,13 @@ final class StreamSender implements Flow.Subscriber<Object> {
         LockSupport.unpark(pump);
     }
 
-    /** It will not go on, and the subscriber is told why. */
+    /** Ends the stream and notifies the subscriber of the failure. */
     void fail(Throwable why) {
         end(why, null);
         cancel();
     }
 
-    /** It will not go on, and nobody is told. */
+    /** Ends the stream without a notice. */
     void cancel() {
         Thread running;
         synchronized (this) {
@@ -103,7 +103,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         }
         if (running != null) {
             LockSupport.unpark(running);
-        } else if (over.compareAndSet(false, true)) { // it has not begun
+        } else if (over.compareAndSet(false, true)) { // the stream has not begun
             whenOver.apply(null).run();
         }
     }
@@ -113,7 +113,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         Runnable pumping = () -> {
             try {
                 pump(subscription);
-            } catch (Throwable e) { // of the publisher
+            } catch (Throwable e) { // thrown by the publisher
                 end(e, null);
             }
         };
@@ -123,7 +123,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
         synchronized (this) {
             begins = pump == null && !cancelled && !over.get();
             if (begins) {
-                pump = thread; // before it runs: who gives credit has to find it
+                pump = thread; // before it runs, so that credit() finds it
             }
         }
         if (begins) {
@@ -139,12 +139,12 @@ final class StreamSender implements Flow.Subscriber<Object> {
             if (wanted > 0) {
                 subscription.request(wanted);
             } else {
-                boolean _ = Thread.interrupted(); // by the publisher; with that, park would not wait
+                boolean _ = Thread.interrupted(); // left behind by the publisher; park would not wait
                 LockSupport.park(this);
             }
         }
-        if (!publisherEnded) { // else it has no subscription any more
-            boolean _ = Thread.interrupted(); // as part of the call that is cancelled
+        if (!publisherEnded) { // else the subscription has ended
+            boolean _ = Thread.interrupted(); // interrupted as part of the cancelled call
             subscription.cancel();
             if (over.compareAndSet(false, true)) {
                 whenOver.apply(null).run();
@@ -158,7 +158,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
             return;
         }
         itemCount++;
-        boolean interrupted = Thread.interrupted(); // it is meant for the publisher, not for its item
+        boolean interrupted = Thread.interrupted(); // the interrupt is meant for the publisher, not for its item
         try {
             Arguments arguments = route.head().get();
             codec.accept(arguments, item);
@@ -177,10 +177,10 @@ final class StreamSender implements Flow.Subscriber<Object> {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // the publisher is the user's
+    @SuppressWarnings("NullAway") // the publisher is user code
     public void onError(Throwable thrown) {
         publisherEnded = true;
-        if (thrown == null) { // else the subscriber would take the part for the whole
+        if (thrown == null) { // else the subscriber would take the items so far for the whole stream
             NullPointerException none =
                     new NullPointerException("the publisher of " + route.name() + " has called onError(null)");
             end(none, null);
@@ -195,7 +195,12 @@ final class StreamSender implements Flow.Subscriber<Object> {
         end(null, null);
     }
 
-    /** With what the subscriber is told, and with what has gone wrong on the way to it. */
+    /**
+     * Ends the stream.
+     *
+     * @param thrown the failure that the subscriber gets; null if the stream is complete
+     * @param failure the failure between here and the subscriber; null if there is none
+     */
     private void end(@Nullable Throwable thrown, @Nullable Throwable failure) {
         if (!over.compareAndSet(false, true)) {
             return;
@@ -217,7 +222,7 @@ final class StreamSender implements Flow.Subscriber<Object> {
                 node.tell(route.node(), route.end(), arguments);
             }
         } catch (PeerFailedException e) {
-            // the subscriber is gone
+            // the subscriber's node is gone
         } catch (Throwable e) {
             node.failures().notReceived(route.node(), e);
         } finally {

@@ -6,13 +6,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
- * Looks every 10 ms at what has deadlines, while there is something. A look that fails, for want of memory say, is not the
- * last one. A virtual thread's could be: the JDK loses one that parks for a time when there is no memory to note that.
+ * Runs an action every 10 ms while there is something with a deadline. If the action throws, for lack of memory, for
+ * instance, it is repeated. It runs in a platform thread, because the JDK may lose a virtual thread that parks with a
+ * timeout while there is no memory to schedule its wake-up.
  *
- * <p>Threading: thread-safe; a thread of its own looks.
+ * <p>Threading: thread-safe; the action runs in a thread of its own.
  */
 final class Sweeper {
-    /** How exactly deadlines are kept that nobody waits for. */
+    /** The precision of deadlines for which no thread waits. */
     private static final long SWEEP_NS = 10_000_000;
 
     private static final int IDLE_SWEEPS = 100;
@@ -22,24 +23,24 @@ final class Sweeper {
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
     /**
-     * Sweeps when told to.
+     * Creates a sweeper, which starts with {@link #wake}.
      *
-     * @param isIdle whether there is nothing to look at
-     * @param sweep looks, and is given the time in {@link System#nanoTime} terms
+     * @param isIdle whether nothing has a deadline
+     * @param sweep the action, which gets the time in {@link System#nanoTime} terms
      */
     Sweeper(BooleanSupplier isIdle, LongConsumer sweep) {
         this.isIdle = isIdle;
         this.sweep = sweep;
     }
 
-    /** There is something to look at. */
+    /** Ensures that the action runs: something has a deadline. */
     void wake() {
         if (sweeping.get() || !sweeping.compareAndSet(false, true)) {
             return;
         }
         try {
             Thread.ofPlatform().daemon().name("nexus-deadlines").start(this::run);
-        } catch (Throwable e) { // no memory for a thread: the next one who comes starts it
+        } catch (Throwable e) { // out of memory for a thread: the next call of wake starts it
             sweeping.set(false);
             throw e;
         }
@@ -54,7 +55,7 @@ final class Sweeper {
                         idle = 0;
                         sweep.accept(System.nanoTime());
                     }
-                } catch (Throwable _) { // not even for an error message
+                } catch (Throwable _) { // out of memory, perhaps even for the error message
                     Thread.yield();
                 }
             }
@@ -62,7 +63,7 @@ final class Sweeper {
         } while (!isIdle.getAsBoolean() && sweeping.compareAndSet(false, true));
     }
 
-    /** Also if what was run for a deadline has left the thread interrupted: that gives parks a permit besides. */
+    /** Parks for the whole interval, even if an action has left the thread interrupted or with a park permit. */
     private void pause() {
         long startNs = System.nanoTime();
         for (long leftNs = SWEEP_NS; leftNs > 0; leftNs = SWEEP_NS - (System.nanoTime() - startNs)) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What contexts tell each other beside the requests of their users: refusals and goodbyes.
+ * The adapter's own notices between contexts: refusals, goodbyes and listening addresses.
  *
  * <p>Threading: thread-safe.
  */
@@ -39,7 +39,7 @@ final class SystemRequests {
         node.failures().refused(new Refusal(request.remote(), endpoint, handler, REASONS[reason], count));
     }
 
-    /** Counts a refusal, and tells the peer of all there have been as soon as nothing else waits to be sent to it. */
+    /** Counts a refusal; the peer gets one notice of all refusals as soon as nothing else is queued for it. */
     void refuse(int sender, Refusals.Kind kind) {
         if (sender == node.rank()) {
             node.failures().refused(new Refusal(sender, kind.endpoint(), kind.handler(), kind.reason(), 1));
@@ -52,7 +52,7 @@ final class SystemRequests {
         }
     }
 
-    /** Refuses a call; its caller is told as soon as nothing else waits to be sent there. */
+    /** Refuses a call; its caller gets a notice as soon as nothing else is queued for it. */
     void refuseCall(int caller, long id, String why) {
         if (caller == node.rank()) {
             node.send(caller, REFUSED_CALLS, refusedCalls(why, List.of(id)));
@@ -74,8 +74,8 @@ final class SystemRequests {
         return arguments;
     }
 
-    /** The way to a peer is free. */
-    @SuppressWarnings("EnumOrdinal") // both ends are the same program
+    /** Sends the pending notices of refusals to a peer for which nothing is queued. */
+    @SuppressWarnings("EnumOrdinal") // both ends have the same version of this enum
     void tellRefusals(Peer peer) {
         while (peer.refusedCalls().any() && peer.isDrained()) {
             RefusedCalls.Some some = peer.refusedCalls().take();
@@ -99,7 +99,7 @@ final class SystemRequests {
         }
     }
 
-    /** Tells all nodes where this context listens. */
+    /** Sends the listening addresses of this context to all nodes. */
     void tellAddresses() {
         Arguments arguments = new Arguments();
         WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
@@ -119,7 +119,7 @@ final class SystemRequests {
             try {
                 peer.tell(new Arguments(), GOODBYE);
             } catch (MadeleineException e) {
-                // it takes nothing, and will see the end of the connection
+                // the peer takes no messages; it will see the connection end
             }
         });
     }

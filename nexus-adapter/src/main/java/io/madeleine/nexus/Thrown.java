@@ -5,7 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exceptions on the wire: type, message, stack, causes. They are data; no class is loaded because a peer names it.
+ * Exceptions on the wire: type, message, code, stack, causes. They are plain data; a peer cannot make this process load
+ * a class by naming it.
  *
  * <p>Threading: stateless.
  */
@@ -13,12 +14,12 @@ final class Thrown {
     private static final int MAX_FRAMES = 64;
     private static final int MAX_CAUSES = 8;
 
-    /** In the byte of the code: details follow. */
+    /** Flag in the byte of the code: details follow. */
     private static final int HAS_DETAILS = 0x80;
 
     private Thrown() {}
 
-    /** Also writes as which of the declared types a caller expects it. */
+    /** Writes an exception with its causes, and the declared type as which the caller expects it. */
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
         arguments.putString(expectedAs(thrown, declared));
         int count = 0;
@@ -47,7 +48,7 @@ final class Thrown {
         }
     }
 
-    // Programs' own exceptions may throw something themselves when they are asked.
+    // Methods of the program's own exceptions may throw.
 
     static @Nullable Throwable causeOf(Throwable thrown) {
         try {
@@ -73,7 +74,10 @@ final class Thrown {
         }
     }
 
-    /** Each has its own: a program that wraps what it catches loses none. */
+    /**
+     * Writes code and details of one exception of the chain; each has its own, so that wrapping an exception loses
+     * none.
+     */
     private static void writeCode(Arguments arguments, Throwable thrown) {
         int code = ErrorCode.of(thrown).number();
         CallException detailed = thrown instanceof CallException call
@@ -87,7 +91,7 @@ final class Thrown {
         }
     }
 
-    /** The closest of the declared types; empty if there is none, or {@link RemoteException} is caught as that, too. */
+    /** The closest of the declared types; empty if there is none, or if it also covers {@link RemoteException}. */
     private static String expectedAs(Throwable thrown, Class<?>[] declared) {
         Class<?> closest = null;
         for (Class<?> type : declared) {
@@ -100,7 +104,10 @@ final class Thrown {
         return closest == null ? "" : closest.getName();
     }
 
-    /** What {@link #write} has written, as the caller of a method that declares these types gets it. */
+    /**
+     * Reads what {@link #write} has written, and makes the exception for the caller of a method that declares these
+     * types.
+     */
     static Throwable read(Request request, Class<?>[] declared) {
         String expectedAs = request.getString();
         return atCaller(readAll(request), expectedAs, declared);
@@ -143,8 +150,8 @@ final class Thrown {
     }
 
     /**
-     * Of the declared type that was thrown, or that the thrown one extends, if it can be made from a message, with the remote
-     * exception as its cause; else the remote exception itself.
+     * Makes an exception of the expected declared type from the message, with the remote exception as its cause;
+     * returns the remote exception itself if none is expected or none can be made.
      */
     private static Throwable atCaller(RemoteException remote, String expectedAs, Class<?>[] declared) {
         for (Class<?> type : declared) {
@@ -156,14 +163,14 @@ final class Thrown {
                     made.initCause(remote);
                     return made;
                 } catch (Throwable e) {
-                    return remote; // it cannot be made: the remote exception tells the same
+                    return remote; // it cannot be made; the remote exception has the same information
                 }
             }
         }
         return remote;
     }
 
-    /** Puts the stack of the calling thread, which has waited, behind the remote one. */
+    /** Appends the stack of the calling thread, which has waited, to the remote one. */
     static Throwable withCallersStack(Throwable failure) {
         if (failure instanceof RemoteException) {
             StackTraceElement[] there = failure.getStackTrace();

@@ -13,15 +13,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Types without variables: a class, a generic class {@linkplain Of of} such, or an {@linkplain ArrayOf array} of those. Two that
- * mean the same are equal.
+ * Types without type variables: a class, a generic class {@linkplain Of with arguments}, or an {@linkplain ArrayOf
+ * array} of those. Equal types compare as equal.
  *
  * <p>Threading: stateless.
  */
 final class Types {
     private Types() {}
 
-    /** A generic class and what it is of. */
+    /** A generic class with its type arguments. */
     record Of(Class<?> raw, List<Type> arguments) implements ParameterizedType {
         @Override
         public Type[] getActualTypeArguments() {
@@ -59,9 +59,9 @@ final class Types {
     }
 
     /**
-     * A type with its variables replaced.
+     * Replaces the type variables of a type.
      *
-     * @throws IllegalArgumentException if one of them stands for nothing
+     * @throws IllegalArgumentException if a variable has no value
      */
     static Type resolve(Type type, Map<TypeVariable<?>, Type> variables) {
         return switch (type) {
@@ -97,7 +97,7 @@ final class Types {
         };
     }
 
-    /** What the variables of a resolved type's class stand for. */
+    /** The values of the type variables of a resolved type's class. */
     static Map<TypeVariable<?>, Type> variables(Type resolved) {
         Map<TypeVariable<?>, Type> variables = new HashMap<>();
         if (resolved instanceof Of of) {
@@ -109,7 +109,7 @@ final class Types {
         return variables;
     }
 
-    /** What the variables of all interfaces that one extends stand for there. */
+    /** The values of the type variables of all interfaces that an interface extends. */
     static Map<TypeVariable<?>, Type> variablesOfAll(Class<?> type) {
         Map<TypeVariable<?>, Type> variables = new HashMap<>();
         addInterfaces(type, variables);
@@ -126,7 +126,7 @@ final class Types {
         }
     }
 
-    /** A class that a sealed type permits, as what that is of has it. */
+    /** A permitted class of a sealed type, with the type arguments that follow from those of the sealed type. */
     static Type permitted(Class<?> permitted, Type sealed) {
         TypeVariable<?>[] declared = permitted.getTypeParameters();
         if (declared.length == 0) {

@@ -8,7 +8,7 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams that this process gives to calls as parameters. They end with their call.
+ * The streams that this process passes to calls as parameters. They end with their call.
  *
  * <p>Threading: thread-safe.
  */
@@ -20,7 +20,7 @@ final class Uploads {
     private final Calls calls;
     private final Map<Key, Upload> running = new ConcurrentHashMap<>();
 
-    /** Which parameter of which call. */
+    /** A parameter of a call. */
     private record Key(int node, long call, int parameter) {}
 
     private record Upload(StreamSender sender, Flow.Publisher<?> publisher) {}
@@ -46,7 +46,10 @@ final class Uploads {
         return new Key(request.remote(), request.getLong(), request.getInt());
     }
 
-    /** Before the call is sent: its streams may be asked for. They do not begin yet. */
+    /**
+     * Registers the streams before the call is sent, because the other side may give credit as soon as it has the call.
+     * They do not publish yet.
+     */
     void begin(PendingCall call, @Nullable Object @Nullable [] parameters) {
         for (int index : call.method().streamParameters()) {
             Object parameter = parameters == null ? null : parameters[index];
@@ -92,22 +95,22 @@ final class Uploads {
         return () -> {
             others.forEach(other -> other.sender().fail(failure));
             if (call.method().kind() == ServiceMethod.Kind.STREAM) {
-                calls.tellGivenUp(call); // nobody takes what else its publisher has
+                calls.tellGivenUp(call); // the result stream is not wanted any more
             }
         };
     }
 
-    /** The call has been sent: its streams begin. */
+    /** Starts the streams, after the call has been sent. */
     void start(PendingCall call) {
         for (int index : call.method().streamParameters()) {
             Upload upload = running.get(new Key(call.rank(), call.id(), index));
-            if (upload != null) { // else the call is over
+            if (upload != null) { // else the call has ended
                 upload.sender().start(upload.publisher());
             }
         }
     }
 
-    /** The call is over. */
+    /** Ends the streams of a call that has ended. */
     void end(PendingCall call) {
         for (int index : call.method().streamParameters()) {
             Upload upload = running.remove(new Key(call.rank(), call.id(), index));

@@ -13,14 +13,14 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * How the JDK's own values travel: numbers, times, identifiers.
+ * The codecs of the JDK's value types: numbers, times, identifiers.
  *
  * <p>Threading: stateless.
  */
 final class ValueCodecs {
     private ValueCodecs() {}
 
-    /** Gives them all to {@code codecs}. */
+    /** Adds them all to {@code codecs}. */
     static void addTo(Codecs codecs) {
         codecs.builtIn(BigInteger.class, of((v, a) -> a.putBytes(v.toByteArray()), r -> new BigInteger(r.getBytes())));
         codecs.builtIn(
@@ -69,7 +69,7 @@ final class ValueCodecs {
         return of((v, a) -> a.putLong(v.toNanoOfDay()), r -> LocalTime.ofNanoOfDay(r.getLong()));
     }
 
-    /** Any of the JDK's usual numbers: which, and what it has. */
+    /** The codec of {@link Number}: the index of the class, then its value. */
     private static final class Numbers implements Codec<Number> {
         private static final List<Class<? extends Number>> CLASSES = List.of(
                 Byte.class,

@@ -162,7 +162,8 @@ final class WanWay extends Way {
      */
     void giveUp(Throwable why) {
         Throwable first;
-        synchronized (queue) { // the other thread fails, too, when the connection is closed; no atomics: their first use allocates
+        synchronized (queue) {
+            // the other thread fails, too, when the connection is closed; no atomics: their first use allocates
             first = firstFailure == null ? why : firstFailure;
             firstFailure = first;
         }
@@ -191,7 +192,8 @@ final class WanWay extends Way {
 
     @Override
     String reason(Throwable why) {
-        if (why instanceof EOFException) { // not a pattern switch: its first execution allocates, and if that fails it fails for good
+        if (why instanceof EOFException) {
+            // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return "it has closed its connection, or died";
         }
         if (why instanceof SocketTimeoutException) {

@@ -6,7 +6,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs threaded handlers: each in a virtual thread of its own, or in the user's executor; so many at once.
+ * Runs threaded handlers and typed calls, each in a virtual thread of its own or in the user's executor; their number
+ * is bounded.
  *
  * <p>Threading: thread-safe.
  */
@@ -20,7 +21,9 @@ final class Workers {
         this.executor = options.executor().orElseGet(() -> session.virtualThreads("nexus-" + session.rank() + "-"));
     }
 
-    /** Begins a task, which calls {@link #done} at its end; false if there are too many. */
+    /**
+     * Starts a task, which must call {@link #done} at its end; false if too many run, or if the executor rejects it.
+     */
     boolean tryExecute(Runnable task) {
         if (running.incrementAndGet() > max) {
             running.decrementAndGet();

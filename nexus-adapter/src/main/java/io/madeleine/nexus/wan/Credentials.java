@@ -5,7 +5,7 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process shows and expects when it connects: a key made of the secret, and certificates.
+ * The credentials of this process for wide-area connections: a key derived from the secret, and certificates.
  *
  * <p>Threading: immutable.
  */
@@ -14,10 +14,11 @@ public final class Credentials {
     private final SSLContext tls;
 
     /**
-     * Ready to connect.
+     * Creates credentials.
      *
-     * @param key what only those have that know the secret
-     * @param tls this process's certificate and whom it trusts; none: it makes one, and trusts whoever knows the secret
+     * @param key a key derived from the secret; it is copied
+     * @param tls this process's certificate and trusted authorities; if null, the process makes a self-signed
+     *     certificate and trusts every peer that knows the secret
      */
     public Credentials(byte[] key, @Nullable SSLContext tls) {
         this.key = key.clone();

@@ -6,8 +6,8 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /**
- * Closes a socket unless it is lifted in time: a stranger that sends a byte now and then would never run into a limit for
- * each read.
+ * Closes a socket after a time unless it is lifted before. A timeout per read is not enough: a stranger that sends a
+ * byte now and then would never reach it.
  *
  * <p>Threading: thread-safe.
  */
@@ -21,25 +21,24 @@ final class Deadline implements AutoCloseable {
             try {
                 Thread.sleep(Duration.ofMillis(timeoutMs));
             } catch (InterruptedException _) {
-                // lifted
+                // close() has interrupted it
             }
             if (!lifted) {
                 passed = true;
                 try {
                     socket.close();
                 } catch (IOException _) {
-                    // closed in any case
                 }
             }
         });
     }
 
-    /** Whether that went wrong because the time is up. */
+    /** Whether a failure is due to the deadline. */
     boolean explains(Throwable failure) {
         return passed || failure instanceof SocketTimeoutException;
     }
 
-    /** What is said then. */
+    /** The error text for the deadline. */
     static String text(long timeoutMs) {
         return "it took longer than " + timeoutMs + " ms, the connect timeout (ContextOptions.withConnectTimeout)";
     }

@@ -11,16 +11,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where those who have knocked rightly go through TLS, prove themselves and become guests: each in a thread of its own, a bounded
- * number at once, each for a bounded time; the next ones wait for their turn, a bounded number, too.
+ * The second stage of the listener: connections with a correct {@link Knock} go through TLS and the {@link Handshake},
+ * each in a thread of its own. The number of connections at once, the time of each, and the number of waiting ones are
+ * bounded.
  *
  * <p>Threading: thread-safe.
  */
 final class Entrance {
-    /** Each takes less than 256 KiB: TLS records, certificates, and a virtual thread's stack; about 64 KiB were measured. */
+    /**
+     * Each takes less than 256 KiB (about 64 KiB measured): TLS records, certificates, and the stack of a virtual
+     * thread.
+     */
     private static final int MAX_AT_ONCE = 64;
 
-    /** As cheap as those are that have not knocked are. */
+    /** A waiting connection is as cheap as one that has not knocked. */
     private static final int MAX_WAITING = 1_024;
 
     private final Credentials credentials;
@@ -44,14 +48,18 @@ final class Entrance {
         this.notices = notices;
     }
 
-    /** One more has knocked; does not wait. Ownership: the connection is the entrance's, also if this fails. */
+    /**
+     * Takes a connection that has knocked; does not wait.
+     *
+     * <p>Ownership: the connection is the entrance's, even if this throws.
+     */
     void enter(UnauthenticatedConnection<Knock> connection) {
         synchronized (this) {
             if (busyCount == MAX_AT_ONCE) {
                 if (waiting.size() < MAX_WAITING) {
                     waiting.add(connection);
                 } else {
-                    connection.close(); // and comes again
+                    connection.close(); // a guest tries again
                 }
                 return;
             }

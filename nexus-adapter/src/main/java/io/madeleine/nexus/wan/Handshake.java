@@ -22,16 +22,18 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * How a connection begins: who connects {@linkplain Knock knocks}; TLS 1.3 follows, with certificates at both ends; and in it both
- * prove that they know the secret's key before anything else is read. Who connects proves first: a stranger learns nothing.
+ * The start of a connection. The client {@linkplain Knock knocks}; TLS 1.3 follows, with certificates at both ends;
+ * inside it, both ends prove that they know the key derived from the secret, before anything else is read. The client
+ * proves first, so that a stranger learns nothing.
  *
  * <pre>
  * client -> server   proof(32)
  * server -> client   verdict(1) proof(32)
  * </pre>
  *
- * <p>A proof is about both versions and what names the TLS session: a secret that it exports (RFC 8446, section 7.5) and both
- * certificates. Who stands between has two sessions, and passes on proofs in vain.
+ * <p>A proof covers both versions and a binding to the TLS session: a secret that the session exports (RFC 8446,
+ * section 7.5) and both certificates. A man in the middle has two sessions, for neither of which the other end's proof
+ * is valid.
  *
  * <p>Threading: stateless.
  */
@@ -50,12 +52,12 @@ public final class Handshake {
     private Handshake() {}
 
     /**
-     * Connects, within a time; the caller bounds what comes after. If the other end lets go of the connection before it has judged
-     * it, because too many strangers are there, for instance, it is tried again.
+     * Connects within {@code timeoutMs}; the caller bounds the time of what follows. If the other end closes the
+     * connection before it has judged it, because there are too many strangers, for instance, this tries again.
      *
-     * @throws HandshakeException if what is there does not know the secret, or is something else
+     * @throws HandshakeException if the other end does not know the secret, or is another program
      * @throws SocketTimeoutException if it takes longer
-     * @throws IOException if nothing is there
+     * @throws IOException if nothing listens there
      */
     public static SealedConnection connect(String host, int port, Credentials credentials, int timeoutMs)
             throws IOException {
@@ -80,7 +82,10 @@ public final class Handshake {
         }
     }
 
-    /** Those who were turned away together come again one by one. */
+    /**
+     * The pause before an attempt: exponential with a random part, so that clients turned away together do not come
+     * back together.
+     */
     private static long pauseMs(int attempt) {
         long mostMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS << Math.min(attempt - 1, 10));
         return mostMs / 2 + ThreadLocalRandom.current().nextLong(mostMs / 2 + 1);
@@ -105,7 +110,8 @@ public final class Handshake {
                 socket.setSoTimeout(timeoutMs);
                 Knock.knock(socket, credentials);
                 return proveToServer(socket, host, port, credentials);
-            } catch (IOException | RuntimeException | Error e) { // certificates are the program's
+            } catch (IOException | RuntimeException | Error e) {
+                // any exception: the program's certificates and trust managers run here
                 socket.close();
                 if (deadline.explains(e)) {
                     throw (IOException) new SocketTimeoutException().initCause(e);
@@ -121,10 +127,10 @@ public final class Handshake {
         tls.setUseClientMode(true);
         byte[] binding;
         byte[] verdict;
-        try { // with TLS 1.3 the client is through before the server has seen its certificate
+        try { // with TLS 1.3 the client finishes before the server has seen its certificate
             secured(tls);
             if (tls.getSession().getLocalCertificates() == null) {
-                awaitEnd(tls); // the server sees for itself that there is none, and says so, too
+                awaitEnd(tls); // the server notices the missing certificate itself, and logs it, too
                 throw new HandshakeException(
                         "this process has no certificate that the other end takes: expected one of an"
                                 + " authority that it trusts (ContextOptions.withTls), or none at both");
@@ -145,7 +151,7 @@ public final class Handshake {
         return new SealedConnection(socket, tls, binding);
     }
 
-    /** The other end's part, for somebody who has knocked rightly; the caller bounds its time. */
+    /** The server's part, for a client with a correct knock; the caller bounds its time. */
     static SealedConnection accept(Socket socket, Credentials credentials, int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
         socket.getOutputStream().write(Knock.ACCEPTED);
@@ -157,9 +163,9 @@ public final class Handshake {
             if (isLoss(e)) {
                 throw e;
             }
-            socket.shutdownOutput(); // behind what TLS has said
+            socket.shutdownOutput(); // after the TLS alert
             socket.setSoTimeout(Math.min(timeoutMs, FAREWELL_MS));
-            awaitEnd(socket); // else what the client goes on sending would take that from it
+            awaitEnd(socket); // else unread data of the client would reset the connection before it has read the alert
             throw refusedByTls(e);
         }
         byte[] binding = binding(tls, false);
@@ -197,16 +203,16 @@ public final class Handshake {
                 e);
     }
 
-    /** Reads for nobody until the other end has nothing more to say; the time for reading is bounded. */
+    /** Reads and drops data until the other end closes the stream; the socket's read timeout bounds it. */
     private static void awaitEnd(Socket socket) {
         try {
             socket.getInputStream().transferTo(OutputStream.nullOutputStream());
         } catch (IOException _) {
-            // an end, too
+            // a failed read ends the wait, too
         }
     }
 
-    /** What names the session, the same at both ends. */
+    /** The bytes that name the TLS session, the same at both ends. */
     private static byte[] binding(SSLSocket tls, boolean isClient) throws IOException {
         ExtendedSSLSession session = (ExtendedSSLSession) tls.getSession();
         try {
@@ -214,8 +220,8 @@ public final class Handshake {
             byte[] peer = digest(session.getPeerCertificates());
             byte[] exported = session.exportKeyingMaterialData(EXPORTER, new byte[0], Proofs.BYTES);
             return ByteBuffer.allocate(2 * Integer.BYTES + 3 * Proofs.BYTES)
-                    .putInt(Knock.VERSION) // the client's, and
-                    .putInt(Knock.VERSION) // the server's: other ones have not come so far
+                    .putInt(Knock.VERSION) // the client's
+                    .putInt(Knock.VERSION) // the server's, which is the same: the knock has compared them
                     .put(isClient ? own : peer)
                     .put(isClient ? peer : own)
                     .put(exported)

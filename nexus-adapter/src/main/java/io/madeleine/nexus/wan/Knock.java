@@ -13,8 +13,8 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * How a connection begins, before TLS: both ends say which version they speak, so that each can tell what the other one is, and
- * who connects shows that it knows the secret's key, by an HMAC-SHA256 over what the server has just made up.
+ * The start of a connection before TLS. Both ends say their protocol version, so that each can report a mismatch. The
+ * client shows that it knows the key derived from the secret, by an HMAC-SHA256 over a nonce of the server.
  *
  * <pre>
  * server -> client   magic(4) version(4) nonce(32)
@@ -22,17 +22,20 @@ import java.util.Arrays;
  * server -> client   verdict(1)
  * </pre>
  *
- * <p>It costs the server next to nothing and keeps strangers out of TLS, which costs much. It proves nothing to the end: who stands
- * between may pass on a guest's knock, and comes as far as TLS, once for each guest ({@link Handshake}).
+ * <p>A knock costs the server little, and keeps strangers out of TLS, which costs much. It is no final proof: a man in
+ * the middle may relay a guest's knock, and so reach TLS once per guest; there it fails ({@link Handshake}).
  *
- * <p>An object is the server's half, which reads and writes nothing itself, so that one thread can serve all comers.
+ * <p>An object of this class is the server's half. It does no I/O itself, so that one thread can serve all connections.
  *
- * <p>Threading: confined to who serves it; {@link #knock} is stateless.
+ * <p>Threading: confined to the serving thread; {@link #knock} is stateless.
  */
 final class Knock implements ServerHandshake {
     static final int MAGIC = 0x4E585731;
 
-    /** Of these bytes and of all that follow, the layout of requests included: raised whenever one of them changes. */
+    /**
+     * The version of these bytes and of all that follow, the layout of requests included. Raise it whenever one of them
+     * changes.
+     */
     static final int VERSION = 6;
 
     static final int GREETING_BYTES = 2 * Integer.BYTES;
@@ -46,7 +49,7 @@ final class Knock implements ServerHandshake {
     private final byte[] nonce = Proofs.nonce();
     private final ByteBuffer received = ByteBuffer.allocate(BYTES);
 
-    /** The server's half, for one client. */
+    /** Creates the server's half for one client. */
     Knock(Credentials credentials) {
         this.credentials = credentials;
     }
@@ -67,7 +70,8 @@ final class Knock implements ServerHandshake {
             checkMagic(received.getInt(0));
         }
         if (received.position() >= GREETING_BYTES) {
-            checkVersion(received.getInt(Integer.BYTES)); // the client has read ours
+            // the client has read the server's version, and reports the mismatch, too
+            checkVersion(received.getInt(Integer.BYTES));
         }
         if (received.hasRemaining()) {
             return false;
@@ -82,14 +86,14 @@ final class Knock implements ServerHandshake {
     /**
      * The client's half.
      *
-     * @throws HandshakeException if what is there does not know the secret, or is something else
-     * @throws TurnedAwayException if the server has let go of this connection before it was judged
+     * @throws HandshakeException if the other end does not know the secret, or is another program
+     * @throws TurnedAwayException if the server has closed the connection before it has judged it
      */
     static void knock(Socket socket, Credentials credentials) throws IOException {
         checkMagic(ByteBuffer.wrap(read(socket, Integer.BYTES)).getInt());
         int version = ByteBuffer.wrap(read(socket, Integer.BYTES)).getInt();
         if (version != VERSION) {
-            socket.getOutputStream().write(greeting(new byte[0])); // so that the other end can say it, too
+            socket.getOutputStream().write(greeting(new byte[0])); // so that the other end can report the mismatch, too
             checkVersion(version);
         }
         byte verdict;
@@ -106,7 +110,7 @@ final class Knock implements ServerHandshake {
         }
     }
 
-    /** The server's side was short of places, or of something else. */
+    /** The server has closed the connection before it has judged it, for lack of places, for instance. */
     static final class TurnedAwayException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -115,7 +119,7 @@ final class Knock implements ServerHandshake {
         }
     }
 
-    /** Not a byte more: TLS begins right behind. */
+    /** Reads exactly so many bytes: TLS data follow directly. */
     private static byte[] read(Socket socket, int count) throws IOException {
         byte[] bytes = socket.getInputStream().readNBytes(count);
         if (bytes.length < count) {

@@ -8,9 +8,10 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Listens for connections and lets in who proves to know the secret. Until they have {@linkplain Knock knocked} rightly, an
- * {@link Acceptor} serves all who come, without TLS; who loses its place there comes again if it is a guest. Those who have knocked
- * take less than 16 MiB more ({@link Entrance}).
+ * Listens for wide-area connections, and passes on those that prove that they know the secret. Until a connection has
+ * {@linkplain Knock knocked} correctly, one thread serves it, together with all others, without TLS ({@link Acceptor});
+ * if there are too many, a guest that is turned away tries again. Connections that have knocked take less than 16 MiB
+ * more in all ({@link Entrance}).
  *
  * <p>Threading: thread-safe; one daemon thread.
  */
@@ -18,20 +19,21 @@ public final class Listener implements AutoCloseable {
     private final NoticeLimit notices = new NoticeLimit(System.getLogger("io.madeleine.nexus"), "");
     private final Acceptor<Knock> acceptor;
 
-    /** Told of who has come in. */
+    /** Receives authenticated connections. */
     @FunctionalInterface
     public interface Guests {
         /**
-         * Called in a virtual thread of the connection's own, which the time for strangers bounds until it returns.
-         * Ownership: the connection is the callee's from then on, unless it throws.
+         * Takes a connection. Runs in a virtual thread of its own; the connect timeout covers this call, too.
+         *
+         * <p>Ownership: the connection is the callee's from then on, unless it throws.
          */
         void welcome(SealedConnection connection) throws IOException;
     }
 
     /**
-     * Begins to listen.
+     * Starts to listen.
      *
-     * @param timeoutMs how long a stranger may take to become a guest
+     * @param timeoutMs the time that a connection may take until {@link Guests#welcome} has returned
      */
     public Listener(InetSocketAddress address, Credentials credentials, int timeoutMs, Guests guests)
             throws IOException {
@@ -70,12 +72,12 @@ public final class Listener implements AutoCloseable {
                 });
     }
 
-    /** The port it listens on. */
+    /** The TCP port. */
     public int port() {
         return acceptor.address().getPort();
     }
 
-    /** Nobody can connect any more; connections stay. Idempotent. */
+    /** Stops listening; existing connections stay. Idempotent. */
     @Override
     public void close() {
         notices.close();

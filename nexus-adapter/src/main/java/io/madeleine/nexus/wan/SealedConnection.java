@@ -13,13 +13,13 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 
 /**
- * A stream of bytes each way between two who know the secret, over TLS 1.3: nobody else can read, change, repeat or leave out
- * any, nor read them later, with the secret and what was recorded.
+ * A bidirectional byte stream between two processes that know the secret, over TLS 1.3: a third party can neither read
+ * nor change, replay or drop bytes, and cannot decrypt a recording later, even with the secret.
  *
  * <p>Threading: one thread writes and one reads at a time.
  */
 public final class SealedConnection implements AutoCloseable {
-    /** How many bytes are worth writing at once. */
+    /** The number of bytes to write at once, if there are as many. */
     public static final int RECORD_BYTES = 1 << 16;
 
     private static final int PLAIN_BYTES = 1 << 14;
@@ -39,32 +39,46 @@ public final class SealedConnection implements AutoCloseable {
         this.binding = binding;
     }
 
-    /** What names this connection, the same at both ends: who signs it speaks of this connection and no other. */
+    /**
+     * The bytes that name this connection, the same at both ends; a signature over them is valid for this connection
+     * only.
+     */
     public byte[] binding() {
         return binding.clone();
     }
 
-    /** After so long without a byte from the other end, reading fails with {@link java.net.SocketTimeoutException}. */
+    /**
+     * Sets the time without a byte from the other end after which reading fails with {@link
+     * java.net.SocketTimeoutException}.
+     */
     public void silenceTimeoutMs(int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
     }
 
-    /** Where the other end is. */
+    /** The address of the other end, {@code host:port}. */
     public String remoteAddress() {
         return Addresses.text(socket.getInetAddress().getHostAddress(), socket.getPort());
     }
 
-    /** Writes. */
+    /**
+     * Writes bytes.
+     *
+     * <p>Ownership: the array stays the caller's.
+     */
     public void write(byte[] bytes, int offset, int length) throws IOException {
         out.write(bytes, offset, length);
     }
 
-    /** Reads exactly so many bytes. */
+    /** Reads exactly {@code length} bytes. */
     public void readFully(byte[] target, int offset, int length) throws IOException {
         readFully(MemorySegment.ofArray(target), offset, length);
     }
 
-    /** Reads exactly so many bytes into memory. */
+    /**
+     * Reads exactly {@code length} bytes into memory.
+     *
+     * <p>Ownership: the memory stays the caller's.
+     */
     public void readFully(MemorySegment target, long offset, long length) throws IOException {
         for (long at = offset, left = length; left > 0; ) {
             int part = (int) Math.min(left, available());
@@ -75,7 +89,7 @@ public final class SealedConnection implements AutoCloseable {
         }
     }
 
-    /** Reads so many bytes for nobody. */
+    /** Reads and drops {@code length} bytes. */
     public void skip(long length) throws IOException {
         for (long left = length; left > 0; ) {
             int part = (int) Math.min(left, available());
@@ -103,7 +117,7 @@ public final class SealedConnection implements AutoCloseable {
         return filled - position;
     }
 
-    /** Sends bytes as one unit. */
+    /** Writes bytes as one unit, behind their length. */
     public void writeUnit(byte[] unit) throws IOException {
         byte[] framed = ByteBuffer.allocate(Integer.BYTES + unit.length)
                 .putInt(unit.length)
@@ -112,7 +126,11 @@ public final class SealedConnection implements AutoCloseable {
         write(framed, 0, framed.length);
     }
 
-    /** Receives what {@link #writeUnit} has sent, of up to so many bytes. */
+    /**
+     * Reads a unit that {@link #writeUnit} has written.
+     *
+     * @throws IOException if it is longer than {@code maxBytes}
+     */
     public byte[] readUnit(int maxBytes) throws IOException {
         byte[] length = new byte[Integer.BYTES];
         readFully(length, 0, length.length);
@@ -126,13 +144,15 @@ public final class SealedConnection implements AutoCloseable {
         return unit;
     }
 
-    /** Ends the connection, without a word that could wait for who writes; who reads or writes gets an error. Idempotent. */
+    /**
+     * Closes the socket at once, without a TLS close message, for which a blocked writer could make it wait. Threads
+     * that read or write get an error. Idempotent.
+     */
     @Override
     public void close() {
         try {
             socket.close();
         } catch (IOException _) {
-            // closed in any case
         }
     }
 

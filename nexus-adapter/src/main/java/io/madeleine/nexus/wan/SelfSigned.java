@@ -26,8 +26,8 @@ import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
 /**
- * TLS for those who have no certificates: one that this process has signed itself, and anybody's is taken. Who the other end is
- * shows by the secret, whose proof is bound to the TLS session with both certificates ({@link Handshake}).
+ * TLS for processes without certificates: this process signs its own, and accepts any. The secret proves the identity
+ * of the other end; its proof is bound to the TLS session and to both certificates ({@link Handshake}).
  *
  * <p>Threading: stateless.
  */
@@ -71,7 +71,7 @@ final class SelfSigned {
         return new JcaX509CertificateConverter().getCertificate(made);
     }
 
-    /** The certificate's key is proved by TLS; whose it is, by the secret. */
+    /** Accepts any certificate: TLS proves the possession of its key, the secret proves whose it is. */
     private static final class Anybody extends X509ExtendedTrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}

@@ -1,6 +1,6 @@
 /**
- * Connections over wide areas on JDK sockets: who knows the secret may connect, and what is said is sealed. Knows nothing of
- * contexts and requests.
+ * Encrypted wide-area connections on JDK sockets, between processes that know the secret. This package does not depend
+ * on contexts and requests.
  */
 @NullMarked
 package io.madeleine.nexus.wan;

@@ -7,18 +7,20 @@ import java.util.function.Supplier;
 import org.apache.fory.exception.InsecureException;
 
 /**
- * For values that lie deep within values: Fory calls itself for each level, and the stack of the thread that writes or reads may be
- * too small for as many as are allowed.
+ * Runs tasks that may need a deep stack: Fory recurses once per nesting level of a value, and the stack of the calling
+ * thread may be too small for {@link ForyPool#MAX_DEPTH} levels.
  *
  * <p>Threading: stateless.
  */
 final class DeepStack {
-    /** Some times what {@link ForyPool#MAX_DEPTH} levels take while the JVM interprets. */
+    /** Several times the stack that {@link ForyPool#MAX_DEPTH} levels take in interpreted code. */
     private static final long STACK_BYTES = 32L << 20;
 
     private DeepStack() {}
 
-    /** Does it; if this thread's stack is too small, the other way by a thread with a large one. */
+    /**
+     * Runs {@code task}; if this thread's stack overflows, runs {@code ifDeep} in a thread with a large one instead.
+     */
     static <T> T call(Supplier<T> task, Supplier<T> ifDeep) {
         try {
             return task.get();
@@ -46,7 +48,7 @@ final class DeepStack {
                 try {
                     return deep.get();
                 } catch (InterruptedException _) {
-                    interrupted = true; // it is short
+                    interrupted = true; // the task is short: wait for it
                 }
             }
         } catch (ExecutionException e) {

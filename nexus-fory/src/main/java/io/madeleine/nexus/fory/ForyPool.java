@@ -8,11 +8,11 @@ import org.apache.fory.Fory;
 import org.apache.fory.config.ForyBuilder;
 
 /**
- * Serialisers that are alike, one for each value that is being written or read: they serve one thread at a time, and there may be
- * ten thousand virtual ones. Nobody waits: if all are at work there is one more.
+ * A pool of identical Fory instances. An instance serves one thread at a time, and ten thousand virtual threads may
+ * need one: if all are in use, the pool creates another one, so nobody waits.
  *
- * <p>None both writes and reads: Fory 1.6 remembers of which version the elements of the last list were that it has read, and would
- * write the next list as that.
+ * <p>No instance both writes and reads: Fory 1.6 remembers the version of the elements of the last list that it has
+ * read, and would write the next list in that version.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,18 +24,18 @@ final class ForyPool {
     private final BlockingQueue<Fory> writers = newQueue();
     private final BlockingQueue<Fory> readers = newQueue();
 
-    /** For values of these classes. */
+    /** Creates a pool for values of these classes. */
     ForyPool(ClassLoader loader, List<Class<?>> classes) {
         this.loader = loader;
         this.classes = classes;
-        boolean _ = writers.offer(create()); // so that what it does not take is known now
+        boolean _ = writers.offer(create()); // reports unsupported classes now
     }
 
     private static BlockingQueue<Fory> newQueue() {
         return new ArrayBlockingQueue<>(2 * Runtime.getRuntime().availableProcessors());
     }
 
-    /** Interpreted: a value may be read by the thread that receives for all, which must not compile. */
+    /** Without code generation: the receiving thread may read a value, and must not wait for a compiler. */
     static ForyBuilder builder(ClassLoader loader) {
         return Fory.builder()
                 .withXlang(false)
@@ -60,7 +60,7 @@ final class ForyPool {
     byte[] write(Object value) {
         return DeepStack.call(() -> use(writers, Fory::serialize, value), () -> {
             byte[] bytes = use(writers, Fory::serialize, value);
-            Object _ = use(readers, Fory::deserialize, bytes); // where the depth is counted, at the other end, too
+            Object _ = use(readers, Fory::deserialize, bytes); // reading counts the depth, as the other end will do
             return bytes;
         });
     }
@@ -76,7 +76,7 @@ final class ForyPool {
             fory = create();
         }
         R result = task.apply(fory, value);
-        boolean _ = idle.offer(fory); // one that has thrown something is not used again
+        boolean _ = idle.offer(fory); // an instance that has thrown is not used again
         return result;
     }
 }

@@ -10,19 +10,20 @@ import java.util.Set;
 import org.apache.fory.Fory;
 
 /**
- * Apache Fory in its compatible mode: components of records, fields of classes and constants of enums may be added and taken away;
- * what the other end does not have is null, 0 or false. Only classes that the interface's types mention are written and read.
+ * Apache Fory in its compatible mode. Components of records, fields of classes and constants of enums may be added and
+ * removed; a component or field that the other end lacks is read as null, 0 or false. Only classes that the interface's
+ * types mention are written and read.
  *
  * <p>Threading: thread-safe.
  */
 public final class ForySerializer implements ServiceSerializer {
-    /** For interfaces: {@code @RemoteService(serializer = ForySerializer.NAME)}. */
+    /** The name for interfaces: {@code @RemoteService(serializer = ForySerializer.NAME)}. */
     public static final String NAME = "fory";
 
-    /** As a service loader makes it. */
+    /** Creates the serialiser, for {@link java.util.ServiceLoader}. */
     public ForySerializer() {}
 
-    /** Why Fory does not start here, once it has been tried. */
+    /** The result of one attempt to start Fory in this JVM, made on first use. */
     private static final class Availability {
         static final Optional<String> WHY_NOT = tried();
 
@@ -34,7 +35,7 @@ public final class ForySerializer implements ServiceSerializer {
                         ForyPool.builder(ForySerializer.class.getClassLoader()).build();
                 Object read = fory.deserialize(fory.serialize("fory"));
                 return "fory".equals(read) ? Optional.empty() : Optional.of("Apache Fory does not read what it writes");
-            } catch (Throwable e) { // errors of class initialisers, mostly
+            } catch (Throwable e) { // mostly errors of class initialisers
                 return Optional.of("Apache Fory does not start, " + rootOf(e)
                         + ": it needs the JVM flag --add-opens java.base/java.lang.invoke=org.apache.fory.core"
                         + " (on the class path =ALL-UNNAMED), or else --sun-misc-unsafe-memory-access=allow");

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The classes of a program that values of some types consist of.
+ * Finds the program's classes that values of given types consist of.
  *
  * <p>Threading: confined to caller.
  */
 final class Reachable {
     private final Set<Class<?>> seen = new LinkedHashSet<>();
 
-    /** Those that values can be of, in an order that is the same each time. */
+    /** The instantiable classes, sorted by name, so that the order is the same each time. */
     List<Class<?>> classes() {
         return seen.stream()
                 .filter(each -> !each.isInterface() && !Modifier.isAbstract(each.getModifiers()) || each.isEnum())
@@ -38,7 +38,7 @@ final class Reachable {
             }
             case GenericArrayType array -> add(array.getGenericComponentType());
             case WildcardType wildcard -> add(wildcard.getUpperBounds()[0]);
-            default -> {} // a variable: what it stands for is where it is said
+            default -> {} // a type variable: its value is added where it is declared
         }
     }
 

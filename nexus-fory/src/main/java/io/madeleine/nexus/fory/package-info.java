@@ -1,4 +1,4 @@
-/** Typed services whose types evolve, by Apache Fory: ends of different versions understand each other. */
+/** Typed services whose types may differ in version between the two ends, by Apache Fory. */
 @NullMarked
 package io.madeleine.nexus.fory;
 
