@@ -71,7 +71,8 @@ public final class Arguments {
      */
     public Arguments reset() {
         if (!isSent()) {
-            throw new IllegalStateException("these arguments are still being sent: look at isSent(), or use others");
+            throw new IllegalStateException(
+                    "these arguments are still being sent: wait until isSent(), or use another object");
         }
         end = Wire.HEADER_BYTES;
         depth = 0;
@@ -225,7 +226,7 @@ public final class Arguments {
         }
         if (bulkCount == Wire.MAX_BULKS) {
             throw new IllegalArgumentException("a request has " + Wire.MAX_BULKS
-                    + " arguments of 1 KiB or more already: gather them in fewer arrays");
+                    + " arguments of 1 KiB or more already: combine them in fewer arrays");
         }
         int at = inlineBytes();
         putInt(~(int) (bytes >>> Integer.SIZE));
@@ -268,7 +269,7 @@ public final class Arguments {
     }
 
     static NexusException tooDeep(int maxDepth) {
-        return new NexusException("values lie within values deeper than " + maxDepth + " (ContextOptions.maxDepth)");
+        return new NexusException("values nest deeper than " + maxDepth + " (ContextOptions.maxDepth)");
     }
 
     // ---- sending

@@ -75,7 +75,9 @@ final class Attaching {
                     connection -> welcome(connection, approver, pass, passRest));
         } catch (IOException e) {
             throw new AttachException(
-                    "nobody can attach at " + bind + ": " + e.getMessage() + "; choose another port, or 0 for any", e);
+                    "cannot listen for contexts at " + bind + ": " + e.getMessage() 
+                            + "; choose another port, or 0 for any",
+                    e);
         }
         List<WanAddress> addresses = new ArrayList<>();
         for (String host : hosts) {
@@ -110,8 +112,8 @@ final class Attaching {
                 boolean isHolder = hello.getLong() == passRest && half == pass;
                 NodeId meant = Greeting.readId(hello);
                 refusal = !isHolder
-                        ? "the startpoint is no longer valid"
-                        : meant.equals(node.nodes().self()) ? "" : "there is another context by now";
+                        ? "the startpoint is no longer valid: get a new one from its context"
+                        : meant.equals(node.nodes().self()) ? "" : "another context listens there now";
             }
         } catch (NexusException e) {
             String why = "its greeting is not accepted: " + e.getMessage();
@@ -149,7 +151,7 @@ final class Attaching {
         int max = node.options().maxAttached();
         return attached.get() < max
                 ? ""
-                : max + " contexts are attached to it, more are not allowed (ContextOptions.maxAttached)";
+                : max + " contexts are attached to it, the most allowed (ContextOptions.maxAttached)";
     }
 
     @SuppressWarnings("IllegalCatch") // the approver is user code
@@ -205,8 +207,8 @@ final class Attaching {
             // nothing listens there, or it has stopped, or it is another program
             String seen = e instanceof EOFException ? "the connection was closed at once" : WanReader.text(e);
             throw new AttachException(
-                    "cannot attach to " + url + ": " + seen + "; expected a program there that lets others"
-                            + " attach at that port (Context.allowAttach)",
+                    "cannot attach to " + url + ": " + seen + "; expected a program there that listens"
+                            + " at that port (Context.allowAttach)",
                     e);
         } catch (IOException | NexusException e) {
             throw new AttachException("cannot attach to " + url + ": " + WanReader.text(e), e);
@@ -244,7 +246,7 @@ final class Attaching {
         try {
             Greeting answer = answer(connection);
             if (!answer.id().equals(peer.id())) {
-                throw new IOException("there is " + answer.id() + " by now");
+                throw new IOException("another context listens there now: " + answer.id());
             }
             peer.routes().add(answer.addresses());
             return new WanWay(node, peer, connection, address, false);
@@ -291,7 +293,7 @@ final class Attaching {
                     ? "it has closed the connection without an answer"
                     : "it has not answered within " + node.options().connectTimeoutMs() + " ms";
             throw new IOException(
-                    seen + "; its approver may need longer than the connect timeout of one of both"
+                    seen + "; its approver may take longer than the connect timeout of either end"
                             + " (ContextOptions.withConnectTimeout)",
                     e);
         }

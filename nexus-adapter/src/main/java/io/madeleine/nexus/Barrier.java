@@ -72,7 +72,7 @@ final class Barrier {
         } catch (DeadlineExceededException e) {
             throw new DeadlineExceededException(
                     "the barrier was not passed in time by rank " + node.rank() + ": rank " + rank
-                            + " does not take what is sent to it",
+                            + " receives nothing, or too slowly",
                     e);
         }
     }
@@ -94,8 +94,8 @@ final class Barrier {
         if (!node.signal().await(condition, leftNs, TimeUnit.NANOSECONDS)) {
             throw new DeadlineExceededException("the barrier was not passed in time by rank " + node.rank()
                     + (node.rank() == ROOT
-                            ? ": " + countArrived(number) + " of " + node.size() + " have come"
-                            : ": rank " + ROOT + " has not said that all have come"));
+                            ? ": " + countArrived(number) + " of " + node.size() + " have arrived"
+                            : ": rank " + ROOT + " has not said that all have arrived"));
         }
     }
 

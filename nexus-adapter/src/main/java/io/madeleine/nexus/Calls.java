@@ -237,7 +237,7 @@ final class Calls {
         }
         throw new OverloadedException("a call of " + method + ": "
                 + node.options().maxOutstanding()
-                + " calls of this process are unanswered, more are not allowed (ContextOptions.maxOutstanding)");
+                + " calls of this process are unanswered, the most allowed (ContextOptions.maxOutstanding)");
     }
 
     /** Removes a call from the table; null if another thread has. The thread that removes a call must end it. */
@@ -304,18 +304,19 @@ final class Calls {
     static DeadlineExceededException late(PendingCall call) {
         String when = call.givenMs() > 0
                 ? " was not answered within " + call.givenMs() + " ms, its deadline"
-                : " was not sent: its deadline had passed before; interceptors and the call it was made by had taken the "
-                        + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs()) + " ms that it may take, or less";
+                : " was not sent: its deadline had passed already; interceptors, or the call it was made for, had"
+                        + " used up the " + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs())
+                        + " ms that it may take, or less";
         return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank() + when
-                + " (@CallTimeout, ContextOptions.callTimeout, or what was left to the call it was made by)");
+                + " (@CallTimeout, ContextOptions.callTimeout, or the time left for the call it was made for)");
     }
 
     private static DeadlineExceededException unsent(PendingCall call, Throwable why) {
         return new DeadlineExceededException(
                 "the call of " + call.method() + " to rank " + call.rank() + " could not be sent within "
                         + call.givenMs()
-                        + " ms, its deadline (@CallTimeout, ContextOptions.callTimeout, or what was left to the call it was"
-                        + " made by): the other side does not take what is sent to it, or not so fast",
+                        + " ms, its deadline (@CallTimeout, ContextOptions.callTimeout, or the time left for the call"
+                        + " it was made for): the other side receives nothing, or too slowly",
                 why);
     }
 
@@ -332,7 +333,8 @@ final class Calls {
         if (end(
                 call,
                 new CancellationException(
-                        "the call of " + call.method() + " is given up: the call that it was made for is cancelled"))) {
+                        "the call of " + call.method()
+                                + " is cancelled: the call that it was made for is cancelled"))) {
             tellGivenUp(call);
         }
     }
@@ -367,7 +369,7 @@ final class Calls {
         return new PeerFailedException(
                 call.rank(),
                 "the call of " + call.method() + " will not be answered: "
-                        + node.nodes().get(call.rank()) + " is gone, or the way to it: " + why);
+                        + node.nodes().get(call.rank()) + " is gone, or the connection to it is lost: " + why);
     }
 
     /**
@@ -395,7 +397,7 @@ final class Calls {
                     new CallException(
                             ErrorCode.CANCELLED,
                             "the call of " + call.method() + " to rank " + call.rank()
-                                    + " is given up: the context of rank " + node.rank()
+                                    + " is cancelled: the context of rank " + node.rank()
                                     + ", which has made it, is closed"));
         }
     }
@@ -428,7 +430,7 @@ final class Calls {
         if (way != null && why != null) {
             way.lose(why);
         } else if (way != null && way.peer.hasDroppedSince(call.id())) {
-            end(call, lost(call, "a message from there was dropped, for want of memory perhaps, and the log says why"));
+            end(call, lost(call, "a message from it was dropped, perhaps for lack of memory; the log says why"));
         } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
                 && end(call, late(call))) {
             // without a wait: other deadlines are due

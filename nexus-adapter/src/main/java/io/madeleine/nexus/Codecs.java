@@ -162,7 +162,8 @@ public final class Codecs {
         }
         if (beingMade.size() >= MOST_TYPES_AT_ONCE) {
             throw new IllegalArgumentException(type.getTypeName() + " is one of more than " + MOST_TYPES_AT_ONCE
-                    + " types that one type consists of: does it contain itself, of another type each time?");
+                    + " types that one type consists of: expected fewer; does it contain itself with another type"
+                    + " argument each time?");
         }
         boolean isFirst = beingMade.isEmpty();
         Nesting made = new Nesting(maxDepth);
@@ -174,7 +175,10 @@ public final class Codecs {
             }
         } catch (StackOverflowError e) {
             throw new IllegalArgumentException(
-                    type.getTypeName() + " contains itself, of another type each time: expected one with an end", e);
+                    type.getTypeName()
+                            + " contains itself with another type argument each time: expected a finite number of"
+                            + " types",
+                    e);
         } finally {
             if (isFirst) {
                 beingMade.clear();
@@ -199,8 +203,8 @@ public final class Codecs {
         return new IllegalArgumentException(
                 "there is no codec for " + type.getTypeName() + ": expected a primitive, its"
                         + " box, a String, an array, an enum, a record, a sealed type, a number or time of the JDK,"
-                        + " MemorySegment, Startpoint, List, Set, Map or Optional of such, or a type that was added with"
-                        + " Context.codecs().register");
+                        + " MemorySegment, Startpoint, List, Set, Map or Optional of such, or a type that was added"
+                        + " with Context.codecs().register");
     }
 
     private Codec<Object> generic(Types.Of type) {

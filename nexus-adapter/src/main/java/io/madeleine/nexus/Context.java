@@ -125,8 +125,8 @@ public final class Context implements AutoCloseable {
         Objects.requireNonNull(name, "name");
         if (!this.node.nodes().isMember(this.node.nodes().get(node).number())) {
             throw new IllegalArgumentException("endpoint \"" + name + "\" of node " + node
-                    + ", a context of another session: expected a rank of this one, 0 to " + (size() - 1)
-                    + "; others grant their endpoints one by one, so take the startpoint that it has given"
+                    + ", a context of another session, cannot be reached by its name: expected a rank of this"
+                    + " session, 0 to " + (size() - 1) + "; for other nodes take the startpoint that it has given"
                     + " (Context.attach, Request.getStartpoint, Startpoint.links)");
         }
         return new Startpoint(this, new int[] {node}, new Link[] {new Link(Endpoints.idOf(name))}, false);
@@ -259,7 +259,7 @@ public final class Context implements AutoCloseable {
         node.barrier().pass(timeout);
     }
 
-    // ---- faults and the end
+    // ---- failures and close
 
     /** Adds a listener for exceptions that handlers of this context throw. */
     public void onHandlerFailure(HandlerFailureListener listener) {

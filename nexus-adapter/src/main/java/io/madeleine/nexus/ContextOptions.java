@@ -11,8 +11,8 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a context behaves. Each {@code with...} answers changed options, or throws {@link IllegalArgumentException} if what it is
- * given is not more than 0; {@link #DEFAULT} is the beginning.
+ * The options of a context. Each {@code with...} method returns a changed copy; it throws {@link
+ * IllegalArgumentException} if a number or duration is not more than 0. Begin with {@link #DEFAULT}.
  *
  * <p>Threading: immutable.
  */

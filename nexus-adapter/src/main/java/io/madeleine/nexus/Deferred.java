@@ -41,9 +41,8 @@ final class Deferred {
         long max = node.options().maxQueuedBytes();
         if (bytes.addAndGet(size) > max) {
             bytes.addAndGet(-size);
-            throw new OverloadedException(peer + " is being connected to, and " + bytes.get()
-                    + " bytes of requests wait for that already; more than ContextOptions.maxQueuedBytes, " + max
-                    + ", are not kept");
+            throw new OverloadedException(bytes.get() + " bytes of requests wait for a connection to " + peer
+                    + " already: expected at most " + max + " (ContextOptions.maxQueuedBytes)");
         }
         Arguments copy = ArgumentCopies.ofAll(arguments);
         requests.add(() -> {

@@ -142,7 +142,7 @@ public final class Endpoint implements AutoCloseable {
         return handlers.get(number);
     }
 
-    /** Attaches the data that the handlers work on. */
+    /** Attaches data for the handlers, see {@link #local}; replaces data attached before. */
     public Endpoint attach(Object data) {
         Objects.requireNonNull(data, "data");
         local = data;

@@ -24,7 +24,7 @@ public enum ErrorCode {
     PERMISSION_DENIED(7),
     /** A bound is reached. */
     RESOURCE_EXHAUSTED(8),
-    /** The state of the service does not allow it. */
+    /** The state of the service does not allow the operation. */
     FAILED_PRECONDITION(9),
     /** The operation was aborted because of a conflict; it may be repeated. */
     ABORTED(10),

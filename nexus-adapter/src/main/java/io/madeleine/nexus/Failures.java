@@ -107,7 +107,7 @@ final class Failures {
     /** Reports that a part of a call could not be ended with it. */
     void notEnded(PendingCall call, Throwable cause) {
         try {
-            log(Level.WARNING, () -> "what belongs to the call of " + call.method() + " goes on behind its end", cause);
+            log(Level.WARNING, () -> "a part of the call of " + call.method() + " could not be ended with it", cause);
         } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }
@@ -127,7 +127,7 @@ final class Failures {
         log(
                 Level.WARNING,
                 () -> "rank " + rank + ": the subscriber " + subscriber.getName() + " of " + stream
-                        + " has thrown something: the stream is cancelled",
+                        + " has thrown an exception: the stream is cancelled",
                 cause);
     }
 
@@ -144,7 +144,7 @@ final class Failures {
         long nowNs = System.nanoTime();
         if (nowNs - intervalStartNs > LOG_INTERVAL_NS || loggedCount == 0) {
             if (unloggedCount > 0) {
-                LOGGER.log(Level.WARNING, "rank " + rank + ": " + unloggedCount + " more like these were not logged");
+                LOGGER.log(Level.WARNING, "rank " + rank + ": " + unloggedCount + " more like these were suppressed");
             }
             intervalStartNs = nowNs;
             loggedCount = 0;

@@ -153,7 +153,7 @@ final class MadWay extends Way {
         } catch (MadeleineException _) {
             // the session is being closed, for instance
         }
-        return "it has left, or its connection is lost";
+        return "its process has ended, or the connection is lost";
     }
 
     @Override
@@ -212,10 +212,10 @@ final class MadWay extends Way {
     private void enqueue(Arguments arguments, Link link, int handler, String[] methods) {
         long bytes = ENTRY_BYTES + arguments.inlineBytes();
         if (!queue.claim(bytes)) {
-            throw new OverloadedException("rank " + rank + " does not take what is sent to it: "
-                    + queue.bytes() + " bytes of requests wait at rank " + node.rank()
-                    + " already; more than ContextOptions.maxQueuedBytes, "
-                    + node.options().maxQueuedBytes() + ", are not kept");
+            throw new OverloadedException("rank " + rank + " receives too slowly: "
+                    + queue.bytes() + " bytes of requests to it wait at rank " + node.rank()
+                    + " already, expected at most "
+                    + node.options().maxQueuedBytes() + " (ContextOptions.maxQueuedBytes)");
         }
         failed.close();
         Queued queued = new Queued(link, handler, arguments, methods, bytes);

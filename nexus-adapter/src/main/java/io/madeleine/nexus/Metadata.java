@@ -95,7 +95,7 @@ public final class Metadata {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length + Short.BYTES > buffer.remaining()) {
             throw new IllegalArgumentException("metadata with \"" + name + "\" take more than " + MAX_BYTES
-                    + " bytes: expected short ones; what is longer is an argument");
+                    + " bytes: pass longer values as arguments");
         }
         buffer.putShort((short) bytes.length).put(bytes);
     }
@@ -104,7 +104,7 @@ public final class Metadata {
         int length = request.getInt();
         if (length < 0 || length > Math.min(MAX_BYTES, request.remaining())) {
             throw new NexusException("a call or answer from rank " + request.remote() + " has " + length
-                    + " bytes of metadata: expected at most " + MAX_BYTES + ", and as many as there are");
+                    + " bytes of metadata: expected at most " + MAX_BYTES + ", and no more than the message has");
         }
         ByteBuffer buffer = ByteBuffer.allocate(length);
         while (buffer.hasRemaining()) {

@@ -296,7 +296,7 @@ final class Node {
         return signal.await(condition, timeout, unit);
     }
 
-    // ---- the end
+    // ---- close
 
     boolean refusesRequests() {
         return refuses;

@@ -13,8 +13,9 @@ record NodeId(String session, String channel, int rank) {
 
     NodeId {
         if (session.length() > MAX_LENGTH || channel.length() > MAX_LENGTH || rank < 0) {
-            throw new NexusException("a node of a name of " + Math.max(session.length(), channel.length())
-                    + " characters and rank " + rank + ": expected up to " + MAX_LENGTH + ", and 0 or more");
+            throw new NexusException("a node id with a name of " + Math.max(session.length(), channel.length())
+                    + " characters and rank " + rank + ": expected up to " + MAX_LENGTH
+                    + " characters and a rank of at least 0");
         }
     }
 

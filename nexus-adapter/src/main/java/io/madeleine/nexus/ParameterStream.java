@@ -48,7 +48,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
         ItemQueue queue = new ItemQueue(this, subscriber, node.options().maxStreamItems());
         if (!items.compareAndSet(null, queue)) {
             queue.fail(new IllegalStateException("parameter " + (parameter + 1) + " of " + method
-                    + " has a subscriber already: its items come once"));
+                    + " has a subscriber already: expected one, as the items are sent once"));
         }
         queue.start();
         tell(queue);
@@ -101,7 +101,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
         itemCount++;
         ItemQueue queue = items.get();
         if (queue == null || !queue.accept()) {
-            endWith(new NexusException("rank " + key.caller() + " sends more than it was asked for"));
+            endWith(new NexusException("rank " + key.caller() + " sends more items than were requested"));
             return;
         }
         Object item;

@@ -214,7 +214,7 @@ final class Peer {
                 number, text.append(all.isEmpty() ? ": no method is known" : "").toString());
     }
 
-    // ---- what is known
+    // ---- state
 
     /** The communication methods with their states, best first. */
     List<MethodStatus> methods() {

@@ -45,7 +45,7 @@ final class RecordCodec implements Codec<Object> {
         } catch (ReflectiveOperationException | java.lang.reflect.InaccessibleObjectException e) {
             throw new IllegalArgumentException(
                     "the record " + type.getName()
-                            + " cannot be read and made by io.madeleine.nexus: make it public, or"
+                            + " cannot be accessed by io.madeleine.nexus: make it public, or"
                             + " open its package to that module",
                     e);
         }

@@ -70,7 +70,7 @@ final class RepeatedCall {
         }
     }
 
-    /** One attempt. */
+    /** One attempt of the call. */
     private final class Attempt extends PendingCall.Unattended {
         Attempt(long id, int rank) {
             super(id, rank, method, deadlineNs, outgoing);

@@ -131,9 +131,10 @@ public final class Request {
         if (bytes <= largestBytes) {
             bulks = bytes == 0 ? source : source.receiveAll();
         } else if (isNeeded) {
-            throw new NexusException("a handler calls rank " + remote + " back while " + bytes
-                    + " bytes of its request are on their way, behind which the answer would come: take them before; only"
-                    + " up to " + largestBytes + " bytes (ContextOptions.maxRequestBytes) are received for that");
+            throw new NexusException("a handler waits for rank " + remote + " while " + bytes
+                    + " bytes of that rank's request are in transit, and the answer would arrive behind them: take the"
+                    + " large arguments before the call; without that, at most " + largestBytes
+                    + " bytes (ContextOptions.maxRequestBytes) are received in advance");
         }
     }
 
@@ -190,7 +191,7 @@ public final class Request {
         if (position != end || bulksLeft > 0) {
             throw new NexusException("the request from rank " + remote + " has " + (end - position)
                     + " bytes of small arguments and " + bulksLeft
-                    + " large ones left: expected what the sender has put, and nothing else");
+                    + " large ones left: expected to take all that the sender has put");
         }
     }
 
@@ -199,7 +200,7 @@ public final class Request {
         if (bytes > end - offset) {
             throw new NexusException("the request from rank " + remote + " has " + (end - start)
                     + " bytes of small arguments; " + bytes + " bytes are asked for at byte " + (offset - start)
-                    + ": expected what the sender has put, in its order");
+                    + ": take arguments in the order in which the sender put them");
         }
         position = offset + bytes;
         return offset;
@@ -325,7 +326,7 @@ public final class Request {
             }
         }
         throw new NexusException("the request from rank " + remote + " has no array, string or segment at byte "
-                + (at - start) + ": expected what the sender has put, in its order");
+                + (at - start) + ": take arguments in the order in which the sender put them");
     }
 
     private int nextLength(int elementBytes) {
@@ -370,7 +371,7 @@ public final class Request {
         long found = nextBytes();
         if (found != bytes) {
             throw new IllegalArgumentException("the request from rank " + remote + " has a block of " + found
-                    + " bytes next, asked for are " + bytes + ": ask nextBytes()");
+                    + " bytes next, and " + bytes + " bytes are asked for: use the size that nextBytes() returns");
         }
         position += bytes < Wire.BULK_BYTES ? Integer.BYTES : Long.BYTES;
         if (bytes < Wire.BULK_BYTES) {
@@ -385,8 +386,8 @@ public final class Request {
     private BulkSource source() {
         BulkSource source = bulks;
         if (source == null || bulksLeft == 0) {
-            throw new NexusException("the request from rank " + remote + " has no large argument left: expected what"
-                    + " the sender has put, in its order, before the handler returns");
+            throw new NexusException("the request from rank " + remote + " has no large argument left: take arguments"
+                    + " in the order in which the sender put them, before the handler returns");
         }
         return source;
     }

@@ -123,6 +123,6 @@ final class Roster {
     }
 
     private static IllegalStateException lacks(NoSuchAlgorithmException e) {
-        return new IllegalStateException("the JDK lacks what every JDK has: " + e.getMessage(), e);
+        return new IllegalStateException("the JDK lacks an algorithm that every JDK must have: " + e.getMessage(), e);
     }
 }

@@ -162,7 +162,7 @@ final class Routes {
                         "wan",
                         address.toString(),
                         why == null ? MethodStatus.State.UNTRIED : MethodStatus.State.FAILED,
-                        why == null ? "nothing before it has failed" : why));
+                        why == null ? "not tried yet" : why));
             }
         });
     }

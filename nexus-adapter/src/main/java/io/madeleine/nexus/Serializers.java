@@ -40,12 +40,12 @@ final class Serializers {
         ServiceSerializer found = all.get(name);
         if (found == null) {
             throw new IllegalArgumentException(service.getName() + " is served by the serialiser \"" + name
-                    + "\" (@RemoteService.serializer), which is not there: expected its module among the dependencies"
-                    + " (\"fory\" is madeleine-nexus-fory); there are " + all.keySet());
+                    + "\" (@RemoteService.serializer), which was not found: expected its module among the dependencies"
+                    + " (\"fory\" is in madeleine-nexus-fory); found are " + all.keySet());
         }
         found.unavailable().ifPresent(why -> {
             throw new IllegalArgumentException(service.getName() + " is served by the serialiser \"" + name
-                    + "\" (@RemoteService.serializer), which is off: " + why);
+                    + "\" (@RemoteService.serializer), which cannot work here: " + why);
         });
         return found;
     }

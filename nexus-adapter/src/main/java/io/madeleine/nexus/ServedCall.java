@@ -196,7 +196,7 @@ final class ServedCall implements Runnable {
 
     private @Nullable Object invokeMethod() throws Throwable {
         if (invoked) {
-            throw new IllegalStateException("an interceptor goes on twice: a call is carried out once");
+            throw new IllegalStateException("an interceptor has called next.proceed() twice: expected once per call");
         }
         invoked = true;
         @Nullable Object[] values;
@@ -303,7 +303,7 @@ final class ServedCall implements Runnable {
 
     private void endParameters() {
         for (ParameterStream each : parameters) {
-            each.fail(new CancellationException("the call is over"));
+            each.fail(new CancellationException("the call has ended"));
         }
     }
 
@@ -350,7 +350,7 @@ final class ServedCall implements Runnable {
     /** Answers in place of a call that goes on although its context is closed. */
     void abandon() {
         if (stream == null && begun) {
-            answer(null, new CancellationException("it does not end"));
+            answer(null, new CancellationException("it has not ended"));
         } else if (!begun) {
             refuseIfClosing();
         }

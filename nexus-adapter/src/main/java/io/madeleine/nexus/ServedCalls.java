@@ -81,9 +81,10 @@ final class ServedCalls {
             absent(
                     key,
                     isMember
-                            ? "rank " + node.rank() + " has no service there: export it in the setup of its context"
-                            : "there is no service, or it was not granted: expected a startpoint that its context has"
-                                    + " given to this one (Approver, Arguments.putStartpoint)");
+                            ? "rank " + node.rank() + " serves nothing at this endpoint: export the service in the"
+                                    + " setup of its context"
+                            : "the service does not exist, or access was not granted: expected a startpoint that its"
+                                    + " context has given to this one (Approver, Arguments.putStartpoint)");
         } else if (operation == null) {
             unlike(key, service, methodId);
         } else if (!service.tryBegin()) {
@@ -184,7 +185,7 @@ final class ServedCalls {
     /** The failure for the caller of a call that the closing context interrupts. */
     CallException interrupted(ServiceMethod method, @Nullable Throwable thrown) {
         String text = "the call of " + method + " was interrupted after it had begun: rank " + node.rank()
-                + " closes its context, and what it has done by then stays done";
+                + " closes its context; effects of the call until then remain";
         return thrown == null
                 ? new CallException(ErrorCode.CANCELLED, text)
                 : new CallException(ErrorCode.CANCELLED, text, thrown);

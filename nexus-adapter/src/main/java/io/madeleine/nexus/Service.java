@@ -53,8 +53,8 @@ final class Service {
         } catch (IllegalAccessException | java.lang.reflect.InaccessibleObjectException e) {
             throw new IllegalArgumentException(
                     method
-                            + " cannot be called by io.madeleine.nexus: make its interface public, or open its package to"
-                            + " that module",
+                            + " cannot be called by io.madeleine.nexus: make its interface public, or open its package"
+                            + " to that module",
                     e);
         }
     }

@@ -100,7 +100,7 @@ final class ServiceMethod {
         if (isIdempotent && streams.length > 0) {
             throw new IllegalArgumentException(
                     "method " + method + " cannot be called remotely: it is @Idempotent, and has"
-                            + " a stream as parameter, which comes once");
+                            + " a stream as parameter, which comes once and cannot be sent again");
         }
         boolean lasts = kind == Kind.STREAM || streams.length > 0;
         this.timeoutNs = timeoutNs(method, lasts ? LONGEST_NS : defaultTimeoutNs);
@@ -119,7 +119,7 @@ final class ServiceMethod {
             return of.arguments().getFirst();
         }
         throw new IllegalArgumentException(
-                type.getTypeName() + " does not say of what: expected a type argument, as CompletableFuture<String>");
+                type.getTypeName() + " has no type argument: expected one, as in CompletableFuture<String>");
     }
 
     private static IllegalArgumentException notRemote(Method method, IllegalArgumentException why) {

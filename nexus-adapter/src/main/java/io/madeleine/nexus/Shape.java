@@ -55,7 +55,8 @@ record Shape(List<Entry> entries) {
     static Shape read(Request request) {
         int count = request.getInt();
         if (count < 0 || count > Math.min(MAX_ENTRIES, request.remaining())) {
-            throw new NexusException("rank " + request.remote() + " describes a method in " + count + " parts");
+            throw new NexusException("rank " + request.remote() + " describes a method in " + count + " parts: expected"
+                    + " no more than its message has");
         }
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < count; i++) {

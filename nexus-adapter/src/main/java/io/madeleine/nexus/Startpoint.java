@@ -312,7 +312,7 @@ public final class Startpoint {
 
     private static NexusException notNext(Request request) {
         return new NexusException("the request from rank " + request.remote()
-                + " has no startpoint next: expected what the sender has put, in its order");
+                + " has no startpoint next: take arguments in the order in which the sender put them");
     }
 
     private NodeId idOf(int link) {

@@ -64,7 +64,7 @@ final class StreamCall extends PendingCall.Unattended implements ItemQueue.Sourc
     void item(Request request) {
         itemCount++;
         if (!items.accept()) {
-            endWith(new NexusException("rank " + rank() + " sends more than it was asked for"));
+            endWith(new NexusException("rank " + rank() + " sends more items than were requested"));
             return;
         }
         try {

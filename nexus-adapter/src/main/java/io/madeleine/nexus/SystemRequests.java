@@ -61,7 +61,7 @@ final class SystemRequests {
         Peer peer = node.nodes().get(caller);
         if (!peer.refusedCalls().add(id, why)) {
             throw new OverloadedException(
-                    peer + " does not take what is sent to it, not even that its calls are refused");
+                    peer + " receives too slowly: too many notices of refused calls wait for it already");
         }
         if (peer.isDrained()) {
             tellRefusals(peer);

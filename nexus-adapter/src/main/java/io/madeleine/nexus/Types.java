@@ -79,8 +79,9 @@ final class Types {
             case TypeVariable<?> variable -> {
                 Type meant = variables.get(variable);
                 if (meant == null) {
-                    throw new IllegalArgumentException("it is not said what " + variable.getName() + " of "
-                            + variable.getGenericDeclaration() + " stands for: expected a type, as Box<String>");
+                    throw new IllegalArgumentException("type variable " + variable.getName() + " of "
+                            + variable.getGenericDeclaration() 
+                            + " has no value: expected a type argument, as in Box<String>");
                 }
                 yield meant;
             }

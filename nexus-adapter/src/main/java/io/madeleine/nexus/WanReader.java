@@ -183,7 +183,7 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // of the target memory, or out of memory
-                way.breakOff("an argument could not be taken", e);
+                way.breakOff("an argument could not be read", e);
                 throw e;
             }
         }
@@ -197,7 +197,7 @@ final class WanReader implements Runnable {
 
         private PeerFailedException lost(IOException why) {
             way.lose("its connection is lost: " + text(why));
-            return new PeerFailedException(way.peer.number(), "an argument does not come whole: " + text(why));
+            return new PeerFailedException(way.peer.number(), "an argument was cut off: " + text(why));
         }
 
         @Override
@@ -214,7 +214,7 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // out of memory, for instance
-                way.breakOff("an argument could not be taken", e);
+                way.breakOff("an argument could not be read", e);
                 throw e;
             }
         }

@@ -99,7 +99,7 @@ final class WanWay extends Way {
             } catch (PeerFailedException e) {
                 throw e;
             } catch (RuntimeException | Error e) { // the argument's memory was closed meanwhile, or memory is short
-                breakOff("half of a request could not be sent", e);
+                breakOff("a request could be sent in part only", e);
                 throw e;
             } finally {
                 queue.giveTurn();
@@ -140,9 +140,9 @@ final class WanWay extends Way {
                 ? WanQueue.Outcome.FULL
                 : queue.tryPut(WanLayout.whole(arguments, link, handler), isReported(link));
         if (outcome == WanQueue.Outcome.FULL) {
-            throw new OverloadedException(peer + " does not take what is sent to it: a request of "
-                    + arguments.byteSize() + " bytes finds no room beside those that wait; more than"
-                    + " ContextOptions.maxQueuedBytes, " + node.options().maxQueuedBytes() + ", are not kept");
+            throw new OverloadedException(peer + " receives too slowly: a request of "
+                    + arguments.byteSize() + " bytes finds no room in the queue, expected at most "
+                    + node.options().maxQueuedBytes() + " queued bytes (ContextOptions.maxQueuedBytes)");
         }
         return outcome == WanQueue.Outcome.PUT;
     }
@@ -194,17 +194,17 @@ final class WanWay extends Way {
     String reason(Throwable why) {
         if (why instanceof EOFException) {
             // not a pattern switch: its first execution allocates, and if that fails it fails for good
-            return "it has closed its connection, or died";
+            return "it has closed its connection, or its process has died";
         }
         if (why instanceof SocketTimeoutException) {
-            return "no sign of it for " + node.options().silenceTimeout().toMillis()
+            return "nothing was received from it for " + node.options().silenceTimeout().toMillis()
                     + " ms (ContextOptions.silenceTimeout)";
         }
         if (why instanceof InterruptedException) {
-            return "it was given up";
+            return "its connection was closed at this end";
         }
         if (why instanceof Error) {
-            return "its connection is given up at this end: " + why;
+            return "its connection was closed at this end after an error: " + why;
         }
         return "its connection is lost: " + WanReader.text(why);
     }

@@ -95,7 +95,7 @@ class CallBackTest {
                     .rsr("more", new Arguments().putBytes(LARGE).putBytes(LARGE));
             World.await(() -> seen.size() == 1);
             assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(4));
-            assertTrue(seen.toString().contains("take them before"), seen::toString);
+            assertTrue(seen.toString().contains("take the large arguments before the call"), seen::toString);
             seen.clear();
             request(world.of(1), 0); // of the second there is not more than that
             assertEquals("hello you", seen.remove());

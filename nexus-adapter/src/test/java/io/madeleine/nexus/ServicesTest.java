@@ -390,7 +390,8 @@ class ServicesTest {
                     NexusException.class,
                     () -> world.of(1).service(0, Absent.class).number());
             assertEquals(
-                    "the call of Absent.number: rank 0 has no service there: export it in the setup of its context",
+                    "the call of Absent.number: rank 0 serves nothing at this endpoint: export the service in the setup"
+                            + " of its context",
                     none.getMessage());
             world.of(0).endpoint(Absent.class.getName()).serve(Doubled.class, number -> 2 * number);
             NexusException other = assertThrows(

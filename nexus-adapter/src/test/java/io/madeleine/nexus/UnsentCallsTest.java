@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UnsentCallsTest {
     private static final int LARGE = 8_000_000;
     private static final int MOST_FILLINGS = 20;
-    private static final String NOT_TAKEN = "rank 0 does not take what is sent to it";
+    private static final String NOT_TAKEN = "rank 0 receives nothing, or too slowly";
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(8);
 
     @RemoteService

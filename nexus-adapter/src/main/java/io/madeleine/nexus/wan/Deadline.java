@@ -28,6 +28,7 @@ final class Deadline implements AutoCloseable {
                 try {
                     socket.close();
                 } catch (IOException _) {
+                    // it counts as closed
                 }
             }
         });

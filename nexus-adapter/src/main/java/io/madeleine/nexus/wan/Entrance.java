@@ -100,7 +100,7 @@ final class Entrance {
             try {
                 guests.welcome(Handshake.accept(socket, credentials, leftMs));
             } catch (IOException | RuntimeException | Error e) {
-                notices.warn("who connected from " + connection.remote() + " is not let in: "
+                notices.warn("the connection from " + connection.remote() + " is refused: "
                         + (deadline.explains(e)
                                 ? Deadline.text(timeoutMs)
                                 : e.getMessage() == null ? e : e.getMessage()));

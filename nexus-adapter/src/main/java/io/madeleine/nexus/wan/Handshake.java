@@ -70,8 +70,8 @@ public final class Handshake {
                 long pauseMs = pauseMs(attempt);
                 if (TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime()) <= pauseMs) {
                     throw new IOException(
-                            "it has let go of the connection " + attempt + " times before it has judged it: too many"
-                                    + " strangers may be there, or it is short of something; "
+                            "it has closed the connection " + attempt + " times before the end of the handshake: too"
+                                    + " many connections may be open there, or memory is short; "
                                     + Deadline.text(timeoutMs),
                             e);
                 }
@@ -96,7 +96,7 @@ public final class Handshake {
             Thread.sleep(pauseMs);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted before it could be tried again");
+            throw new InterruptedIOException("interrupted before the next attempt to connect");
         }
     }
 
@@ -132,7 +132,7 @@ public final class Handshake {
             if (tls.getSession().getLocalCertificates() == null) {
                 awaitEnd(tls); // the server notices the missing certificate itself, and logs it, too
                 throw new HandshakeException(
-                        "this process has no certificate that the other end takes: expected one of an"
+                        "this process has no certificate that the other end accepts: expected one of an"
                                 + " authority that it trusts (ContextOptions.withTls), or none at both");
             }
             binding = binding(tls, true);
@@ -191,15 +191,15 @@ public final class Handshake {
     }
 
     private static HandshakeException refusedByTls(SSLException e) {
-        return new HandshakeException("TLS 1.3 cannot be agreed on: " + e.getMessage()
+        return new HandshakeException("the TLS 1.3 handshake failed: " + e.getMessage()
                 + "; expected certificates that each end trusts (ContextOptions.withTls), or none at both");
     }
 
     private static IOException lost(IOException e) {
         String seen = e.getMessage() == null ? "it was closed" : e.getMessage();
         return new IOException(
-                "the connection has ended while TLS 1.3 was agreed on: " + seen + "; the other end may not take this"
-                        + " process's certificate (ContextOptions.withTls), its log says why",
+                "the connection has ended during the TLS 1.3 handshake: " + seen + "; the other end may not accept this"
+                        + " process's certificate (ContextOptions.withTls); its log says why",
                 e);
     }
 
@@ -227,7 +227,7 @@ public final class Handshake {
                     .put(exported)
                     .array();
         } catch (GeneralSecurityException e) {
-            throw new IOException("the TLS session cannot be named: " + e, e);
+            throw new IOException("the TLS session cannot be bound to its certificates: " + e, e);
         }
     }
 

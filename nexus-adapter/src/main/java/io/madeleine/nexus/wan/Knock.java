@@ -140,7 +140,7 @@ final class Knock implements ServerHandshake {
         if (found != MAGIC) {
             String expected = "expected version " + VERSION + " of Madeleine's nexus protocol, over TLS 1.3\n";
             throw new HandshakeException(
-                    "what is there is no context that can be attached to: it begins with 0x"
+                    "the other end is no context that can be attached to: it begins with 0x"
                             + Integer.toHexString(found) + ", expected 0x" + Integer.toHexString(MAGIC)
                             + ", as version " + VERSION + " of Madeleine's nexus protocol does",
                     expected.getBytes(StandardCharsets.US_ASCII));

@@ -108,7 +108,7 @@ public final class SealedConnection implements AutoCloseable {
                 if (e.getCause() instanceof SocketException lost) {
                     throw lost;
                 }
-                throw new IOException("a record is not what the other end has sent: somebody has changed it", e);
+                throw new IOException("a TLS record is not as the other end has sent it: it was changed in transit", e);
             }
             if (filled == 0) {
                 throw new EOFException();
@@ -153,6 +153,7 @@ public final class SealedConnection implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException _) {
+            // it counts as closed
         }
     }
 

@@ -185,7 +185,7 @@ class CertificatesTest {
         X509Certificate signed = sign("CN=other", newKeys().getPrivate(), "CN=own", own, YEAR, null);
         store.setKeyEntry("own", own.getPrivate(), PASSWORD, new X509Certificate[] {signed});
         others.init(store, PASSWORD);
-        String here = "no certificate that the other end takes";
+        String here = "no certificate that the other end accepts";
         String mends = "ContextOptions.withTls";
         assertTold(server, keyless, here, "certificate_required", mends);
         assertTold(server, authority.context(others.getKeyManagers()), here, "certificate_required", mends);

@@ -64,7 +64,7 @@ final class DeepStack {
     }
 
     private static NexusException tooDeep() {
-        return new NexusException("values lie within values deeper than " + ForyPool.MAX_DEPTH + ", or in a circle");
+        return new NexusException("values nest deeper than " + ForyPool.MAX_DEPTH + ", or contain themselves");
     }
 
     private static boolean isOverflow(Throwable thrown) {
