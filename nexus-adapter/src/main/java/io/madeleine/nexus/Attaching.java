@@ -75,7 +75,7 @@ final class Attaching {
                     connection -> welcome(connection, approver, pass, passRest));
         } catch (IOException e) {
             throw new AttachException(
-                    "cannot listen for contexts at " + bind + ": " + e.getMessage() 
+                    "cannot listen for contexts at " + bind + ": " + e.getMessage()
                             + "; choose another port, or 0 for any",
                     e);
         }

@@ -305,7 +305,8 @@ final class Calls {
         String when = call.givenMs() > 0
                 ? " was not answered within " + call.givenMs() + " ms, its deadline"
                 : " was not sent: its deadline had passed already; interceptors, or the call it was made for, had"
-                        + " used up the " + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs())
+                        + " used up the "
+                        + TimeUnit.NANOSECONDS.toMillis(call.method().timeoutNs())
                         + " ms that it may take, or less";
         return new DeadlineExceededException("the call of " + call.method() + " to rank " + call.rank() + when
                 + " (@CallTimeout, ContextOptions.callTimeout, or the time left for the call it was made for)");
@@ -332,9 +333,8 @@ final class Calls {
     private void giveUpWithParent(PendingCall call) {
         if (end(
                 call,
-                new CancellationException(
-                        "the call of " + call.method()
-                                + " is cancelled: the call that it was made for is cancelled"))) {
+                new CancellationException("the call of " + call.method()
+                        + " is cancelled: the call that it was made for is cancelled"))) {
             tellGivenUp(call);
         }
     }

@@ -120,9 +120,8 @@ final class RepeatedCall {
             timer.cancel(false);
         }
         Attempt attempt = current;
-        if (attempt != null
-                && calls.remove(attempt) != null) {
-                    // the notice may wait, and the JDK's timer thread, which also completes futures, must not
+        if (attempt != null && calls.remove(attempt) != null) {
+            // the notice may wait, and the JDK's timer thread, which also completes futures, must not
             Thread.startVirtualThread(() -> calls.tellGivenUp(attempt));
         }
     }

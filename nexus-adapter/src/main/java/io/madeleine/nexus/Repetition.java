@@ -44,9 +44,8 @@ final class Repetition {
 
     /** The pause before the next attempt, or {@link #NEVER}. */
     long pauseNsAfter(Throwable failure) {
-        if (failure
-                instanceof OverloadedException refused) {
-                    // not a pattern switch: its first execution allocates, and if that fails it fails for good
+        if (failure instanceof OverloadedException refused) {
+            // not a pattern switch: its first execution allocates, and if that fails it fails for good
             return pauseNsAfterRefusal(refused);
         }
         if (failure instanceof UnavailableException) {

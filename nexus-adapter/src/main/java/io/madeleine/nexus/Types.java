@@ -80,7 +80,7 @@ final class Types {
                 Type meant = variables.get(variable);
                 if (meant == null) {
                     throw new IllegalArgumentException("type variable " + variable.getName() + " of "
-                            + variable.getGenericDeclaration() 
+                            + variable.getGenericDeclaration()
                             + " has no value: expected a type argument, as in Box<String>");
                 }
                 yield meant;

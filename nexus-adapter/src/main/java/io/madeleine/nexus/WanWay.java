@@ -197,8 +197,8 @@ final class WanWay extends Way {
             return "it has closed its connection, or its process has died";
         }
         if (why instanceof SocketTimeoutException) {
-            return "nothing was received from it for " + node.options().silenceTimeout().toMillis()
-                    + " ms (ContextOptions.silenceTimeout)";
+            return "nothing was received from it for "
+                    + node.options().silenceTimeout().toMillis() + " ms (ContextOptions.silenceTimeout)";
         }
         if (why instanceof InterruptedException) {
             return "its connection was closed at this end";
