@@ -305,7 +305,7 @@ class ForgedLengthsTest {
             node.grants().begin();
             Link open = node.grants().granted(0, Endpoints.idOf("e"));
             byte[] right = WanLayout.whole(arguments(), open, Wire.id("now"));
-            String closed = "it has closed its connection, or died";
+            String closed = "it has closed its connection, or its process has died";
             assertEquals(closed, endOf(node, listener, key, called, right));
             for (int[] forged : new int[][] {
                 {WanLayout.INLINE_OFFSET, Integer.MAX_VALUE},
