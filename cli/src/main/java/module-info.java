@@ -1,4 +1,4 @@
-/** The mad command. */
+/** The command {@code mad}: launches programs, describes configurations, generates secrets. */
 module io.madeleine.cli {
     requires static org.jspecify;
     requires io.madeleine.session;

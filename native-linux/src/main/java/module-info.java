@@ -1,4 +1,7 @@
-/** What Linux offers beyond the JDK, by downcalls: reading the memory of another process, huge pages, waiting for descriptors. */
+/**
+ * Linux system calls that the JDK does not offer: reading another process's memory, huge pages, and polling
+ * descriptors.
+ */
 module io.madeleine.linux {
     requires static org.jspecify;
     requires transitive io.madeleine.pmm;

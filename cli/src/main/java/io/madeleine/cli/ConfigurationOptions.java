@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Options that say which configuration counts.
+ * The options that select the configuration.
  *
  * <p>Threading: confined to caller.
  */
@@ -28,7 +28,7 @@ final class ConfigurationOptions {
             description = "Sets one key, for instance wait.mode=spin; counts more than the file. May be repeated.")
     List<String> settings = new ArrayList<>();
 
-    /** One setting, whose key and value are checked when all are read. */
+    /** Checks the form of one setting. Its key and value are checked when the whole configuration is read. */
     static final class Setting implements ITypeConverter<String> {
         @Override
         public String convert(String text) {
@@ -39,7 +39,7 @@ final class ConfigurationOptions {
         }
     }
 
-    /** In the form which {@code Session.open} takes. */
+    /** The options as arguments of {@code Session.open}. */
     List<String> arguments() {
         List<String> arguments = new ArrayList<>();
         conf.ifPresent(file -> arguments.add("--conf=" + file));

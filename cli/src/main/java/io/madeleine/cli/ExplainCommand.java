@@ -16,7 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mad explain}: the way of one block.
+ * {@code mad explain}: which transmission module carries a block.
  *
  * <p>Threading: confined to caller.
  */
@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
         abbreviateSynopsis = true,
         description = {
             "",
-            "The answer is what a connection between two processes with this configuration would do: selection is a"
-                    + " function of the block's size and modes, agreed when the connection is made.",
+            "Describes a connection between two processes with this configuration. The selection depends only on the"
+                    + " block's size and modes; the two processes agree on it when they connect.",
             "",
         },
         optionListHeading = "Options:%n",

@@ -3,7 +3,7 @@ package io.madeleine.cli;
 import picocli.CommandLine.Option;
 
 /**
- * Options of every command.
+ * The options of every command.
  *
  * <p>Threading: confined to caller.
  */

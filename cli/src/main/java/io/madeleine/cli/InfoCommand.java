@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mad info}: what a session would have here.
+ * {@code mad info}: describes the session that a process would open here.
  *
  * <p>Threading: confined to caller.
  */
@@ -20,9 +20,9 @@ import picocli.CommandLine.Spec;
         abbreviateSynopsis = true,
         description = {
             "",
-            "Lists the networks with their adapters and transmission modules, the channels, and the table by which a"
-                    + " transmission module is selected for a block, as a session with this configuration would have"
-                    + " them in this machine's processes. Nothing is opened.",
+            "Lists the networks with their adapters and transmission modules, the channels, and the table that selects"
+                    + " a transmission module for a block, as a session with this configuration would have them on"
+                    + " this machine. Opens nothing.",
             "",
         },
         optionListHeading = "Options:%n",

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A session's description as JSON.
+ * Formats a session's description as JSON.
  *
  * <p>Threading: stateless.
  */
@@ -106,7 +106,7 @@ final class InfoJson {
                         "bufferManagement", row.bufferManagement()));
     }
 
-    /** A bound that there is not is left out. */
+    /** Adds a bound unless it is unlimited. */
     private static Map<String, Object> withBound(String key, long bound, Map<String, Object> others) {
         Map<String, Object> all = new TreeMap<>(others);
         if (bound != Long.MAX_VALUE) {

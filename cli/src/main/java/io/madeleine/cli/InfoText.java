@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A session's description as text.
+ * Formats a session's description as text.
  *
  * <p>Threading: confined to caller.
  */
@@ -102,8 +102,8 @@ final class InfoText {
                 ? "auto: the best network which both ends share, here "
                         + info.protocolOf(channel)
                                 .map(Protocol::name)
-                                .orElse(
-                                        "none, for all of madeleine.networks are off: a session of several processes fails")
+                                .orElse("none, since all of madeleine.networks are off: a session of several processes"
+                                        + " fails")
                 : channel.network() + (info.protocolOf(channel).isPresent() ? "" : ", which is off: a session fails");
         line("  %-12s %s%s"
                 .formatted(
@@ -112,8 +112,7 @@ final class InfoText {
                         (channel.automatic() ? "" : ", adapter " + channel.adapter())
                                 + (channel.hint() == WaitHint.AUTO
                                         ? ""
-                                        : ", waits for the sake of "
-                                                + channel.hint().name().toLowerCase(Locale.ROOT))));
+                                        : ", hint " + channel.hint().name().toLowerCase(Locale.ROOT))));
     }
 
     private void selection(SessionInfo info) {

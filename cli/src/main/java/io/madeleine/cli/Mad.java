@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The command {@code mad}: finds the subcommand, and turns every failure into one sentence and an exit code.
+ * The command {@code mad}. Finds the subcommand and turns every failure into one sentence and an exit code.
  *
  * <p>Threading: confined to caller.
  */
@@ -29,9 +29,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
         commandListHeading = "%nCommands:%n",
         footer = {
             "",
-            "mad COMMAND --help, or mad help COMMAND, says more about one of them.",
+            "mad COMMAND --help, or mad help COMMAND, shows the help of a command.",
             "",
-            "Exit codes: 0 all went well, 1 it did not, 2 the command line is wrong; mad run has its program's.",
+            "Exit codes: 0 success, 1 failure, 2 wrong command line; mad run returns the exit code of its program.",
             "",
             "Examples:",
             "  mad perf --protocol sci,tcp --sizes 8,64KiB",
@@ -67,14 +67,13 @@ public final class Mad implements Runnable {
         int code = run(out, new PrintWriter(System.err, true, System.err.charset()), Ansi.AUTO, arguments);
         out.flush();
         if (code == 0 && System.out.checkError()) {
-            System.err.println(
-                    "mad: not all of the output could be written: there is no room for it, or nobody reads it");
+            System.err.println("mad: not all of the output could be written: the disk is full, or nobody reads it");
             code = FAILURE;
         }
         System.exit(code);
     }
 
-    /** Runs a command to its end and answers its exit code. */
+    /** Runs a command and returns its exit code. */
     static int run(PrintWriter out, PrintWriter err, Ansi ansi, String... arguments) {
         CommandLine line =
                 line(arguments).setOut(out).setErr(err).setColorScheme(CommandLine.Help.defaultColorScheme(ansi));
@@ -82,10 +81,11 @@ public final class Mad implements Runnable {
         boolean unknown = command.length > 1
                 && !command[0].startsWith("-")
                 && !line.getSubcommands().containsKey(command[0]);
-        return execute(line, unknown ? new String[] {command[0]} : command); // else --help would hide that it is
+        // with its options, --help would hide that the command is unknown
+        return execute(line, unknown ? new String[] {command[0]} : command);
     }
 
-    /** As the line does, and an Error, which it lets through, is one sentence too. */
+    /** Executes the command line. Also turns an Error, which picocli does not catch, into one sentence. */
     static int execute(CommandLine line, String... arguments) {
         try {
             return line.execute(arguments);
@@ -106,7 +106,7 @@ public final class Mad implements Runnable {
         return first == e ? "" : ": " + first;
     }
 
-    /** The parser of a command line. Loading the commands of other modules takes time, so it is done if need be. */
+    /** Makes the parser. Loads the commands of other modules only if they may be needed, since that takes time. */
     private static CommandLine line(String... arguments) {
         CommandLine line = new CommandLine(new Mad());
         line.addSubcommand(stoppingAtUnmatched(new RunCommand()));
@@ -136,7 +136,7 @@ public final class Mad implements Runnable {
         return new CommandLine(command).setStopAtUnmatched(true).setUnmatchedOptionsArePositionalParams(false);
     }
 
-    /** {@code mad help run} is {@code mad run --help}. */
+    /** Turns {@code mad help run} into {@code mad run --help}. */
     private static String[] withoutHelpCommand(String... arguments) {
         if (arguments.length == 0 || !arguments[0].equals("help")) {
             return arguments;

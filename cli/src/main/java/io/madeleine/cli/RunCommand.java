@@ -17,8 +17,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * {@code mad run}: starts the processes of a program. Its own options come first; from the first argument that is none of
- * them, everything belongs to {@code java}.
+ * {@code mad run}: starts the processes of a program. The options of {@code mad run} come first. The first argument
+ * that is not one of them, and all that follow, go to {@code java}.
  *
  * <p>Threading: confined to caller.
  */
@@ -33,11 +33,11 @@ import picocli.CommandLine.Unmatched;
         description = {
             "",
             "Each process runs the same program with a rank of its own, 0 to N-1, and joins the session with"
-                    + " Session.open(). From \"--\", or from the first argument that is none of the options below,"
-                    + " everything goes to java unchanged. Madeleine is there without being named: it is on the module"
-                    + " path of the program, next to the program's own class path or module path.",
+                    + " Session.open(). Everything after \"--\", or from the first argument that is not an option"
+                    + " below, goes to java unchanged. The program need not name Madeleine's jars: mad adds them to its"
+                    + " module path, beside the program's own class path or module path.",
             "",
-            "Ctrl-C and SIGTERM end all processes, and none survives mad.",
+            "Ctrl-C and SIGTERM end all processes. No process outlives mad.",
             "",
         },
         optionListHeading = "Options:%n",
@@ -48,7 +48,7 @@ import picocli.CommandLine.Unmatched;
             "  1     the processes could not be started, the configuration is wrong, or a process exited with 0",
             "        without closing its session, or before it joined one that others open",
             "  2     the command line is wrong",
-            "  else  the exit code of the first process that failed, 128+N if signal N ended it; or that of an abort",
+            "  else  the exit code of the first process that failed, 128+N if signal N ended it; or an abort's code",
             "",
             "Examples:",
             "  mad run -n 2 samples/src/main/java/io/madeleine/samples/UnpredictableArray.java",
@@ -76,9 +76,9 @@ final class RunCommand implements Callable<Integer> {
 
     @Option(
             names = "--no-native",
-            description = "Grants native access to no module. By default it is granted to those that the configuration"
-                    + " needs or can use: io.madeleine.linux for single copy where the system permits it, and others"
-                    + " if it asks for something like epoll.")
+            description = "Grants native access to no module. By default mad grants it to the modules that the"
+                    + " configuration can use: io.madeleine.linux for single copy where the system permits it, and"
+                    + " others if the configuration asks for them, for instance for epoll.")
     boolean noNative;
 
     @Mixin
@@ -95,7 +95,7 @@ final class RunCommand implements Callable<Integer> {
         return Launcher.run(plan());
     }
 
-    /** What the options ask for. */
+    /** The plan that the options describe. */
     LaunchPlan plan() {
         if (program.isEmpty()) {
             throw new ParameterException(
@@ -113,7 +113,7 @@ final class RunCommand implements Callable<Integer> {
         return configuration.conf.map(plan::withConfiguration).orElse(plan);
     }
 
-    /** Also finds what is wrong with the configuration before there are processes. */
+    /** Describes the session. Also finds errors in the configuration before any process starts. */
     private SessionInfo info() {
         List<String> arguments = configuration.arguments();
         return JavaArguments.haveClasses(program) ? SessionInfo.ofOtherProgram(arguments) : SessionInfo.of(arguments);

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mad secret}: a secret that nobody can guess.
+ * {@code mad secret}: generates a strong secret.
  *
  * <p>Threading: confined to caller.
  */
@@ -34,9 +34,9 @@ import picocli.CommandLine.Spec;
         abbreviateSynopsis = true,
         description = {
             "",
-            "Processes on several machines, and programs that attach to each other, need the same secret. Copy the file to"
-                    + " each machine, and name it there: madeleine.session.secret-file = FILE. mad run makes one by itself"
-                    + " for the processes it starts.",
+            "Processes on several machines, and programs that attach to each other, need the same secret. Copy the file"
+                    + " to each machine and name it there: madeleine.session.secret-file = FILE. mad run generates a"
+                    + " secret for the processes it starts.",
             "",
         },
         parameterListHeading = "Parameters:%n",
@@ -99,7 +99,7 @@ final class SecretCommand implements Runnable {
     private static SeekableByteChannel open(Path file, Set<StandardOpenOption> how) throws IOException {
         try {
             return Files.newByteChannel(file, how, OWNER_ONLY);
-        } catch (UnsupportedOperationException _) { // a file system without modes
+        } catch (UnsupportedOperationException _) { // the file system has no modes
             return Files.newByteChannel(file, how);
         }
     }

@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Numbers of bytes as people write and read them.
+ * Parses and formats sizes in bytes.
  *
  * <p>Threading: stateless.
  */
@@ -18,7 +18,7 @@ final class Sizes implements ITypeConverter<Long> {
     public Long convert(String text) {
         try {
             long bytes = ConfigFactory.parseMap(Map.of("size", text)).getBytes("size");
-            if (bytes >= 0 && bytes < Long.MAX_VALUE) { // which is what larger numbers are read as
+            if (bytes >= 0 && bytes < Long.MAX_VALUE) { // the library reads larger numbers as Long.MAX_VALUE
                 return bytes;
             }
         } catch (ConfigException _) {
@@ -28,7 +28,7 @@ final class Sizes implements ITypeConverter<Long> {
                 "'" + text + "' is no size: expected bytes below 8 EiB, as 512, 64KiB, 1MiB or 10kB");
     }
 
-    /** In the largest unit that needs no fraction: {@code 64 KiB}, {@code 65537 B}. */
+    /** Formats a size in the largest unit that needs no fraction: {@code 64 KiB}, {@code 65537 B}. */
     static String text(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(Long.numberOfTrailingZeros(bytes) / 10, UNITS.length - 1);
         return (bytes >> (10 * unit)) + " " + UNITS[unit];

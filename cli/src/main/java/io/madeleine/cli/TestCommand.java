@@ -9,7 +9,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * {@code mad test}, for the list of commands: the script itself runs it, since it works where nothing is built.
+ * {@code mad test}, as an entry in the list of commands. The script {@code mad} runs the tests itself, because it has
+ * to work before anything is built.
  *
  * <p>Threading: confined to caller.
  */

@@ -11,8 +11,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * A command that lives in another module: a {@link ToolProvider} called {@code mad-NAME}, found at run time, gets all
- * arguments behind {@code mad NAME} and does its own help and errors.
+ * A command from another module. A {@link ToolProvider} called {@code mad-NAME}, found at run time, becomes {@code mad
+ * NAME}. It receives all arguments behind the name and handles help and errors itself.
  *
  * <p>Threading: confined to caller.
  */
@@ -32,7 +32,7 @@ final class ToolCommand implements Callable<Integer> {
         this.tool = tool;
     }
 
-    /** All such commands. */
+    /** All commands from other modules. */
     static List<ToolCommand> all() {
         List<ToolCommand> found = new ArrayList<>();
         for (ToolProvider tool : java.util.ServiceLoader.load(ToolProvider.class)) {

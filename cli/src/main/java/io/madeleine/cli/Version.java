@@ -7,7 +7,7 @@ import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
 /**
- * Which Madeleine this is.
+ * The versions of Madeleine, the JDK and the system.
  *
  * <p>Threading: stateless.
  */

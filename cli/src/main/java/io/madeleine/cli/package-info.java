@@ -1,4 +1,4 @@
-/** The mad command. */
+/** The command {@code mad}: one class per subcommand. */
 @NullMarked
 package io.madeleine.cli;
 

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Transparent huge pages: anonymous memory, aligned to their size and marked by {@code madvise}, as systems that have them
- * "madvise" (most have) want it.
+ * Allocates anonymous memory on transparent huge pages. The memory is aligned to the page size and marked with {@code
+ * madvise(MADV_HUGEPAGE)}, as the usual system setting "madvise" requires.
  *
  * <p>Threading: thread-safe, immutable.
  */
@@ -22,7 +22,7 @@ public final class HugePages implements LargePages {
 
     private final Path system;
 
-    /** For {@link java.util.ServiceLoader}; loads nothing yet. */
+    /** For {@link java.util.ServiceLoader}. Makes no downcall. */
     public HugePages() {
         this(SYSTEM);
     }
@@ -41,7 +41,7 @@ public final class HugePages implements LargePages {
         if (enabled.isEmpty() || enabled.get().contains("[never]")) {
             return Availability.off(
                     "transparent huge pages are " + (enabled.isEmpty() ? "not in this kernel" : "switched off")
-                            + "; \"madvise\" in " + system.resolve("enabled") + " switches them on");
+                            + "; write \"madvise\" to " + system.resolve("enabled") + " to switch them on");
         }
         return Availability.on("transparent huge pages of " + (pageBytes() >> 10) + " KiB");
     }
@@ -61,7 +61,7 @@ public final class HugePages implements LargePages {
     }
 
     @Override
-    @SuppressWarnings("restricted") // what this module is for
+    @SuppressWarnings("restricted") // downcalls are the purpose of this module
     public Optional<MemorySegment> allocate(long bytes, Arena arena) {
         Availability availability = availability();
         if (!availability.on()) {
@@ -69,7 +69,7 @@ public final class HugePages implements LargePages {
         }
         long page = pageBytes();
         if (bytes <= 0 || bytes > Long.MAX_VALUE - 2 * page) {
-            throw new IllegalArgumentException(bytes + " bytes: expected more than 0 and no more than there can be");
+            throw new IllegalArgumentException(bytes + " bytes: expected 1 to " + (Long.MAX_VALUE - 2 * page));
         }
         long length = (bytes + page - 1) / page * page;
         long begin = Mapping.map(length + page);
@@ -80,11 +80,11 @@ public final class HugePages implements LargePages {
         cut(begin, aligned - begin);
         cut(aligned + length, begin + page - aligned);
         try {
-            Mapping.adviseHugePages(aligned, length); // an older kernel has small ones: no harm
+            Mapping.adviseHugePages(aligned, length); // fails on an older kernel, which then uses small pages
             return Optional.of(MemorySegment.ofAddress(aligned)
                     .reinterpret(length, arena, _ -> Mapping.unmap(aligned, length))
                     .asSlice(0, bytes));
-        } catch (RuntimeException e) { // the arena is closed, or another thread's
+        } catch (RuntimeException e) { // the arena is closed or confined to another thread
             Mapping.unmap(aligned, length);
             throw e;
         }

@@ -8,8 +8,7 @@ import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The downcalls for anonymous memory; addresses are plain numbers. Its class is not to be initialised where native access
- * is not granted.
+ * The downcalls for anonymous memory. Addresses are plain numbers. Do not initialise this class without native access.
  *
  * <pre>
  *   void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -20,7 +19,7 @@ import java.lang.invoke.MethodHandle;
  * <p>Threading: stateless.
  */
 final class Mapping {
-    /** What {@link #map} answers when there is no memory. */
+    /** The result of {@link #map} if the system has no memory. */
     static final long FAILED = -1;
 
     private static final int READ_AND_WRITE = 0x1 | 0x2;
@@ -35,13 +34,13 @@ final class Mapping {
 
     private Mapping() {}
 
-    @SuppressWarnings("restricted") // what this module is for
+    @SuppressWarnings("restricted") // downcalls are the purpose of this module
     private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor);
     }
 
-    /** Takes anonymous memory, zero; its address or {@link #FAILED}. */
+    /** Maps anonymous memory, filled with zeros. Returns its address or {@link #FAILED}. */
     static long map(long bytes) {
         try {
             return (long) MAP.invokeExact(0L, bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L);
@@ -50,7 +49,7 @@ final class Mapping {
         }
     }
 
-    /** Gives memory back: whole pages. */
+    /** Unmaps memory: whole pages, also parts of a mapping. */
     static void unmap(long address, long bytes) {
         try {
             int _ = (int) UNMAP.invokeExact(address, bytes);
@@ -59,7 +58,7 @@ final class Mapping {
         }
     }
 
-    /** Asks for huge pages there; whether the system knows them. */
+    /** Asks for huge pages in this range. Returns whether the system supports them. */
     static boolean adviseHugePages(long address, long bytes) {
         try {
             return (int) ADVISE.invokeExact(address, bytes, HUGE_PAGES) == 0;
@@ -74,6 +73,6 @@ final class Mapping {
         }
         return e instanceof RuntimeException known
                 ? known
-                : new IllegalStateException("a downcall threw what none throws", e);
+                : new IllegalStateException("a downcall threw a checked exception", e);
     }
 }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The downcalls for waiting on descriptors. Its class is not to be initialised where native access is not granted.
+ * The downcalls for waiting on descriptors. Do not initialise this class without native access.
  *
  * <pre>
  *   int poll(struct pollfd *fds, nfds_t nfds, int timeout)
@@ -36,13 +36,13 @@ final class PollCalls {
 
     private PollCalls() {}
 
-    @SuppressWarnings("restricted") // what this module is for
+    @SuppressWarnings("restricted") // downcalls are the purpose of this module
     private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor);
     }
 
-    /** How many are ready; below 0 if the call failed, as when a signal came. */
+    /** Returns how many descriptors are ready; negative if the call failed, for instance because of a signal. */
     static int poll(MemorySegment descriptors, long count, int timeoutMs) {
         try {
             return (int) POLL.invokeExact(descriptors, count, timeoutMs);
@@ -51,7 +51,7 @@ final class PollCalls {
         }
     }
 
-    /** A descriptor that counts, without waiting; below 0 if the system has none. */
+    /** Opens a non-blocking event descriptor, closed on exec; negative if the system has none left. */
     static int eventDescriptor() {
         try {
             return (int) EVENTFD.invokeExact(0, NON_BLOCKING_CLOSED_BY_EXEC);
@@ -90,6 +90,6 @@ final class PollCalls {
         }
         return e instanceof RuntimeException known
                 ? known
-                : new IllegalStateException("a downcall threw what none throws", e);
+                : new IllegalStateException("a downcall threw a checked exception", e);
     }
 }

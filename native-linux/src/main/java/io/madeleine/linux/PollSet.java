@@ -13,19 +13,20 @@ import java.nio.channels.SelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A set of descriptors for {@code poll(2)}; the first place is that of an event descriptor, which ends waits.
+ * A set of descriptors for {@code poll(2)}. Its first entry is an event descriptor, which ends waits.
  *
- * <p>Threading: as {@link DescriptorPoller.Poll} says. The memory it polls with is its last user's until that has closed it.
+ * <p>Threading: as {@link DescriptorPoller.Poll} says. {@link #close} frees the memory of the entries, so no thread may
+ * use the set any more when it is called.
  */
 final class PollSet implements DescriptorPoller.Poll {
-    /** struct pollfd: int descriptor, short events, short events that have come. */
+    /** struct pollfd: int fd, short events, short revents. */
     private static final long ENTRY_BYTES = 8;
 
     private static final long EVENTS_OFFSET = 4;
     private static final long RETURNED_OFFSET = 6;
     private static final short IN = 0x1;
     private static final short OUT = 0x4;
-    private static final short BROKEN = 0x8 | 0x10 | 0x20; // error, hang-up, no such descriptor
+    private static final short BROKEN = 0x8 | 0x10 | 0x20; // POLLERR, POLLHUP, POLLNVAL
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment one = arena.allocate(JAVA_LONG);
@@ -62,7 +63,7 @@ final class PollSet implements DescriptorPoller.Poll {
             enter(0, event, IN);
         }
         for (int i = 0; i < descriptors.length; i++) {
-            // one that is watched for nothing would still tell that it is broken: a negative one is passed over
+            // poll reports a broken descriptor even without requested events, but ignores a negative one
             enter(i + 1, operations[i] == 0 ? -1 : descriptors[i], events(operations[i]));
         }
         count = needed;

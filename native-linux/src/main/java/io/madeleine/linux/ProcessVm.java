@@ -14,10 +14,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
 /**
- * The downcall. Its class is not to be initialised where native access is not granted.
+ * The downcall {@code process_vm_readv}. Do not initialise this class without native access.
  *
- * <pre>ssize_t process_vm_readv(pid_t, const struct iovec *local, unsigned long, const struct iovec *remote, unsigned long,
- *     unsigned long flags)</pre>
+ * <pre>
+ * ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long localCount,
+ *     const struct iovec *remote, unsigned long remoteCount, unsigned long flags)
+ * </pre>
  *
  * <p>Threading: stateless.
  */
@@ -29,10 +31,11 @@ final class ProcessVm {
             Linker.nativeLinker().defaultLookup().find("process_vm_readv");
 
     /**
-     * The function with one argument more than it has, which it never looks at: an address that stands only in an iovec
-     * would not keep its arena open, and the kernel would write into memory that another thread has freed.
+     * The function with an additional last argument, the target segment, which it ignores. A segment that is an
+     * argument keeps its arena open during the call. An address inside an iovec does not: the kernel could write into
+     * memory that another thread has just freed.
      */
-    @SuppressWarnings("restricted") // what this module is for
+    @SuppressWarnings("restricted") // downcalls are the purpose of this module
     private static final MethodHandle READ = Linker.nativeLinker()
             .downcallHandle(
                     FunctionDescriptor.of(
@@ -45,17 +48,21 @@ final class ProcessVm {
         return SYMBOL.isPresent();
     }
 
-    /** How many bytes {@link #read} needs for errno. */
+    /** The layout of the memory that {@link #read} needs for errno. */
     static MemoryLayout stateLayout() {
         return STATE;
     }
 
-    /** Where the function is. */
+    /** The address of the function. */
     static MemorySegment symbol() {
         return SYMBOL.orElseThrow();
     }
 
-    /** Reads with one iovec on either side; the count, or errno as a negative number. */
+    /**
+     * Reads with one iovec on either side. Returns the number of bytes, or errno as a negative number.
+     *
+     * @param target the segment into which {@code local} points; kept open during the call
+     */
     static long read(
             MemorySegment symbol,
             MemorySegment state,
@@ -69,7 +76,7 @@ final class ProcessVm {
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("process_vm_readv threw what no downcall throws", e);
+            throw new IllegalStateException("process_vm_readv threw a checked exception", e);
         }
     }
 }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads another process's memory with {@code process_vm_readv}: one copy, made by the receiver's processor. The kernel
- * permits it where it would permit to trace the process: the same user, and neither {@code ptrace_scope} nor a container's
- * filter of system calls in the way.
+ * Reads another process's memory with {@code process_vm_readv}: a single copy, by the receiver's processor. The kernel
+ * permits it where it permits tracing the process: both have the same user, and neither Yama's {@code ptrace_scope} nor
+ * a container's system call filter forbids it.
  *
  * <p>Threading: thread-safe, immutable.
  */
@@ -17,7 +17,7 @@ public final class ProcessVmEngine implements CopyEngine {
     /** The engine's name. */
     public static final String NAME = "process_vm_readv";
 
-    /** For {@link java.util.ServiceLoader}; loads nothing yet. */
+    /** For {@link java.util.ServiceLoader}. Makes no downcall. */
     public ProcessVmEngine() {}
 
     @Override

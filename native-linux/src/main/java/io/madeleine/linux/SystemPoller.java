@@ -5,12 +5,12 @@ import io.madeleine.pmm.spi.DescriptorPoller;
 import java.util.List;
 
 /**
- * Waits for raw file descriptors with {@code poll(2)}, which takes any number and any kind of them.
+ * Waits for raw file descriptors with {@code poll(2)}, which has no limit on their number or kind.
  *
  * <p>Threading: thread-safe, immutable.
  */
 public final class SystemPoller implements DescriptorPoller {
-    /** For {@link java.util.ServiceLoader}; loads nothing yet. */
+    /** For {@link java.util.ServiceLoader}. Makes no downcall. */
     public SystemPoller() {}
 
     @Override

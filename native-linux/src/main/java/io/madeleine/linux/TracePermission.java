@@ -6,17 +6,18 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Whether Linux lets processes of one user read each other's memory, as far as files tell: by itself it does; its security
- * module Yama may restrict it to descendants, which ranks are not of each other (Documentation/admin-guide/LSM/Yama.rst of the
- * kernel). What a filter of system calls forbids shows at the first read only.
+ * Whether Linux permits processes of one user to read each other's memory, as far as files show. By default it does.
+ * The security module Yama may restrict it to descendants, and ranks do not descend from each other
+ * (Documentation/admin-guide/LSM/Yama.rst of the kernel). What a system call filter forbids shows only at the first
+ * read.
  *
  * <p>Threading: immutable.
  *
- * @param scopeFile where Yama says how much it restricts; it is not there without Yama
- * @param statusFile what this process may do
+ * @param scopeFile Yama's setting; the file is missing without Yama
+ * @param statusFile the status of this process, with its capabilities
  */
 record TracePermission(Path scopeFile, Path statusFile) {
-    /** Of this system. */
+    /** The files of this system. */
     static final TracePermission SYSTEM =
             new TracePermission(Path.of("/proc/sys/kernel/yama/ptrace_scope"), Path.of("/proc/self/status"));
 
@@ -25,14 +26,14 @@ record TracePermission(Path scopeFile, Path statusFile) {
     private static final String EFFECTIVE = "CapEff:";
     private static final int HEX = 16;
 
-    /** Why they may not, or empty. */
+    /** Why reading is forbidden; empty if it is permitted. */
     Optional<String> forbidden() {
         int scope = scope();
         if (scope == 0 || scope < NO_ATTACH && isCapable()) {
             return Optional.empty();
         }
-        return Optional.of(scopeFile + " is " + scope + ", which keeps processes from reading each other's memory;"
-                + " 0 lets those of one user");
+        return Optional.of(scopeFile + " is " + scope + ", which forbids processes to read each other's memory:"
+                + " 0 permits it to processes of one user");
     }
 
     private int scope() {

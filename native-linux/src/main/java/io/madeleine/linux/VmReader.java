@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads the memory of one process.
+ * Reads the memory of one process. {@link #read} allocates nothing.
  *
  * <p>Threading: one thread at a time.
  */
@@ -56,12 +56,13 @@ final class VmReader implements CopyEngine.Reader {
     public String explain(long failure) {
         return switch ((int) -failure) {
             case EPERM ->
-                "the system does not permit to read its memory (EPERM): both processes need the same user, and"
-                        + " /proc/sys/kernel/yama/ptrace_scope 0 or the container the capability SYS_PTRACE";
-            case ESRCH -> "it is not there (ESRCH): it has ended, or counts in another container's pids";
-            case ENOMEM -> "the system has no memory for it (ENOMEM)";
-            case EFAULT -> "its memory is not there or not ordinary memory (EFAULT)";
-            case ENOSYS -> "this kernel, or a filter of system calls, does not have it (ENOSYS)";
+                "the system forbids reading its memory (EPERM): both processes need the same user, and"
+                        + " /proc/sys/kernel/yama/ptrace_scope must be 0, or the container needs the capability"
+                        + " SYS_PTRACE";
+            case ESRCH -> "there is no such process (ESRCH): it has ended, or lives in another pid namespace";
+            case ENOMEM -> "the system has no memory for the call (ENOMEM)";
+            case EFAULT -> "the address is not mapped or not ordinary memory there (EFAULT)";
+            case ENOSYS -> "this kernel or a system call filter does not offer process_vm_readv (ENOSYS)";
             default -> "the system answers errno " + -failure;
         };
     }

@@ -1,4 +1,7 @@
-/** What Linux offers beyond the JDK: {@code process_vm_readv}, huge pages and {@code poll}, through {@code java.lang.foreign}. */
+/**
+ * Downcalls through {@code java.lang.foreign}: {@code process_vm_readv}, {@code mmap} with huge pages, and {@code
+ * poll}.
+ */
 @NullMarked
 package io.madeleine.linux;
 

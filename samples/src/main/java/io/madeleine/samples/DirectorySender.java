@@ -21,9 +21,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Sends a directory tree from rank 0 to rank 1: files of any size go block by block through one reused piece of session
- * memory, and the receiver compares the SHA-256 digest of what it wrote with that of what was read. Names are checked
- * before anything is created: none leaves the target directory. Links and special files are left out.
+ * Sends a directory tree from rank 0 to rank 1. Files of any size travel block by block through one reused block of
+ * session memory. The receiver compares the SHA-256 digest of the bytes it wrote with that of the bytes the sender
+ * read. It checks each name before it creates anything, so no file can leave the target directory. The sender skips
+ * links and special files.
  *
  * <pre>
  * ./mad run -n 2 samples/src/main/java/io/madeleine/samples/DirectorySender.java conf /tmp/copy
@@ -32,8 +33,9 @@ import java.security.NoSuchAlgorithmException;
  * [1] received N files, N directories, N bytes; all digests agree
  * </pre>
  *
- * <p>The wire: one message per directory (kind, name), and per file one that begins it (kind, name, size), one per block
- * of at most 1 MiB, and one with the digest. At the end a message of kind END, answered by the counts.
+ * <p>The protocol: a directory is one message (kind, name, 0). A file is a header message (kind, name, size), one
+ * message per block of at most 1 MiB, and a message with the digest. A message of kind END ends the stream; rank 1
+ * answers it with its counts.
  */
 public final class DirectorySender {
     private static final int BLOCK_BYTES = 1 << 20;
@@ -118,7 +120,7 @@ public final class DirectorySender {
                 digest.update(buffer.flip());
                 try (OutgoingMessage message = channel.beginPacking(1)) {
                     message.pack(block, 0, buffer.limit(), SendMode.CHEAPER, ReceiveMode.CHEAPER);
-                    message.endPacking(); // from here on the block may be filled again
+                    message.endPacking(); // from here on the block may be overwritten
                 }
             }
             files++;
@@ -210,7 +212,7 @@ public final class DirectorySender {
         return files + " files, " + directories + " directories, " + bytes + " bytes";
     }
 
-    /** The relative path with slashes, whatever the system's separator. */
+    /** The relative path with slashes, independent of the system's separator. */
     private static String portableName(Path relative) {
         StringBuilder name = new StringBuilder();
         relative.forEach(part -> name.append(name.isEmpty() ? "" : "/").append(part));
@@ -218,9 +220,9 @@ public final class DirectorySender {
     }
 
     /**
-     * Where a name that came from the network lies below {@code root}.
+     * Resolves a name from the network below {@code root}.
      *
-     * @throws IOException if it lies elsewhere, also by way of a link that is there already
+     * @throws IOException if the result would lie outside, also through an existing link
      */
     static Path inside(Path root, String name) throws IOException {
         Path path = root;

@@ -16,9 +16,9 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A distributed key-value store: each process holds the keys whose hash is its own, and serves them to all others by a
- * typed remote service. Every process writes, with many calls under way; then every process reads what the others have
- * written; then rank 0 takes all keys of all shards as streams.
+ * A distributed key-value store. Each process holds a shard, the keys whose hash selects its rank, and serves it to all
+ * others with a typed remote service. Every process writes, with many calls in progress at once. Then every process
+ * reads the values that the others have written. Finally rank 0 reads all keys of all shards as streams.
  *
  * <pre>
  * ./mad run -n 3 samples/src/main/java/io/madeleine/samples/KeyValueStore.java
@@ -37,17 +37,17 @@ public final class KeyValueStore {
 
     private KeyValueStore() {}
 
-    /** What a shard does for others. */
+    /** The remote service of a shard. */
     @RemoteService
     public interface Shard {
-        /** Keeps a value. */
+        /** Stores a value. */
         CompletableFuture<Void> put(String key, byte[] value);
 
-        /** The value of a key, if there is one; asked again if the shard is too busy. */
+        /** The value of a key, if there is one. Idempotent, so the caller retries if the shard is too busy. */
         @Idempotent
         Optional<byte[]> get(String key);
 
-        /** Adds to a counter and answers what it is then. */
+        /** Adds to a counter and returns its new value. */
         CompletableFuture<Long> add(String counter, long amount);
 
         /** All keys. */
@@ -57,7 +57,7 @@ public final class KeyValueStore {
         long sumOfCounters();
     }
 
-    /** One process's part of the store. */
+    /** The part of the store that one process holds. */
     private static final class LocalShard implements Shard {
         private final Map<String, byte[]> values = new ConcurrentHashMap<>();
         private final Map<String, AtomicLong> counters = new ConcurrentHashMap<>();
@@ -96,7 +96,7 @@ public final class KeyValueStore {
 
         Store(Context context) {
             for (int rank = 0; rank < context.size(); rank++) {
-                shards.add(context.service(rank, Shard.class)); // its own is one of them
+                shards.add(context.service(rank, Shard.class)); // this process's own shard is one of them
             }
         }
 
@@ -105,7 +105,7 @@ public final class KeyValueStore {
         }
     }
 
-    /** All processes do the same; rank 0 looks at the whole in the end. */
+    /** All processes do the same; at the end rank 0 summarizes the whole store. */
     public static void main(String[] arguments) {
         try (Session session = Session.open(arguments);
                 Context context = Context.open(session, created -> created.export(Shard.class, new LocalShard()))) {
@@ -127,7 +127,7 @@ public final class KeyValueStore {
     }
 
     private static byte[] value(int rank, int number) {
-        byte[] value = new byte[1 + (number * 37) % 3_000]; // some travel as blocks of their own
+        byte[] value = new byte[1 + (number * 37) % 3_000]; // the larger values travel as blocks of their own
         java.util.Arrays.fill(value, (byte) (rank * 31 + number));
         return value;
     }

@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Remote procedure calls: rank 0 serves, all others call. A request is a number, the name of a method and its arguments;
- * the answer carries the same number, so answers may come in any order. The server gives each request a virtual thread
- * of its own: one that waits holds nobody up.
+ * Remote procedure calls: rank 0 serves, all other ranks call. A request is a number, the name of a method and its
+ * arguments. The answer carries the same number, so answers may come in any order. The server runs each request in a
+ * virtual thread of its own, so a request that waits does not delay the others.
  *
- * <p>Each client makes three calls at once. {@code meet} answers when as many clients have called it as there are: it is
- * asked first and answered last.
+ * <p>Each client makes three calls at once. {@code meet} answers when all clients have called it: it is called first
+ * and answered last.
  *
  * <pre>
  * ./mad run -n 3 samples/src/main/java/io/madeleine/samples/RpcServer.java
@@ -40,7 +40,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class RpcServer {
     private static final int SERVER = 0;
 
-    /** The number of a request that says that its sender will send no more. */
+    /** The number of a client's goodbye, its last request. */
     private static final long GOODBYE = -1;
 
     private static final int MAX_ARGUMENTS = 1 << 16;
@@ -100,7 +100,7 @@ public final class RpcServer {
                         }
                     }
                 }
-            } // waits for the last answer
+            } // close() waits until all requests are answered
             System.out.println("answered " + answered + " requests");
         }
 
@@ -115,7 +115,7 @@ public final class RpcServer {
             return arguments;
         }
 
-        /** Runs in a virtual thread: it may wait as long as it likes. */
+        /** Runs in a virtual thread, so it may wait. */
         private void answer(int client, long id, String method, long[] arguments) {
             boolean ok = true;
             String result;
@@ -180,7 +180,7 @@ public final class RpcServer {
             }
         }
 
-        /** Runs in a virtual thread until every call is answered, which the calling program waits for. */
+        /** Runs in a virtual thread until the session closes. The main program waits for the answers. */
         void receiveAnswers() {
             try {
                 while (true) {
@@ -195,7 +195,8 @@ public final class RpcServer {
                     }
                 }
             } catch (MadeleineException e) {
-                open.values().forEach(call -> call.answer().completeExceptionally(e)); // also when the session closes
+                // the session was closed, or failed
+                open.values().forEach(call -> call.answer().completeExceptionally(e));
             }
         }
     }

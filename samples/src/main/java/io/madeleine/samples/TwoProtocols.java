@@ -10,11 +10,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Two networks in one program, each used for what it is good at: orders go over the channel {@code control}, data over
- * the channel {@code bulk}. Which network carries which channel is said in the configuration and nowhere here.
+ * Two networks in one program, each used for its strength: orders go over the channel {@code control}, data over the
+ * channel {@code bulk}. The configuration alone determines which network carries which channel.
  *
  * <p>Rank 0 orders blocks of data from rank 1, which confirms each order at once and delivers in the background. The
- * channels are worlds of their own: a confirmation overtakes the data of all earlier orders.
+ * channels are independent: a confirmation can overtake the data of earlier orders.
  *
  * <pre>
  * ./mad run -n 2 --conf samples/conf/two-protocols.conf samples/src/main/java/io/madeleine/samples/TwoProtocols.java
@@ -86,7 +86,7 @@ public final class TwoProtocols {
                 background.execute(() -> deliver(bulk, data));
                 sendNumber(control, 0, order);
             }
-        } // waits for the last delivery
+        } // close() waits for the last delivery
         System.out.println("delivered " + orders + " orders");
     }
 

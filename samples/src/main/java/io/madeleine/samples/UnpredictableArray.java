@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 
 /**
  * Figure 1 of the Madeleine II paper: an array whose size the receiver cannot know. The size travels EXPRESS, since the
- * receiver needs it to make room for the array; the array travels CHEAPER, by whatever way costs least.
+ * receiver needs it to allocate the array. The array travels CHEAPER: Madeleine chooses the cheapest way.
  *
  * <pre>
  * ./mad run -n 2 samples/src/main/java/io/madeleine/samples/UnpredictableArray.java
@@ -48,7 +48,7 @@ public final class UnpredictableArray {
 
     private static void send(Channel channel, int[] array) {
         try (OutgoingMessage message = channel.beginPacking(1)) {
-            message.packInt(array.length); // scalars are EXPRESS by nature
+            message.packInt(array.length); // scalars are always EXPRESS
             message.pack(array, SendMode.CHEAPER, CHEAPER);
             message.endPacking();
         }
@@ -58,10 +58,10 @@ public final class UnpredictableArray {
     private static void receive(Channel channel) {
         try (IncomingMessage message = channel.beginUnpacking()) {
             int remote = message.remote();
-            int size = message.unpackInt(); // is here when the call returns
+            int size = message.unpackInt(); // EXPRESS: available when the call returns
             int[] array = new int[size];
             message.unpack(array, SendMode.CHEAPER, CHEAPER);
-            message.endUnpacking(); // only now is the array filled
+            message.endUnpacking(); // only now the array is complete
             System.out.println("received " + size + " integers from rank " + remote + ", their sum is "
                     + IntStream.of(array).asLongStream().sum());
         }

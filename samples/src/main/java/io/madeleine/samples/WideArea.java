@@ -16,10 +16,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The paper's arrangement (section 5.3.2) in one program: inside the cluster requests go by {@code mad}, from far away by a
- * TCP protocol of the adapter's own. Each process of the cluster measures something and lets others attach. Somebody far
- * away, a session of its own with the same secret (here in the process of rank 1, beside its place in the cluster), attaches
- * to rank 0, gets pointers to all, and calls them: each pointer finds its way.
+ * The arrangement of the paper's section 5.3.2 in one program. Inside the cluster, requests use the method {@code mad};
+ * a remote program uses {@code wan}, the nexus adapter's own TCP protocol. Each process of the cluster offers a
+ * thermometer and accepts attachments. The remote program has a session of its own with the same secret; here it runs
+ * in the process of rank 1. It attaches to rank 0, receives startpoints for all ranks, and calls them: each startpoint
+ * selects its method by itself.
  *
  * <pre>
  * ./mad run -n 2 samples/src/main/java/io/madeleine/samples/WideArea.java
@@ -36,14 +37,14 @@ public final class WideArea {
 
     private WideArea() {}
 
-    /** What each process of the cluster offers. */
+    /** The service of each process in the cluster. */
     @RemoteService
     public interface Thermometer {
         /** In degrees Celsius. */
         int degrees();
     }
 
-    /** The cluster; rank 1 is also where somebody far away sits. */
+    /** Runs the cluster; rank 1 also runs the remote program. */
     public static void main(String[] arguments) {
         CompletableFuture<String> url = new CompletableFuture<>();
         try (Session session = Session.open(arguments);
@@ -55,7 +56,7 @@ public final class WideArea {
                         ANY_PORT,
                         List.of("127.0.0.1"),
                         visitor -> visitor.path().equals("eve") ? Optional.empty() : Optional.of(all(context)))) {
-            context.barrier(PATIENCE); // everybody knows where everybody listens
+            context.barrier(PATIENCE); // every process listens now
             if (context.rank() == 0) {
                 Startpoint neighbour = context.startpoint(1, "address");
                 System.out.println("rank 1 is reached by " + kind(neighbour));
@@ -81,7 +82,7 @@ public final class WideArea {
         return name.substring(0, 3);
     }
 
-    /** Another program, for which only the URL and the secret are known. */
+    /** The remote program. It knows only the URL and the secret. */
     private static void farAway(String url) {
         try (Session alone = Session.open(
                         "session.name=far-away", "session.launcher=none", "session.size=1", "session.rank=0");

@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A pool of tasks from which idle processes steal: the words of a generated text are counted, part by part. All parts are
- * with rank 0 in the beginning. Who has none left asks the others, by a typed remote service, and gets half of what they
- * have; counts go to rank 0 by one-sided requests that carry a pointer to nobody: it is known there who counts.
+ * Work stealing: the processes count the words of a generated text, part by part. At first rank 0 has all parts. A
+ * process without parts asks the others with a typed remote service and gets half of what they have. The counts go to
+ * rank 0 as one-sided requests, which need no reply address: a request carries its sender's rank.
  *
  * <pre>
  * ./mad run -n 3 samples/src/main/java/io/madeleine/samples/WordCount.java
@@ -41,14 +41,14 @@ public final class WordCount {
 
     private WordCount() {}
 
-    /** From whom one can steal. */
+    /** The service from which idle processes steal. */
     @RemoteService
     public interface Victim {
-        /** Half of the parts that wait, at least one if there are any. */
+        /** Removes and returns half of the waiting parts, at least one if there are any. */
         List<Integer> steal();
     }
 
-    /** The parts that wait in one process. */
+    /** The waiting parts of one process. */
     private static final class Pool implements Victim {
         private final Deque<Integer> waiting = new ConcurrentLinkedDeque<>();
 
@@ -66,7 +66,7 @@ public final class WordCount {
         }
     }
 
-    /** What has been counted in one part. */
+    /** The counts of one part. */
     private record Counts(int part, Map<String, Integer> words) {
         static final Codec<Counts> CODEC = Codec.of(Counts::write, Counts::read);
 
@@ -85,7 +85,7 @@ public final class WordCount {
         }
     }
 
-    /** Rank 0's sum. The handler is run by one thread at a time, so the maps need no lock. */
+    /** The totals in rank 0. One thread at a time runs the handler, so the maps need no lock. */
     private static final class Total {
         private final Map<String, Integer> words = new HashMap<>();
         private final Map<Integer, Integer> countedBy = new HashMap<>();
@@ -99,7 +99,7 @@ public final class WordCount {
         }
     }
 
-    /** All processes count; rank 0 says what came of it. */
+    /** All processes count; rank 0 prints the result. */
     public static void main(String[] arguments) {
         Pool pool = new Pool();
         Total total = new Total();
@@ -116,7 +116,8 @@ public final class WordCount {
             work(context, pool);
             if (context.rank() == 0) {
                 while (!context.await(() -> total.parts.get() == PARTS, 100, TimeUnit.MILLISECONDS)) {
-                    work(context, pool); // asks again: who has died with parts of the text is an error
+                    // steals again while it waits; it fails if a process dies and takes its parts along
+                    work(context, pool);
                 }
                 report(total);
             }
@@ -155,7 +156,7 @@ public final class WordCount {
         return words;
     }
 
-    /** A part of a text in which few words are frequent and many are rare. */
+    /** A part of a text with a few frequent and many rare words. */
     private static String text(int part) {
         Random random = new Random(part);
         StringBuilder text = new StringBuilder();

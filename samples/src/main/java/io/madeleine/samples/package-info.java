@@ -1,4 +1,4 @@
-/** Small programs which show how Madeleine is used. */
+/** Small programs that show how to use Madeleine. */
 @NullMarked
 package io.madeleine.samples;
 

@@ -5,56 +5,62 @@ import io.madeleine.api.SessionException;
 import java.util.List;
 
 /**
- * Where a process finds the others of its session: a small space in which all of them put values and from which each
- * gets those of all, and the source of news about their lives. A launcher and rank 0 of a static list provide it
- * today; process managers can be other ways.
+ * How a process finds the others of its session. Offers exchanges, in which every process contributes a value and
+ * receives the values of all, and reports which processes leave or die. A launcher, or rank 0 of a session without
+ * launcher, provides it; a process manager could be another implementation.
  *
- * <p>Threading: exchanges are made by the thread that opens the session; leaving and closing may be asked by any.
+ * <p>Threading: the thread that opens the session makes the exchanges; any thread may call the other methods.
  */
 interface Bootstrap extends AutoCloseable {
-    /** What a process hears of the others, from a thread of the bootstrap. */
+    /** Receives events about other processes, in a thread of the bootstrap. */
     interface Events {
         /** A process is dead. */
         void peerDied(int rank, String reason);
 
-        /** A process left of its own will; its connections end, and that is no failure. */
+        /** A process closed its session. Its connections end, which is no failure. */
         void peerLeft(int rank);
 
-        /** The others take this process for dead. */
+        /** The other processes consider this process dead. */
         void givenUp(String reason);
 
-        /** There will be no more news: the launcher, say, is gone. */
+        /** No further events will come, for instance because the launcher is gone. */
         void newsLost(String reason);
     }
 
-    /** What a process does when the session is aborted. */
+    /** Reacts to an abort of the session. */
     @FunctionalInterface
     interface EndListener {
-        /** All processes are to end. From a thread of the bootstrap, or the one that calls {@link Bootstrap#end}; returns soon. */
+        /**
+         * All processes of the session have to end. Must return soon. Called by a thread of the bootstrap, or by the
+         * thread that calls {@link Bootstrap#end}.
+         */
         void ended(ControlMessage.End end);
     }
 
-    /** The session's id, equal in all its processes and unlike any other's. */
+    /** The session's id: the same in all its processes, different from that of any other session. */
     String sessionId();
 
-    /** Begins to tell news, also those of before. */
+    /** Sets the listener and delivers the events that came before. */
     void listen(Events events);
 
     /**
-     * Gives a value and waits for everybody's; with empty values, a barrier.
+     * Contributes a value and waits for the values of all processes. With empty values this is a barrier.
      *
-     * @param key what each has done that has given its value, in words that follow "it has"; the same in all processes, used once
+     * @param key what a process has done when it contributes, in words that follow "it has"; the same in all processes,
+     *     used once
      * @param value at most {@link ControlMessage#MAX_VALUE_BYTES} bytes
+     * @param deadlineNs the end of the wait, as {@link System#nanoTime}
      * @return the values by rank
-     * @throws io.madeleine.api.SessionException at the deadline, naming who is missing, or when a process died or gave up
+     * @throws io.madeleine.api.SessionException at the deadline, naming the missing processes; or when a process died,
+     *     left or failed to open the session
      */
     List<byte[]> exchange(String key, byte[] value, long deadlineNs);
 
-    /** Tells a process that this one has lost its connection with it, or knows of its death. */
+    /** Tells another process that this one has lost its connection to it, or considers it dead for another reason. */
     default void lost(int rank, String reason) {}
 
     /**
-     * Has the launcher start processes.
+     * Asks the launcher to start processes.
      *
      * @throws io.madeleine.api.SessionException if it cannot
      */
@@ -62,16 +68,16 @@ interface Bootstrap extends AutoCloseable {
         throw new SessionException("there is no launcher that could start processes");
     }
 
-    /** Says who has to know when the session is aborted, also if it has been. */
+    /** Sets the listener for an abort and calls it if the session has already been aborted. */
     void onEnd(EndListener listener);
 
-    /** Tells everybody, this process too, that all processes are to end; the first who says so counts. */
+    /** Aborts the session: tells all processes, this one included, to end. The first abort counts. */
     void end(int code, String reason);
 
-    /** Tells the others that the session cannot be opened. */
+    /** Tells the other processes that this one cannot open the session. */
     void abort(String reason);
 
-    /** Leaves of the process's own will. Does nothing after {@link #abort}. */
+    /** Leaves the session. Does nothing after {@link #abort}. */
     @Override
     void close();
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process's side of the control connection to a {@link BootstrapServer}.
+ * A process's end of the control connection to a {@link BootstrapServer}.
  *
  * <p>Threading: thread-safe; one daemon thread reads.
  */
@@ -53,7 +53,7 @@ final class BootstrapClient implements Bootstrap {
     private boolean serverLeft;
     private boolean closed;
 
-    // the reader's
+    // used by the reader thread alone
     private @Nullable ControlMessage unhandled;
     private long signNs = System.nanoTime();
 
@@ -72,7 +72,7 @@ final class BootstrapClient implements Bootstrap {
         this.exitHook = Thread.ofPlatform().name("madeleine-exit").unstarted(this::tellExit);
     }
 
-    /** Joins the session at the given address, trying until the deadline, since the server may start later. */
+    /** Joins the session at the given address. Retries until the deadline, since the server may start later. */
     static BootstrapClient join(Membership membership, HostAddress server, Timeouts timeouts, long deadlineNs) {
         ControlConnector.Joined joined = ControlConnector.join(server, membership, timeouts, deadlineNs);
         BootstrapClient client = new BootstrapClient(membership, joined.connection(), joined.welcome(), timeouts);
@@ -80,20 +80,23 @@ final class BootstrapClient implements Bootstrap {
         try {
             Runtime.getRuntime().addShutdownHook(client.exitHook);
         } catch (IllegalStateException _) {
-            client.tellExit(); // this process exits already
+            client.tellExit(); // this JVM is already shutting down
         }
         return client;
     }
 
-    /** So that the others can tell an exit from a death. They learn it at the end: a hook of the user's may yet leave. */
+    /**
+     * Announces the exit, so that other processes can distinguish it from a crash. The server tells them only when the
+     * connection ends, since a shutdown hook of the user may still close the session.
+     */
     private void tellExit() {
         connection.trySend(new ControlMessage.Exiting(membership.rank()));
         if (welcome.serverRank() != membership.rank()) {
             return;
         }
         try {
-            boolean _ = serverExits.await(
-                    EXIT_MS, TimeUnit.MILLISECONDS); // the server tells the others before it ends, too
+            // This process runs the server, which must tell the other processes before the JVM halts.
+            boolean _ = serverExits.await(EXIT_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
@@ -103,7 +106,7 @@ final class BootstrapClient implements Bootstrap {
         try {
             Runtime.getRuntime().removeShutdownHook(exitHook);
         } catch (IllegalStateException _) {
-            // this process exits already
+            // this JVM is already shutting down
         }
     }
 
@@ -142,7 +145,8 @@ final class BootstrapClient implements Bootstrap {
             exchangeValues = new ArrayList<>(Collections.nCopies(membership.size(), new byte[0]));
             exchangeComplete = false;
         });
-        // sent without the lock: the reader has to take what the server sends meanwhile
+        // Sent without the lock: the reader must be able to receive meanwhile, or client and server could block each
+        // other.
         connection.trySend(new ControlMessage.Put(key, value));
         lock.lock();
         try {
@@ -156,7 +160,7 @@ final class BootstrapClient implements Bootstrap {
                     continue;
                 }
                 String who = whoIsMissing(key);
-                if (!exchangeComplete) { // else the last has come while the server was asked
+                if (!exchangeComplete) { // otherwise the last value arrived while the server was being asked
                     throw new SessionException(membership + ": not all processes have " + key + " within "
                             + timeouts.openBound() + ": " + who);
                 }
@@ -196,19 +200,23 @@ final class BootstrapClient implements Bootstrap {
             while (true) {
                 try {
                     readNext(beatEveryNs);
-                } catch (OutOfMemoryError _) { // nothing is lost by that: once more
+                } catch (OutOfMemoryError _) { // receive() keeps what has arrived, so the message can be read again
                     ShortMemory.pause();
                 }
             }
         } catch (IOException e) {
             lostAtLast(e);
-        } catch (RuntimeException | Error e) { // a listener's: the others need to know
+        } catch (RuntimeException | Error e) {
+            // A listener failed, and this thread ends: waiting threads and listeners have to learn of it.
             lostAtLast(e);
             throw e;
         }
     }
 
-    /** Takes in what comes next; a message stays until it has been handled. */
+    /**
+     * Reads and handles the next message. The message stays in {@code unhandled} until it has been handled, so that a
+     * retry after an OutOfMemoryError handles it again.
+     */
     private void readNext(long beatEveryNs) throws IOException {
         ControlMessage next = unhandled;
         if (next == null) {
@@ -229,7 +237,9 @@ final class BootstrapClient implements Bootstrap {
         }
     }
 
-    /** Whatever memory there is: who waits for the others hears of it from nobody else. */
+    /**
+     * Reports the loss of the connection, retrying while memory is short: no other thread would tell those who wait.
+     */
     private void lostAtLast(Throwable why) {
         while (true) {
             try {
@@ -245,7 +255,7 @@ final class BootstrapClient implements Bootstrap {
         return switch (why) {
             case EOFException _ -> "it closed the connection";
             case IOException e -> e.getMessage() == null ? e.toString() : e.getMessage();
-            default -> "what it says cannot be taken in any more: " + why;
+            default -> "its messages can no longer be handled: " + why;
         };
     }
 
@@ -263,7 +273,7 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Launched launched -> launches.launched(launched);
             case ControlMessage.LaunchedEnded ended -> launches.ended(ended);
             case ControlMessage.Exiting(int _) -> serverExits.countDown();
-            default -> throw new IOException("it said what only a process says: " + message.kind());
+            default -> throw new IOException("it sent a message that only a process may send: " + message.kind());
         }
     }
 
@@ -319,7 +329,7 @@ final class BootstrapClient implements Bootstrap {
         }
     }
 
-    /** What makes an exchange fail; of no consequence once the session is open. */
+    /** Makes exchanges fail with this reason. Without effect once the session is open. */
     private void fail(String reason) {
         if (failure == null) {
             failure = reason;
@@ -449,7 +459,10 @@ final class BootstrapClient implements Bootstrap {
         connection.close();
     }
 
-    /** The server hangs up when it has noted the leave: then this process may join again, or end. */
+    /**
+     * Waits until the server hangs up, which it does after it has recorded the leave. Only then may this process join
+     * again.
+     */
     private void awaitHangUp() {
         if (Thread.currentThread() == reader) {
             return;

@@ -31,16 +31,17 @@ import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
 /**
- * Where the processes of sessions meet: it gives a session its id, passes cards around, and tells everybody who left or
- * died. A launcher runs one for its processes; without launcher, rank 0 runs one while the session is open.
+ * The server at which the processes of sessions meet. It assigns the session id, distributes cards, and tells all
+ * processes who left or died. A launcher runs one for its processes; without launcher, rank 0 runs one while the
+ * session is open.
  *
- * <p>One server serves sessions of any names, and a name again after its session ended: each meeting is a
+ * <p>One server can serve sessions of any names, and a name again after its session has ended: each such session is a
  * {@link Room}.
  *
- * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts} and one reads per member.
+ * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts}, and one per member reads.
  */
 final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<ControlHandshake> {
-    /** Of a session's identity: nobody can tell it from that of the session before, and make its files first. */
+    /** The random bytes of a session id. Nobody can predict the next id and create that session's files in advance. */
     private static final int ID_BYTES = 12;
 
     private static final Logger LOGGER = System.getLogger(BootstrapServer.class.getName());
@@ -62,7 +63,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deque<Room>> rooms = new HashMap<>();
 
-    /** How the processes of ranks have ended, in that order: the first is why others end, perhaps. */
+    /** How the processes of ranks ended, in the order of their ends: the first end may be the cause of the others. */
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
 
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
@@ -77,13 +78,13 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     private String onlySession = "";
 
     /**
-     * What a server has to know.
+     * The settings of a server.
      *
-     * @param size the number of processes of each session; {@link #ANY_SIZE} for a port, where sessions of any size meet,
-     *     several of a name too, each with this process as rank 0
-     * @param secret what proves membership
+     * @param size the number of processes of each session; {@link #ANY_SIZE} for a port, which serves sessions of any
+     *     size, also several with the same name, each with this process as rank 0
+     * @param secret the secret that proves membership
      * @param serverRank the rank of this process in the sessions, or -1 for a launcher
-     * @param peerTimeoutNs after how long without a sign a process of another host is dead
+     * @param peerTimeoutNs the silence after which a process on another host counts as dead
      */
     record Settings(int size, String secret, int serverRank, long peerTimeoutNs) {
         boolean ofPort() {
@@ -99,7 +100,8 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     /**
      * Listens and serves.
      *
-     * @param address where; port 0 for any free one
+     * @param address the address to listen at; port 0 for any free port
+     * @throws IOException if the server cannot listen there
      */
     BootstrapServer(InetSocketAddress address, Settings settings) throws IOException {
         this(
@@ -115,12 +117,15 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         this.acceptor = new Acceptor<>(address, ADMISSION, new NoticeLimit(LOGGER, "bootstrap server: "), this);
     }
 
-    /** Where it listens. */
+    /** The address it listens at. */
     InetSocketAddress address() {
         return acceptor.address();
     }
 
-    /** Admits only this session, and nobody after it has met; the server closes when it ended. */
+    /**
+     * Restricts the server to one session: refuses all others, stops listening when all its processes have joined, and
+     * closes the server when it has ended.
+     */
     void serveOnly(String session) {
         lock.lock();
         try {
@@ -154,14 +159,14 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
             try {
                 connection.receiveTimeoutMs(HANDSHAKE_TIMEOUT_MS);
                 ControlMessage.Hello hello = greeting(connection);
-                if (!closed) { // it may have been accepted while the server was being closed
+                if (!closed) { // the connection may have been accepted while the server was being closed
                     join(connection, hello);
                 }
             } finally {
                 connections.remove(connection);
             }
         } catch (IOException e) {
-            LOGGER.log(Level.DEBUG, () -> "lost a process that had proved to know the secret: " + e.getMessage());
+            LOGGER.log(Level.DEBUG, () -> "lost the connection to an authenticated process: " + e.getMessage());
         }
     }
 
@@ -207,7 +212,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
 
     private String refusal(ControlMessage.Hello hello) {
         if (!onlySession.isEmpty() && !onlySession.equals(hello.session())) {
-            return "here the session " + onlySession + " meets, not " + hello.session()
+            return "this server serves session " + onlySession + ", not " + hello.session()
                     + ": expected the same madeleine.session.name, or another port in madeleine.session.hosts";
         }
         if (portClosed) {
@@ -250,7 +255,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
                 : "";
     }
 
-    /** The first meeting which this rank has not been in. */
+    /** Finds the session's oldest room that this process can still join, or makes a room. */
     private Room roomFor(ControlMessage.Hello hello) {
         Deque<Room> meetings = rooms.computeIfAbsent(hello.session(), _ -> new ArrayDeque<>());
         for (Room room : meetings) {
@@ -264,7 +269,10 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         return room;
     }
 
-    /** Tells those who wait for a process that has ended, and the launcher that somebody does. */
+    /**
+     * Tells the room that a rank's process ended before it joined. If processes in the room wait for it, tells the
+     * launcher too.
+     */
     private void miss(Room room, int rank, String reason) {
         if (room.isMissing(rank, reason + " before it joined")) {
             missedListener.accept(rank);
@@ -288,7 +296,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         }
     }
 
-    /** Says who starts more processes, in a launcher. */
+    /** Sets the function that starts more processes. */
     void launchBy(Function<LaunchSpec, ProcessGroup> how) {
         launching = Optional.of(how);
     }
@@ -299,7 +307,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         try {
             LaunchSpec spec = LaunchSpec.decode(request.spec());
             List<LaunchedProcess> launched = launching
-                    .orElseThrow(() -> new SessionException("here is no launcher"))
+                    .orElseThrow(() -> new SessionException("this server belongs to no launcher"))
                     .apply(spec)
                     .launched();
             long[] pids = launched.stream().mapToLong(LaunchedProcess::pid).toArray();
@@ -311,7 +319,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         }
     }
 
-    /** Says who knows the exit codes of processes. */
+    /** Sets the function that returns exit codes by process id. */
     void exitsFrom(LongFunction<OptionalInt> codes) {
         exitCodes = codes;
     }
@@ -326,16 +334,19 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
     }
 
-    /** Says who has to know that others waited for a rank whose process had ended before it joined. Must not wait. */
+    /**
+     * Sets the listener for ranks that other processes wait for although their process ended before it joined. The
+     * listener must not block.
+     */
     void onMissed(IntConsumer listener) {
         missedListener = listener;
     }
 
     /**
-     * A process has ended: tells the others of all sessions why, if its connection does not say so, also those that they open
-     * later and that it has not joined.
+     * Records the end of a launched process. Tells the other processes of all its sessions why, unless its connection
+     * has told them; sessions that open later, or that it has not joined, learn it too.
      *
-     * @return what it has done wrong, if it has come to its end by itself without leaving
+     * @return what the process did wrong, if it ended by itself without leaving
      */
     Optional<String> processEnded(int rank, long pid, String reason) {
         List<Room> all = new ArrayList<>();
@@ -347,7 +358,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
             lock.unlock();
         }
         all.forEach(room -> {
-            room.awaitDeparture(rank, LAST_WORDS_MS); // what it has said is still being read
+            room.awaitDeparture(rank, LAST_WORDS_MS); // the messages it sent before its end are still being read
             room.lost(rank, reason);
             miss(room, rank, reason);
         });
@@ -359,7 +370,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         processLost = true;
     }
 
-    /** Says who has to know when a session is aborted, before its processes do. */
+    /** Sets the listener for aborts. It is called before the processes are told. */
     void onEnd(Bootstrap.EndListener listener) {
         endListener = listener;
     }
@@ -397,18 +408,18 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
                 + others.stream().sorted().limit(OTHERS_NAMED).collect(Collectors.joining(", ")) + more;
     }
 
-    /** Whether a process has ended, or seemed to, without leaving its session. */
+    /** Whether a process ended, or seemed to end, without leaving its session. */
     boolean hasLostProcess() {
         return processLost;
     }
 
-    /** Lets nobody in any more, and tells those who wait for others; the sessions where all are there go on. */
+    /** Stops accepting and tells the processes of incomplete sessions. Complete sessions go on. */
     void closePort(String reason) {
         acceptor.close();
         List<Room> all = new ArrayList<>();
         lock.lock();
         try {
-            portClosed = true; // also for who has been accepted and has not said yet what it wants
+            portClosed = true; // also for a connection that is accepted but has not sent its Hello
             rooms.values().forEach(all::addAll);
         } finally {
             lock.unlock();

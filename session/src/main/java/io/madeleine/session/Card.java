@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a process tells the others of itself before they connect.
+ * The description of itself that a process sends to the others before they connect.
  *
  * <p>Threading: immutable.
  *
- * @param identity who it is
- * @param keys what proves who it is
+ * @param identity the process's identity on the wire
+ * @param keys the public part of its keys
  * @param host the key of its host
  * @param processors on which it may run
- * @param preference what "auto" prefers there, best first
+ * @param preference the networks that "auto" prefers in this process, best first
  * @param channels its channels, ordered by name
- * @param adapters the adapters it has opened
- * @param shared what needs the same value in all processes
+ * @param adapters the adapters that it has opened
+ * @param shared its values of the keys that need the same value in all processes
  */
 record Card(
         ProcessIdentity identity,
@@ -40,10 +40,12 @@ record Card(
     private static final int FORMAT = 6;
     private static final int MAX_ENTRIES = 1024;
 
-    /** One adapter: its network, name and address, and its transmission modules with the thresholds configured there. */
+    /**
+     * One adapter: its network, name and address, and its transmission modules with the thresholds configured for it.
+     */
     record AdapterCard(String network, String adapter, String address, List<TransmissionCapabilities> modules) {}
 
-    /** Writes and reads one part of a card. */
+    /** Writes one entry of a list. */
     private interface Writer<T> {
         void write(DataOutputStream out, T entry) throws IOException;
     }
@@ -52,7 +54,7 @@ record Card(
         T read(DataInputStream in) throws IOException;
     }
 
-    /** The adapter with which the process serves a channel over a network; empty if it has none. */
+    /** The adapter that the process uses for a channel over a network; empty if it has none. */
     Optional<AdapterCard> adapter(String network, ChannelConfig channel) {
         return adapters.stream()
                 .filter(card -> card.network.equals(network))
@@ -60,7 +62,9 @@ record Card(
                 .findFirst();
     }
 
-    /** The transmission modules with which it serves a channel over a network; empty if it has no adapter for that. */
+    /**
+     * The transmission modules that the process uses for a channel over a network; empty if it has no adapter for it.
+     */
     List<TransmissionCapabilities> modules(String network, String channelName) {
         return channel(channelName)
                 .flatMap(channel -> adapter(network, channel))
@@ -68,17 +72,24 @@ record Card(
                 .orElse(List.of());
     }
 
-    /** The channel of that name. */
+    /** The channel with this name; empty if there is none. */
     Optional<ChannelConfig> channel(String name) {
         return channels.stream().filter(channel -> channel.name().equals(name)).findFirst();
     }
 
-    /** The value of a key that needs the same one in all processes; empty if the process does not know of it. */
+    /**
+     * The process's value of a key that needs the same value in all processes; empty if the process does not know the
+     * key.
+     */
     Optional<String> shared(String key) {
         return SharedSetting.value(shared, key);
     }
 
-    /** The card as bytes. */
+    /**
+     * Encodes the card.
+     *
+     * @throws IOException if it does not fit into a control message
+     */
     byte[] encode() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
@@ -106,23 +117,24 @@ record Card(
             to.writeUTF(setting.value());
         });
         if (bytes.size() > ControlMessage.MAX_VALUE_BYTES) {
-            throw new IOException("what this process tells of its channels and adapters has " + bytes.size()
-                    + " bytes, more than " + ControlMessage.MAX_VALUE_BYTES + ": configure fewer channels or adapters");
+            throw new IOException("the description of this process's channels and adapters has " + bytes.size()
+                    + " bytes, expected at most " + ControlMessage.MAX_VALUE_BYTES
+                    + ": configure fewer channels or adapters");
         }
         return bytes.toByteArray();
     }
 
     /**
-     * Reads a card.
+     * Decodes a card.
      *
-     * @throws IOException if it is not one
+     * @throws IOException if the bytes are not a card of this format
      */
     static Card decode(byte[] bytes) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         int format = in.readByte();
         if (format != FORMAT) {
-            throw new IOException("it is written in format " + format + ", expected " + FORMAT
-                    + "; all processes need the same release of Madeleine");
+            throw new IOException("a process describes itself in format " + format + ", expected " + FORMAT
+                    + ": all processes need the same release of Madeleine");
         }
         return new Card(
                 new ProcessIdentity(in.readLong(), in.readInt()),

@@ -3,22 +3,22 @@ package io.madeleine.session;
 import io.madeleine.pmm.WaitHint;
 
 /**
- * One channel as configured.
+ * The configuration of one channel.
  *
  * <p>Threading: immutable.
  *
- * @param name its name
+ * @param name the channel's name
  * @param network a network's name, or "auto"
- * @param adapter one of the network's adapters, or "auto"
- * @param hint what counts for those who wait on it in this process
+ * @param adapter the name of one of the network's adapters, or "auto"
+ * @param hint what counts most for threads of this process that wait on the channel
  */
 public record ChannelConfig(String name, String network, String adapter, WaitHint hint) {
-    /** As another process has it, whose way to wait is its own affair. */
+    /** The channel of another process. Its hint is not transmitted, since it concerns that process only. */
     ChannelConfig(String name, String network, String adapter) {
         this(name, network, adapter, WaitHint.AUTO);
     }
 
-    /** Whether each pair of processes uses the best network it shares. */
+    /** Whether each pair of processes uses the best network that both have. */
     public boolean automatic() {
         return network.equals(ConfigReader.AUTO);
     }

@@ -18,15 +18,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Reads values of a configuration; what is wrong becomes a {@link ConfigurationException} that names key, place and what
- * is accepted.
+ * Reads values of a configuration. A wrong value becomes a {@link ConfigurationException} that names the key, the place
+ * where it is set, and the accepted values.
  *
  * <p>Threading: immutable.
  *
  * @param config the whole, resolved configuration
  */
 record ConfigReader(Config config) {
-    /** The word for "find out yourself". */
+    /** The value that leaves the choice to Madeleine. */
     static final String AUTO = "auto";
 
     private static final Pattern NUMBER = Pattern.compile("\\s*[-+]?[0-9.]+\\s*");
@@ -37,7 +37,7 @@ record ConfigReader(Config config) {
         return read(path, "a text", () -> config.getString(path));
     }
 
-    /** A text that is not blank. */
+    /** A name: 1 to 64 letters, digits, dots, dashes and underscores. */
     String name(String path) {
         String name = text(path);
         if (!name.matches("[A-Za-z0-9._-]{1,64}")) {
@@ -61,12 +61,12 @@ record ConfigReader(Config config) {
         return number;
     }
 
-    /** Without a fraction, which the configuration's own reader would cut off. */
+    /** Refuses a fraction, which the configuration library would silently drop. */
     private int whole(String path) {
         return new BigDecimal(config.getString(path).strip()).intValueExact();
     }
 
-    /** A whole number within bounds, or {@code automatic} for the word "auto". */
+    /** A whole number within bounds, or {@code automatic} for the value "auto". */
     int numberOrAuto(String path, int minimum, int maximum, int automatic) {
         if (text(path).equals(AUTO)) {
             return automatic;
@@ -79,12 +79,13 @@ record ConfigReader(Config config) {
         return number;
     }
 
-    /** A duration of at least the given one. */
+    /** A duration with its unit, of at least {@code minimumNs}. */
     long durationNs(String path, long minimumNs) {
         String expected = "a duration with its unit, such as 50us, 200ms or 30s, of "
                 + (minimumNs == 0 ? "0 or more" : duration(minimumNs) + " or more");
         long ns = read(path, expected, () -> config.getDuration(path).toNanos());
-        if (ns < minimumNs || (ns != 0 && isNumber(path))) { // a number would be milliseconds, without a word
+        // without a unit the configuration library would silently read milliseconds
+        if (ns < minimumNs || (ns != 0 && isNumber(path))) {
             throw wrong(path, expected);
         }
         return ns;
@@ -96,7 +97,7 @@ record ConfigReader(Config config) {
                 || NUMBER.matcher(value.unwrapped().toString()).matches();
     }
 
-    /** In the largest unit that needs no fraction: "100ms". */
+    /** Formats a duration in the largest unit that needs no fraction: "100ms". */
     static String duration(long ns) {
         long number = ns;
         int unit = 0;
@@ -120,7 +121,7 @@ record ConfigReader(Config config) {
         return type.getEnumConstants()[index];
     }
 
-    /** A list of texts; one text with commas is one too. */
+    /** A list of texts. Also accepts one text with commas. */
     List<String> texts(String path) {
         if (config.hasPath(path) && config.getValue(path).valueType() == ConfigValueType.STRING) {
             return Arrays.stream(config.getString(path).split(","))
@@ -139,12 +140,12 @@ record ConfigReader(Config config) {
         return texts;
     }
 
-    /** Where the value comes from, such as "conf/x.conf: 12". */
+    /** The place that sets the value, such as "conf/x.conf: 12". */
     String origin(String path) {
         return config.hasPathOrNull(path) ? config.getValue(path).origin().description() : "not set";
     }
 
-    /** A wrong value: key, value, place, and what is accepted. */
+    /** The exception for a wrong value, with key, value, place and accepted values. Hides the value of a secret. */
     ConfigurationException wrong(String path, String expected) {
         String value = path.endsWith("secret")
                 ? "(hidden)"

@@ -21,12 +21,12 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Gathers a configuration from its sources; {@code reference.conf} of this module says which goes before which.
+ * Combines a configuration from its sources. The {@code reference.conf} of this module states their precedence.
  *
  * <p>Threading: immutable.
  *
- * @param explicit what the caller of {@code Session.open} gives, in the form of keys
- * @param file the file the caller names
+ * @param explicit the settings that the caller of {@code Session.open} passes
+ * @param file the configuration file that the caller names
  * @param surroundings environment and system properties
  */
 record ConfigSources(Config explicit, Optional<Path> file, Surroundings surroundings) {
@@ -35,12 +35,12 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
     private static final String TUNED = "madeleine.tuned";
     private static final String FAMILIES = "madeleine.tm";
 
-    /** How the origin of what "mad tune" has measured begins. */
+    /** The prefix of the origin of values that "mad tune" has measured. */
     private static final String MEASURED = "measured, ";
 
     private static final String CONF_OPTION = "--conf";
 
-    /** From arguments {@code key=value}, {@code --conf=FILE} or {@code --conf FILE}. */
+    /** Takes arguments of the forms {@code key=value}, {@code --conf=FILE} and {@code --conf FILE}. */
     static ConfigSources ofArguments(List<String> arguments, Surroundings surroundings) {
         Config settings = ConfigFactory.empty();
         Optional<Path> file = Optional.empty();
@@ -61,7 +61,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         return new ConfigSources(settings, file, surroundings);
     }
 
-    /** From settings by key. */
+    /** Takes settings by key. */
     static ConfigSources ofSettings(Map<String, ?> settings, Surroundings surroundings) {
         Config config = ConfigFactory.empty();
         for (Map.Entry<String, ?> setting : settings.entrySet()) {
@@ -70,7 +70,10 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         return new ConfigSources(config, Optional.empty(), surroundings);
     }
 
-    /** From a Config. What it has from a reference.conf is left out: defaults must not count more than files. */
+    /**
+     * Takes the settings of a Config. Drops values that come from a reference.conf, since defaults must not override
+     * files.
+     */
     static ConfigSources ofConfig(Config settings, Surroundings surroundings) {
         Config explicit = settings;
         if (settings.isResolved()) {
@@ -83,7 +86,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         return new ConfigSources(explicit, Optional.empty(), surroundings);
     }
 
-    /** Everything merged and resolved, all keys known. */
+    /** Merges and resolves all sources and checks that all keys are known. */
     Config load() {
         Config reference = reference();
         try {
@@ -97,7 +100,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         }
     }
 
-    /** Whether the caller or the system properties name the session's hosts. */
+    /** Whether the caller or the system properties set the session's hosts. */
     boolean namesHosts() {
         Config above = aboveEnvironment();
         return above.hasPath("madeleine.session.hosts")
@@ -113,12 +116,14 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         }
     }
 
-    /** What "auto" prefers unless something else is said: also networks whose modules are not on the class path. */
+    /**
+     * The default of the networks that "auto" chooses from. It includes networks without a module on the class path.
+     */
     static List<String> usualNetworks() {
         return reference().getStringList("madeleine.networks");
     }
 
-    /** What the file has that the others name for measured thresholds: of that, the families' settings. */
+    /** The measured thresholds from the file that the other sources name; empty if they name none. */
     private static Config tuned(Config given) {
         String file = given.hasPathOrNull(TUNED) ? given.getString(TUNED) : "";
         if (file.isEmpty()) {
@@ -138,7 +143,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         return measured;
     }
 
-    /** Refuses what else is in a file of measured thresholds: it would be without effect. */
+    /** Refuses other keys in a file of measured thresholds, where they would have no effect. */
     private static void checkOnly(ConfigObject found, String prefix, String expected) {
         found.forEach((key, value) -> {
             if (!key.equals(expected)) {
@@ -151,7 +156,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         });
     }
 
-    /** Where a value comes from, in words: measured, default, or the place that sets it. */
+    /** Describes the source of a value: measured, default, or the place that sets it. */
     static String sourceOf(ConfigValue value) {
         String place = value.origin().description();
         if (place.startsWith(MEASURED)) {
@@ -226,13 +231,17 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         }
         String origin = source + " " + key;
         ConfigValue around = valueOf(value, origin);
-        for (String name : names.reversed()) { // objects of the same origin: an error may be about one of them
+        // give the enclosing objects the same origin, since an error may name one of them
+        for (String name : names.reversed()) {
             around = ConfigValueFactory.fromMap(Map.of(name, around), origin);
         }
         return ((ConfigObject) around).toConfig().withFallback(config.withoutPath(path));
     }
 
-    /** Texts stay texts unless they are written as a list, object or quoted text; numbers are made of them on demand. */
+    /**
+     * Keeps a text as text unless it is written as a list, an object or a quoted text. The reader converts texts to
+     * numbers.
+     */
     private static ConfigValue valueOf(Object value, String origin) {
         return switch (value) {
             case String text
@@ -244,7 +253,7 @@ record ConfigSources(Config explicit, Optional<Path> file, Surroundings surround
         };
     }
 
-    /** With its unit, and all its nanoseconds. */
+    /** Formats a duration with its unit, without loss. */
     private static String text(Duration duration) {
         return duration.getNano() == 0 ? duration.getSeconds() + "s" : duration.toNanos() + "ns";
     }

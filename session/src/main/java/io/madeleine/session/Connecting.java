@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 
 /**
- * Makes the connections of a session, all at once.
+ * Makes all connections of a session in parallel.
  *
  * <p>Threading: confined to caller; used once.
  */
@@ -33,7 +33,7 @@ final class Connecting {
     private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
     private final Waitable news = new Waitable();
 
-    /** A connection that is wanted, and its making. */
+    /** A connection that is being made. */
     private record Wanted(Route route, SelectionTable table, CompletableFuture<ProtocolConnection> future) {}
 
     /** A connection that was made. */
@@ -58,7 +58,11 @@ final class Connecting {
         this.timeouts = timeouts;
     }
 
-    /** Connects along all routes. */
+    /**
+     * Connects along all routes and waits until every connection is made.
+     *
+     * @throws SessionException if a connection fails, a peer dies, or the deadline passes
+     */
     List<Made> connect(List<Route> routes, PeerFailures failures, long deadlineNs) {
         List<Wanted> wanted = new ArrayList<>();
         failures.forwardTo((_, _) -> engine.signal(news));
@@ -83,7 +87,11 @@ final class Connecting {
         return made;
     }
 
-    /** Takes what the routes need that this process initiates; answers of those that lack something, what. */
+    /**
+     * Reserves what the connections need that this process initiates.
+     *
+     * @return the routes that lack something, with what they lack
+     */
     Map<Route, String> reserve(List<Route> routes, long deadlineNs) {
         Map<Route, String> lacking = new LinkedHashMap<>();
         for (Route route : routes) {

@@ -14,14 +14,14 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A control connection after its {@linkplain ControlHandshake handshake}: frames, each with a proof that the other end has
- * sent it, as the next one:
+ * A control connection after its {@linkplain ControlHandshake handshake}. It carries frames; each ends with a proof
+ * that the other end sent it, at this position in the stream:
  *
  * <pre>
  * length(4) content(length) proof(32)
  * </pre>
  *
- * <p>Threading: {@link #send} may be called by any thread, {@link #receive} by one.
+ * <p>Threading: any thread may call {@link #send}, one thread may call {@link #receive}.
  */
 final class ControlConnection implements AutoCloseable {
     private final Socket socket;
@@ -36,7 +36,10 @@ final class ControlConnection implements AutoCloseable {
     private volatile long sentNs = System.nanoTime();
     private long receivedFrames;
 
-    /** After a {@link ControlHandshake}, which has agreed on keys. Ownership: the socket is the connection's. */
+    /**
+     * A connection with the keys that a {@link ControlHandshake} has agreed on. Ownership: the socket is the
+     * connection's.
+     */
     ControlConnection(Socket socket, byte[] sendKey, byte[] receiveKey) throws IOException {
         this.socket = socket;
         this.in = socket.getInputStream();
@@ -45,17 +48,16 @@ final class ControlConnection implements AutoCloseable {
         this.receiveKey = receiveKey;
     }
 
-    /** The address of the other end's host. */
     String peerHost() {
         return socket.getInetAddress().getHostAddress();
     }
 
-    /** Bounds each later {@link #receive}. */
+    /** Sets the timeout of each later {@link #receive}. */
     void receiveTimeoutMs(int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
     }
 
-    /** Sends a message. */
+    /** Sends a message. Blocks while the socket's send buffer is full. */
     void send(ControlMessage message) throws IOException {
         byte[] content = message.encode();
         ByteBuffer frame = ByteBuffer.allocate(4 + content.length + Proofs.BYTES)
@@ -72,14 +74,14 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Gives a sign of life if nothing has been sent for so long. */
+    /** Sends a sign of life if nothing has been sent for {@code idleNs}. */
     void beatIfIdle(long nowNs, long idleNs) {
         if (nowNs - sentNs >= idleNs) {
             trySend(new ControlMessage.Beat());
         }
     }
 
-    /** Sends a message to somebody who may be gone; if so, the reader of this connection will know. */
+    /** Sends a message to a process that may be gone. On failure closes the connection, which its reader notices. */
     void trySend(ControlMessage message) {
         try {
             send(message);
@@ -89,10 +91,11 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /**
-     * Waits for the next message, no longer than the timeout; what has arrived of a message by then is kept, also if memory is
-     * too short to take it.
+     * Waits for the next message, at most for the timeout; empty if it has expired. Keeps the part of a message that
+     * has arrived by then, also if it throws an OutOfMemoryError: the next call continues there.
      *
-     * @throws EOFException if the other end closed
+     * @throws EOFException if the other end closed the connection
+     * @throws IOException if the frame is malformed or its proof is wrong
      */
     Optional<ControlMessage> receive() throws IOException {
         try {
@@ -106,7 +109,7 @@ final class ControlConnection implements AutoCloseable {
             byte[] content = Arrays.copyOfRange(buffer, 4, 4 + length);
             byte[] proof = Arrays.copyOfRange(buffer, 4 + length, 4 + length + Proofs.BYTES);
             if (!MessageDigest.isEqual(proof, frameProof(receiveKey, receivedFrames, content))) {
-                throw new IOException("a control message is not as the other end sent it: somebody stands between");
+                throw new IOException("a control message is not as the other end sent it: its proof is wrong");
             }
             Optional<ControlMessage> message = Optional.of(ControlMessage.decode(content));
             filled = 0;
@@ -140,7 +143,7 @@ final class ControlConnection implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException _) {
-            // closed in any case
+            // the socket counts as closed even if this fails
         }
     }
 

@@ -22,12 +22,12 @@ final class ControlConnector {
 
     private ControlConnector() {}
 
-    /** A process that has joined. */
+    /** The result of joining. */
     record Joined(ControlConnection connection, ControlMessage.Welcome welcome) {}
 
     /**
-     * Tries until the deadline, since the server may start later, and may have no room for a moment; gives up at once if it is
-     * the wrong one, or refuses.
+     * Joins, retrying until the deadline: the server may start later, or be out of room for a moment. Fails at once if
+     * the server refuses or does not have the same secret.
      */
     static Joined join(HostAddress server, Membership membership, Timeouts timeouts, long deadlineNs) {
         byte[] key = Secrets.controlKey(membership.secret());
@@ -48,14 +48,17 @@ final class ControlConnector {
                             e);
                 }
                 if (e instanceof EOFException || e instanceof SocketException && !(e instanceof ConnectException)) {
-                    before = "; somebody has listened there before";
+                    before = "; a process listened there earlier";
                 }
             }
             pause(pauseMs, membership);
         }
     }
 
-    /** Whether this process listens there: it does from before it joins until its port is closed. */
+    /**
+     * Whether this process itself listens at that address. It then does so from before the join until its port is
+     * closed, so a refused connection means that the port is closed.
+     */
     private static boolean isOwnPort(Membership membership) {
         return membership.contact() instanceof Membership.Contact.Root root && root.here();
     }
@@ -71,14 +74,15 @@ final class ControlConnector {
             }
             socket.connect(address, timeoutMs);
             if (address.equals(socket.getLocalSocketAddress())) {
-                // The system may choose the very port as the caller's, and then the two are connected.
-                throw new ConnectException("nobody listens there yet");
+                // The system may choose the very same port as the local one, and TCP then connects the socket with
+                // itself.
+                throw new ConnectException("no process listens there yet");
             }
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(timeoutMs);
             ControlConnection connection = ControlHandshake.connect(socket, key);
-            connection.receiveTimeoutMs(
-                    remainingMs(deadlineNs)); // it is known there now: a second try would be refused
+            // The server has admitted this process: a second attempt would be refused, so this one waits to the end.
+            connection.receiveTimeoutMs(remainingMs(deadlineNs));
             return new Joined(connection, greet(connection, server, membership));
         } catch (IOException | RuntimeException e) {
             socket.close();

@@ -13,7 +13,7 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * The handshake of a control connection, in which both ends prove that they know the secret before anything else is read:
+ * The handshake of a control connection. Both ends prove that they know the secret before anything else is read:
  *
  * <pre>
  * server -> client   magic(4) version(4) nonce(32)
@@ -21,11 +21,11 @@ import java.util.Arrays;
  * server -> client   verdict(1) proof(32)
  * </pre>
  *
- * The proof is an HMAC-SHA256 over the role and both nonces, so that neither a repeated nor a reflected one counts. The
- * client proves first: who connects without the secret learns nothing. An object is the server's half, which reads and
- * writes nothing itself, so that one thread can serve all comers.
+ * The proof is an HMAC-SHA256 over the role and both nonces, so neither a replayed nor a reflected proof is valid. The
+ * client proves first: a client without the secret learns nothing. An instance is the server's half for one client. It
+ * performs no I/O, so one thread can serve all clients.
  *
- * <p>Threading: confined to who serves it; {@link #connect} is stateless.
+ * <p>Threading: confined to the thread that serves the client; {@link #connect} is stateless.
  */
 final class ControlHandshake implements ServerHandshake {
     private static final int MAGIC = 0x4D414443;
@@ -99,7 +99,7 @@ final class ControlHandshake implements ServerHandshake {
         return new HandshakeException(message, verdict(verdict, new byte[Proofs.BYTES]));
     }
 
-    /** Whether it is the key of those that have no secret. */
+    /** Whether this is the key of a session without secret. */
     private static boolean isOpen(byte[] key) {
         return MessageDigest.isEqual(key, WITHOUT_SECRET);
     }
@@ -108,7 +108,10 @@ final class ControlHandshake implements ServerHandshake {
         return Arrays.copyOfRange(received.array(), HEAD_BYTES, SERVER_BYTES);
     }
 
-    /** Tells the client, which has proved itself, that it is let in. Ownership: the socket is the connection's from now on. */
+    /**
+     * Accepts the client, which has proved that it knows the secret. Ownership: the socket is the connection's from now
+     * on.
+     */
     ControlConnection admit(Socket socket) throws IOException {
         byte[] theirs = clientNonce();
         socket.getOutputStream().write(verdict(ACCEPTED, Proofs.proof(key, "server", nonce, theirs)));
@@ -121,8 +124,10 @@ final class ControlHandshake implements ServerHandshake {
     // ---- the client's half
 
     /**
-     * The client's half; the socket's timeout bounds each of its reads. Ownership: the socket is the connection's from now
-     * on, unless this fails.
+     * The client's half. The socket's timeout bounds each read. Ownership: the socket is the connection's from now on,
+     * unless this method throws.
+     *
+     * @throws HandshakeException if the other end speaks another protocol or has another secret
      */
     static ControlConnection connect(Socket socket, byte[] key) throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -142,7 +147,7 @@ final class ControlHandshake implements ServerHandshake {
                     ? "this process has no secret, and the session there has one"
                     : verdict == NO_SECRET
                             ? "the session there has no secret, and this process has one"
-                            : "its secret is another one";
+                            : "the session there has another secret than this process";
             throw new HandshakeException(what
                     + ": expected the same madeleine.session.secret, or madeleine.session.secret-file, at both ends");
         }
@@ -164,8 +169,8 @@ final class ControlHandshake implements ServerHandshake {
 
     private static void checkMagic(int magic) throws HandshakeException {
         if (magic != MAGIC) {
-            throw new HandshakeException("what is there is not a Madeleine control connection: it begins with 0x"
-                    + Integer.toHexString(magic));
+            throw new HandshakeException("this is not a Madeleine control connection: the other end begins with 0x"
+                    + Integer.toHexString(magic) + ", expected 0x" + Integer.toHexString(MAGIC));
         }
     }
 

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What processes and bootstrap server say to each other: one frame each, a type byte and its fields. Texts and values
- * carry their length and are bounded.
+ * A message between a process and its bootstrap server. Each travels in one frame: a type byte, then the fields. Texts
+ * and values carry their length and are bounded.
  *
  * <p>Threading: immutable.
  */
@@ -23,70 +23,73 @@ sealed interface ControlMessage {
     /** The largest frame: a value with its key. */
     int MAX_FRAME_BYTES = MAX_VALUE_BYTES + 1024;
 
-    /** The largest text, in UTF-8 bytes; longer ones are cut when they are sent. */
+    /** The largest text, in UTF-8 bytes; a longer one is truncated when it is sent. */
     int MAX_TEXT_BYTES = 900;
 
-    /** To the server, first: which session the process joins, and as what. */
+    /** To the server, as first message: which session the process joins, and as which rank. */
     record Hello(String session, int rank, int size, String host, long pid) implements ControlMessage {}
 
-    /** To a process: it has joined. {@code serverRank} is the rank whose process runs the server, or -1. */
+    /**
+     * To a process: it has joined. {@code serverRank} is the rank of the process that runs the server, or -1 for a
+     * launcher.
+     */
     record Welcome(String sessionId, int serverRank, String serverHost, long serverPid) implements ControlMessage {}
 
     /** To a process: it may not join. */
     record Refused(String reason) implements ControlMessage {}
 
-    /** To the server: this process's part of an exchange. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared, and nobody else has the array
+    /** To the server: this process's value in an exchange. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared, and the array is not shared
     record Put(String key, byte[] value) implements ControlMessage {}
 
-    /** To a process: another's part of an exchange; empty parts are not sent. */
+    /** To a process: the value of a rank in an exchange; empty values are not sent. */
     @SuppressWarnings("ArrayRecordComponent") // as above
     record Value(String key, int rank, byte[] value) implements ControlMessage {}
 
-    /** To a process: all parts of an exchange were sent. */
+    /** To a process: all values of an exchange have been sent. */
     record Complete(String key) implements ControlMessage {}
 
-    /** To the server: who is missing in an exchange? */
+    /** To the server: which processes are missing in an exchange? */
     record Who(String key) implements ControlMessage {}
 
-    /** To a process: the answer, in words. */
+    /** To a process: the answer to {@link Who}, as text. */
     record Missing(String key, String who) implements ControlMessage {}
 
-    /** Both ways: still there. */
+    /** Both ways: a sign of life. */
     record Beat() implements ControlMessage {}
 
-    /** To the server: this process leaves of its own will. */
+    /** To the server: this process closes its session. */
     record Bye() implements ControlMessage {}
 
-    /** To a process: another left of its own will. */
+    /** To a process: another has closed its session. */
     record Left(int rank) implements ControlMessage {}
 
-    /** To a process: another is dead. To the server: this process has lost its connection with another. */
+    /** To a process: another is dead. To the server: this process has lost its connection to another. */
     record Death(int rank, String reason) implements ControlMessage {}
 
-    /** Both ways: a process could not open the session, so nobody can. The rank is the server's to fill in. */
+    /** Both ways: a process could not open the session, so the session fails for all. The server fills in the rank. */
     record Abort(int rank, String reason) implements ControlMessage {}
 
-    /** To the server, if that is a launcher: start processes ({@link LaunchSpec}). */
+    /** To the server of a launcher: start processes, as a {@link LaunchSpec} says. */
     @SuppressWarnings("ArrayRecordComponent") // as above
     record Launch(long id, byte[] spec) implements ControlMessage {}
 
-    /** To a process: those with these numbers have been started, or none has and why. */
+    /** To a process: the processes with these ids have been started; or none has, and {@code failure} says why. */
     @SuppressWarnings("ArrayRecordComponent") // as above
     record Launched(long id, long[] pids, String failure) implements ControlMessage {}
 
-    /** To a process: one of those that it has had launched has ended. */
+    /** To a process: a process that it requested has ended. */
     record LaunchedEnded(long id, int rank, int code) implements ControlMessage {}
 
     /**
-     * To the server: this process is about to exit, and has not left; it still may. To a process: so is the one where the
-     * server runs, of which nobody could tell after. The rank is the server's to fill in.
+     * To the server: this process is about to exit and has not left; it may still do so. To a process: the process that
+     * runs the server is about to exit, which nobody could tell afterwards. The server fills in the rank.
      */
     record Exiting(int rank) implements ControlMessage {}
 
     /**
-     * Both ways: all processes of the session are to end with this exit code. The rank, of the one that wants it, is the
-     * server's to fill in.
+     * Both ways: all processes of the session have to end with this exit code. The server fills in the rank, that of
+     * the process that aborted.
      */
     record End(int rank, int code, String reason) implements ControlMessage {
         @Override
@@ -95,12 +98,12 @@ sealed interface ControlMessage {
         }
     }
 
-    /** What it is, in a word, for error messages. */
+    /** The type of the message in one word, for error messages. */
     default String kind() {
         return getClass().getSimpleName().toLowerCase(Locale.ROOT);
     }
 
-    /** The frame's content. */
+    /** Encodes the content of the frame. */
     default byte[] encode() {
         try {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -206,9 +209,9 @@ sealed interface ControlMessage {
     }
 
     /**
-     * Reads a frame's content.
+     * Decodes the content of a frame.
      *
-     * @throws IOException if it is not one
+     * @throws IOException if it is not a valid message
      */
     static ControlMessage decode(byte[] frame) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(frame));
@@ -243,7 +246,7 @@ sealed interface ControlMessage {
     private static void writeText(DataOutputStream out, String text) throws IOException {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         if (utf8.length > MAX_TEXT_BYTES) {
-            // a character cut in two shows as a replacement character: fine at the end of a long reason
+            // a character cut in two becomes a replacement character, which is acceptable at the end of a long reason
             utf8 = Arrays.copyOf(utf8, MAX_TEXT_BYTES);
         }
         out.writeShort(utf8.length);

@@ -3,25 +3,25 @@ package io.madeleine.session;
 import java.util.OptionalInt;
 
 /**
- * How a process has ended that had not left its session, as far as that is known.
+ * How a process ended that had not left its session, as far as that is known.
  *
  * <p>Threading: immutable.
  *
- * @param pid the process's number
+ * @param pid the process id
  * @param host where it ran
- * @param announced whether it has said that it exits, as a process does that is not killed
- * @param code its exit code, if this process's launcher has started it
+ * @param announced whether the process announced its exit, which a killed process cannot do
+ * @param code its exit code, if this process's launcher started it
  */
 record Exit(long pid, String host, boolean announced, OptionalInt code) {
     private static final String WITHOUT_CLOSING = "exited without closing its session";
     private static final int SIGNAL_BASE = 128;
 
-    /** Whether it has come to its end by itself, which is a failure of its program. */
+    /** Whether the process ended by itself and not by a signal. That is a failure of its program. */
     boolean byItself() {
         return code.isPresent() ? code.getAsInt() <= SIGNAL_BASE : announced;
     }
 
-    /** What has become of it, in words that follow "rank N is gone:". */
+    /** Describes the end, in words that follow "rank N is gone:". */
     String reason() {
         String who = " (process " + pid + " on " + host;
         if (byItself()) {
@@ -31,7 +31,12 @@ record Exit(long pid, String host, boolean announced, OptionalInt code) {
                 + ")";
     }
 
-    /** A sentence about a process that is gone for a reason: that it has exited says all. */
+    /**
+     * A sentence about a process that is gone. An exit is told in a shorter form, without {@code otherwise}.
+     *
+     * @param otherwise what happened to the rank unless it exited, such as "died"
+     * @param reason as from {@link #reason}, or any other
+     */
     static String sentence(int rank, String otherwise, String reason) {
         return "rank " + rank
                 + (reason.startsWith("it " + WITHOUT_CLOSING)

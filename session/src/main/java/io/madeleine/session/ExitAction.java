@@ -1,19 +1,20 @@
 package io.madeleine.session;
 
 /**
- * How a process ends when its session is {@linkplain io.madeleine.api.Session#abort aborted}: by {@code System.exit}, unless a
- * session is {@linkplain Sessions#open(com.typesafe.config.Config, ExitAction) opened} with another way, as tests do whose
- * ranks share one JVM.
+ * Ends the process when its session is {@linkplain io.madeleine.api.Session#abort aborted}. The default is {@code
+ * System.exit}. Tests that run several ranks in one JVM {@linkplain Sessions#open(com.typesafe.config.Config,
+ * ExitAction) open} their sessions with another action.
  *
- * <p>Threading: called once per session, by the thread that aborts it or one of the session's.
+ * <p>Threading: called once per session, by the thread that aborts the session or by a thread of the session.
  */
 @FunctionalInterface
 public interface ExitAction {
     /**
-     * Ends the process. If this returns, all peers of the session have failed, and its user has to close it.
+     * Ends the process. If this method returns, the session reports all its peers as failed, and the user has to close
+     * the session.
      *
      * @param code the exit code
-     * @param reason who has aborted the session, and why
+     * @param reason which rank aborted the session, and why
      */
     void exit(int code, String reason);
 }

@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The families of networks of one session: the modules named by {@code guice-module} are loaded by name and wired in one
- * injector. A family that cannot be loaded or used is off with its reason, and the rest works.
+ * The families of networks of one session. Loads the Guice modules that {@code guice-module} names and wires them in
+ * one injector. A family that cannot be loaded or used is off, with a reason; the others still work.
  *
  * <p>Threading: immutable.
  */
@@ -39,7 +39,7 @@ final class Families {
         this.byName = byName;
     }
 
-    /** Wires what the configuration enables. */
+    /** Wires the families that the configuration enables. */
     static Families wire(SessionConfig config) {
         keepGuiceFromDefiningHiddenClasses();
         Map<String, Family> families = new LinkedHashMap<>();
@@ -68,7 +68,7 @@ final class Families {
     }
 
     /**
-     * Checks what the families read of the configuration, without wiring them.
+     * Lets the families check their keys, without wiring them.
      *
      * @throws ConfigurationException if a key or a value is wrong
      */
@@ -79,7 +79,8 @@ final class Families {
     }
 
     /**
-     * Guice defines classes by way of sun.misc.Unsafe unless told otherwise before it loads, which the JVM warns about.
+     * Keeps Guice from defining classes with sun.misc.Unsafe, about which the JVM warns. Guice reads the property when
+     * it is loaded.
      */
     private static void keepGuiceFromDefiningHiddenClasses() {
         if (System.getProperty("guice_bytecode_gen_option") == null) {
@@ -122,13 +123,12 @@ final class Families {
                     family.name(),
                     Family.off(
                             family.name(),
-                            className
-                                    + " cannot be used as a Guice module with a public constructor that takes a Config: "
-                                    + e));
+                            className + " cannot be used: expected a Guice module with a public constructor that takes"
+                                    + " a Config: " + e));
         }
     }
 
-    /** From where Madeleine is, or else from where the calling thread's classes are. */
+    /** Loads a class with Madeleine's class loader, or else with the calling thread's context class loader. */
     private static Class<?> classNamed(String className) throws ClassNotFoundException {
         try {
             return Class.forName(className, true, Families.class.getClassLoader());
@@ -175,14 +175,17 @@ final class Families {
         }
     }
 
-    /** A system that is short of something may say so by an Error: the network is off then, as if it were not there. */
+    /**
+     * A driver may throw an InternalError where the system lacks something. The network is then off, as if it were
+     * missing.
+     */
     private static Availability availability(ProtocolModule module) {
         try {
             return module.availability();
         } catch (ConfigurationException e) {
             throw e;
         } catch (RuntimeException | InternalError e) {
-            return Availability.off("it cannot be found out whether it can be used: " + e);
+            return Availability.off("the check whether it can be used failed: " + e);
         }
     }
 
@@ -203,12 +206,12 @@ final class Families {
         return byName.values();
     }
 
-    /** The family of that name. */
+    /** The family with this name; empty if there is none. */
     Optional<Family> family(String name) {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** The protocol module of a network that is on; empty if it is not. */
+    /** The protocol module of a network; empty if the network is off. */
     Optional<ProtocolModule> module(String network) {
         return Optional.ofNullable(byName.get(network))
                 .filter(family -> family.availability().on())
@@ -221,7 +224,7 @@ final class Families {
         return family == null ? Availability.off("no such network is configured") : family.availability();
     }
 
-    /** One line: which networks are on and off. */
+    /** Describes in one line which networks are on and off, and why. */
     String summary() {
         List<String> parts = new ArrayList<>();
         byName.values()

@@ -9,12 +9,12 @@ import java.util.Optional;
  *
  * <p>Threading: immutable.
  *
- * @param name its name
- * @param module its protocol module; empty if it is disabled or could not be loaded
- * @param availability whether it can be used, and why or why not
+ * @param name the family's name
+ * @param module its protocol module; empty if the family is disabled or could not be loaded
+ * @param availability whether the family can be used, and why or why not
  */
 record Family(String name, Optional<ProtocolModule> module, Availability availability) {
-    /** A family that cannot be used. */
+    /** A family that cannot be used, for this reason. */
     static Family off(String name, String reason) {
         return new Family(name, Optional.empty(), Availability.off(reason));
     }

@@ -3,13 +3,14 @@ package io.madeleine.session;
 import java.util.Optional;
 
 /**
- * What all families of networks have in their configuration.
+ * The settings that every family of networks has.
  *
  * <p>Threading: immutable.
  *
  * @param name the family's name
- * @param enabled whether it may be used
- * @param guiceModule the class that binds its protocol module; empty if no module on the class path brings the family
- * @param enabledOrigin where it was enabled or disabled
+ * @param enabled whether the family may be used
+ * @param guiceModule the class that binds the family's protocol module; empty if the class path has no module for the
+ *     family
+ * @param enabledOrigin the place in the configuration that enables or disables the family
  */
 record FamilyConfig(String name, boolean enabled, Optional<String> guiceModule, String enabledOrigin) {}

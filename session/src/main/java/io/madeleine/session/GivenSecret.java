@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The secret that a process was given: by the configuration, in a file, or in the environment. Not by a command line, which
- * every user of the machine can read, nor by a file that others can read.
+ * Finds the secret that a process was given: in the configuration, in a file of its own, or in the environment. Refuses
+ * a secret on the command line, which every user of the machine can read, and a secret file that others can read.
  *
  * <p>Threading: stateless.
  */
@@ -28,13 +28,13 @@ final class GivenSecret {
     private static final Logger LOGGER = System.getLogger(GivenSecret.class.getName());
     private static final int MAX_BYTES = 64 * 1024;
 
-    /** What a file may not grant: to read it is to know the secret, to write it is to choose one. */
+    /** The permissions that a secret file must not grant. A reader learns the secret, a writer chooses it. */
     private static final Set<PosixFilePermission> TOO_MUCH = EnumSet.of(
             PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.GROUP_WRITE);
 
     private GivenSecret() {}
 
-    /** The secret; empty if none is given. */
+    /** Returns the secret, empty if none is given. Warns if others can read the configuration file that contains it. */
     static String of(ConfigReader reader, Surroundings given) {
         String secret = check(reader, given);
         if (!reader.text(KEY).isEmpty()) {
@@ -43,7 +43,7 @@ final class GivenSecret {
         return secret;
     }
 
-    /** The same, without a word about who can read it. */
+    /** Returns the secret as {@link #of} does, without that warning. */
     static String check(ConfigReader reader, Surroundings given) {
         String secret = reader.text(KEY);
         String file = reader.text(FILE_KEY);
@@ -98,7 +98,10 @@ final class GivenSecret {
         return secret;
     }
 
-    /** A secret in a configuration file: that file was made for more than this, so others may read it, but it is said. */
+    /**
+     * Warns if others can read a configuration file that contains the secret. It is not refused, since such a file has
+     * other purposes and may have to be readable.
+     */
     private static void warnOfReaders(ConfigReader reader) {
         String name = reader.config().getValue(KEY).origin().filename();
         if (name == null) {
@@ -108,19 +111,19 @@ final class GivenSecret {
             excess(Path.of(name))
                     .ifPresent(mode -> LOGGER.log(
                             Level.WARNING,
-                            "{0} ({1}): the file''s mode is {2}, so others can read or change the secret; chmod 600 {3},"
-                                    + " or give the secret in a file of its own with {4}",
+                            "{0} ({1}): the file''s mode is {2}, so others can read or change the secret:"
+                                    + " chmod 600 {3}, or put the secret into a file of its own with {4}",
                             KEY,
                             reader.origin(KEY),
                             mode,
                             name,
                             FILE_KEY));
         } catch (IOException | InvalidPathException _) {
-            // it was read a moment ago; what it was is of no use now
+            // the file was readable a moment ago; without its mode there is nothing to warn of
         }
     }
 
-    /** The mode of a file that grants too much; empty if it does not, or if its file system knows no modes. */
+    /** The mode of a file that grants too much; empty if it does not, or if its file system has no modes. */
     private static Optional<String> excess(Path file) throws IOException {
         try {
             Set<PosixFilePermission> granted = Files.getPosixFilePermissions(file);

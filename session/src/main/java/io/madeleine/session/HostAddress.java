@@ -8,7 +8,7 @@ import java.net.UnknownHostException;
 import java.util.Optional;
 
 /**
- * A host and perhaps a port, as written in a list of hosts: {@code name}, {@code name:port}, {@code [v6]:port}.
+ * A host with an optional port, as written in a list of hosts: {@code name}, {@code name:port}, {@code [v6]:port}.
  *
  * <p>Threading: immutable.
  *
@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param port the port, or 0 if none is given
  */
 record HostAddress(String host, int port) {
-    /** Parses an entry; empty if it is not one. */
+    /** Parses an entry; empty if it is malformed. */
     static Optional<HostAddress> parse(String written) {
         int bracket = written.lastIndexOf(']');
         int colon = written.lastIndexOf(':');
@@ -40,12 +40,12 @@ record HostAddress(String host, int port) {
         }
     }
 
-    /** The socket address, looked up now. */
+    /** Looks up the socket address. */
     InetSocketAddress resolve() {
         return new InetSocketAddress(host, port);
     }
 
-    /** Whether it is certainly an address of the loopback interface. */
+    /** Whether it resolves to a loopback address; false if it does not resolve. */
     boolean isLoopback() {
         try {
             return InetAddress.getByName(host).isLoopbackAddress();
@@ -54,7 +54,7 @@ record HostAddress(String host, int port) {
         }
     }
 
-    /** Whether it names this machine. */
+    /** Whether it names this machine; false if it does not resolve. */
     boolean isLocal() {
         try {
             InetAddress address = InetAddress.getByName(host);

@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Tells one host from another: the boot id where the system has one, else the host's name. Containers of one host share
- * its processors, and each may have a network of its own, which can be cut.
+ * Identifies hosts: by the boot id where the system has one, else by the host's name. Containers of one host have the
+ * same key: they share its processors. Each may have a network namespace of its own, whose links can fail.
  *
  * <p>Threading: stateless.
  */
@@ -18,7 +18,7 @@ final class HostKey {
 
     private HostKey() {}
 
-    /** This host's, and its network's: between processes of equal ones no link can be cut. */
+    /** The key of this host and its network namespace. No link can fail between processes with equal keys. */
     static String ofThisNetwork() {
         try {
             return ofThisHost() + " " + Files.readSymbolicLink(NETWORK_NAMESPACE);
@@ -27,7 +27,7 @@ final class HostKey {
         }
     }
 
-    /** This host's. */
+    /** The key of this host. */
     static String ofThisHost() {
         try {
             return Files.readString(BOOT_ID).strip();

@@ -11,14 +11,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The arguments of {@code java} for a program that uses Madeleine without naming its files: Madeleine is on the module
- * path, whatever the program is (a main class on a class path, a jar, a source file, a module), so that native access can
- * be granted module by module.
+ * Builds the arguments of {@code java} for a program that uses Madeleine without naming its jars. Madeleine goes on the
+ * module path whatever form the program has (main class on a class path, jar, source file, module), so that native
+ * access can be granted to single modules.
  *
  * <p>Threading: stateless.
  */
 public final class JavaArguments {
-    /** The system property that names Madeleine's module path, where it is not that of this JVM. */
+    /** The system property with Madeleine's module path. Without it, the module path of this JVM counts. */
     public static final String MODULE_PATH = "mad.module-path";
 
     private static final String ROOT_MODULE = "io.madeleine";
@@ -40,7 +40,7 @@ public final class JavaArguments {
             "--add-opens",
             "--source");
 
-    /** Options that end with the program they name. */
+    /** Options that name the program. What follows them is the program's own. */
     private static final Set<String> PROGRAM = Set.of("-jar", "-m", "--module");
 
     private static final List<String> CLASS_PATH = List.of("-cp", "-classpath", "--class-path");
@@ -48,30 +48,31 @@ public final class JavaArguments {
     private static final List<String> WITH_CLASSES =
             List.of("-cp", "-classpath", "--class-path", "-p", "--module-path", "-jar");
 
-    /** How options begin that no second process may have. */
+    /** Prefixes of options that belong to one process only and must not be copied to another. */
     private static final List<String> PRIVATE = List.of("-Dmadeleine.session.", "-agentlib:jdwp", "-Xrunjdwp");
 
     private JavaArguments() {}
 
     /**
-     * The given arguments, unchanged and in their order, behind what makes Madeleine available; only a module path of
-     * their own is joined with Madeleine's.
+     * Puts the options that make Madeleine available in front of the given arguments. The arguments keep their order
+     * and content, but a module path among them is merged with Madeleine's.
      *
-     * @param given options, main class or the like, arguments of the program
-     * @param nativeModules the modules that are granted native access
+     * @param given options of {@code java}, then main class, jar, module or source file, then the program's arguments
+     * @param nativeModules the modules to grant native access
      * @throws SessionException if this JVM does not know where Madeleine's modules are
      */
     public static List<String> withMadeleine(List<String> given, List<String> nativeModules) {
         String own = Optional.ofNullable(System.getProperty(MODULE_PATH))
                 .or(() -> Optional.ofNullable(System.getProperty("jdk.module.path")))
                 .filter(path -> !path.isBlank())
-                .orElseThrow(() -> new SessionException("where Madeleine's modules are is not known: expected this"
-                        + " JVM to have them on its module path, or the system property " + MODULE_PATH));
+                .orElseThrow(() -> new SessionException("the location of Madeleine's modules is unknown: expected"
+                        + " them on this JVM's module path, or their path in the system property " + MODULE_PATH));
         return withMadeleine(given, nativeModules, own);
     }
 
     /**
-     * Whether a program has classes of its own beside a source file: a class path, a module path or a jar.
+     * Whether the arguments or the variable {@code CLASSPATH} give the program classes of its own: a class path, a
+     * module path or a jar.
      *
      * @param given as for {@link #withMadeleine(List, List)}
      */
@@ -89,9 +90,11 @@ public final class JavaArguments {
     }
 
     /**
-     * The options of a JVM for another one with the same modules and classes: without those that are for one process alone.
+     * Returns the options with which another JVM gets the same modules and classes. Leaves out options that belong to
+     * one process only.
      *
-     * @param commandLine of that JVM; its program, which comes first, may be missing
+     * @param commandLine the command line of the JVM to copy; the {@code java} executable at its front may be missing
+     * @param classPath the class path for the new JVM; empty for none
      */
     static List<String> likeThisProcess(List<String> commandLine, String classPath) {
         List<String> options = new ArrayList<>();
@@ -121,7 +124,8 @@ public final class JavaArguments {
         List<String> modules = new ArrayList<>();
         modules.add(ROOT_MODULE);
         if (nativeModules.stream().anyMatch(module -> !isOurs(module))) {
-            modules.addAll(all(ownPath)); // others' native libraries come in modules that nobody requires
+            // no module requires those that carry other projects' native libraries, so they are resolved by name
+            modules.addAll(all(ownPath));
         }
         List<String> all = new ArrayList<>(List.of("--module-path", path, "--add-modules", String.join(",", modules)));
         if (!nativeModules.isEmpty()) {
@@ -131,12 +135,14 @@ public final class JavaArguments {
         return all;
     }
 
-    /** Whether a module is Madeleine's: those bring no libraries, and are found as services. */
+    /**
+     * Whether a module belongs to Madeleine. Such a module carries no native library and is resolved as a service
+     * provider.
+     */
     private static boolean isOurs(String module) {
         return module.startsWith(ROOT_MODULE + ".");
     }
 
-    /** The names of all modules on a path. */
     private static List<String> all(String path) {
         Path[] entries = Stream.of(path.split(File.pathSeparator)).map(Path::of).toArray(Path[]::new);
         return ModuleFinder.of(entries).findAll().stream()
@@ -145,7 +151,10 @@ public final class JavaArguments {
                 .toList();
     }
 
-    /** Removes the module path from the options and answers it; the last one counts, as it does for java. */
+    /**
+     * Removes the module path from the options and returns it. If there are several, the last one counts, as in {@code
+     * java}.
+     */
     private static Optional<String> takeModulePath(List<String> arguments) {
         Optional<String> found = Optional.empty();
         int i = 0;

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Refuses unknown keys: known is what a {@code reference.conf} names. Two places are open: channels have any names, and
- * the keys of a family are checked by the family itself.
+ * Refuses unknown keys. A key is known if a {@code reference.conf} names it. There are two exceptions: channels can
+ * have any name, and each family checks its own keys.
  *
  * <p>Threading: stateless.
  */
@@ -24,7 +24,7 @@ final class KnownKeys {
 
     private KnownKeys() {}
 
-    /** Checks everything under {@code madeleine}. */
+    /** Checks all keys under {@code madeleine}. */
     static void check(Config actual, Config reference) {
         checkObject("madeleine", actual.getObject("madeleine"), reference.getObject("madeleine"), reference);
     }
@@ -58,7 +58,10 @@ final class KnownKeys {
         });
     }
 
-    /** A family is one of a module on the class path, one that "auto" may prefer, or one with a module of its own. */
+    /**
+     * Accepts a family if a module on the class path brings it, if {@code networks} contains it, or if it sets a {@code
+     * guice-module}.
+     */
     private static void checkFamilies(ConfigObject families, ConfigObject known, ConfigObject madeleine) {
         Set<String> names = new TreeSet<>(known.keySet());
         if (madeleine.get("networks") instanceof List<?> networks) {

@@ -10,18 +10,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is to be started on request: a whole command, so that who starts it need not know who has asked.
+ * A launch request in the form in which it travels: a complete command, so the process that starts it needs nothing
+ * else from the requester.
  *
  * <p>Threading: immutable.
  *
- * @param processes how many
+ * @param processes the number of processes
  * @param command the program and its arguments
- * @param environment variables in addition to those that are inherited
+ * @param environment variables to set in addition to the inherited ones
  */
 record LaunchSpec(int processes, List<String> command, Map<String, String> environment) {
     private static final String SEPARATOR = "\0";
 
-    /** What a request of this process means. */
+    /** Completes a request of this process: a Java program gets this JVM's executable, options and class path. */
     static LaunchSpec of(LaunchRequest request) {
         List<String> command = new ArrayList<>();
         if (request.program() == LaunchRequest.Program.JAVA) {
@@ -33,7 +34,7 @@ record LaunchSpec(int processes, List<String> command, Map<String, String> envir
         return new LaunchSpec(request.processes(), command, request.environment());
     }
 
-    /** For a control message. */
+    /** Encodes the request for a control message: its parts in UTF-8, separated by NUL. */
     byte[] encode() {
         List<String> parts = new ArrayList<>(List.of(Integer.toString(processes), Integer.toString(command.size())));
         parts.addAll(command);
@@ -50,9 +51,9 @@ record LaunchSpec(int processes, List<String> command, Map<String, String> envir
     }
 
     /**
-     * From a control message.
+     * Decodes a request.
      *
-     * @throws IOException if it is none
+     * @throws IOException if the bytes are not a request
      */
     static LaunchSpec decode(byte[] bytes) throws IOException {
         List<String> parts = List.of(new String(bytes, StandardCharsets.UTF_8).split(SEPARATOR, -1));
@@ -65,7 +66,7 @@ record LaunchSpec(int processes, List<String> command, Map<String, String> envir
             }
             return new LaunchSpec(processes, parts.subList(2, environmentAt), environment);
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-            throw new IOException("what is to be launched cannot be read", e);
+            throw new IOException("malformed launch request: expected counts, command and environment", e);
         }
     }
 }

@@ -25,12 +25,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Starts the processes of a session on this machine, keeps a control connection to each, passes their output on, and
- * leaves nobody behind: not when one of them fails, nor on a signal, nor when the launcher itself is killed.
+ * Starts the processes of a session on this machine, keeps a control connection to each, forwards their output, and
+ * leaves no process behind: neither when one fails, nor on a signal, nor when the launcher itself is killed.
  *
- * <p>A process learns its rank and how to find the others from environment variables, {@code MADELEINE_LAUNCHER}, {@code
- * MADELEINE_RANK}, {@code MADELEINE_SIZE} and {@code MADELEINE_SECRET}; configuration goes the same way. Nothing is on a
- * command line, where others could read it.
+ * <p>A process learns its rank and the launcher's address from the environment variables {@code MADELEINE_LAUNCHER},
+ * {@code MADELEINE_RANK}, {@code MADELEINE_SIZE} and {@code MADELEINE_SECRET}. The configuration also travels in the
+ * environment. Nothing is on a command line, where other users could read it.
  *
  * <p>Threading: thread-safe.
  */
@@ -59,7 +59,10 @@ public final class Launcher implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean unwritable = new AtomicBoolean();
 
-    /** Held while a process is started: who ends them all sees that one, or it is not started any more. */
+    /**
+     * Held while a process is started. A thread that stops all processes thus either finds the new one in {@code
+     * processes} or prevents its start.
+     */
     private final ReentrantLock starting = new ReentrantLock();
 
     private boolean startsNoMore;
@@ -96,8 +99,8 @@ public final class Launcher implements AutoCloseable {
     }
 
     /**
-     * Runs a plan to its end with this process's output: what {@code mad run} does. Stops the processes if this one is
-     * asked to end, also while it starts them.
+     * Runs a plan to its end with this process's output, as {@code mad run} does. Stops the processes if this process
+     * is asked to end, also while it is still starting them.
      *
      * @return as {@link #await}
      */
@@ -108,14 +111,14 @@ public final class Launcher implements AutoCloseable {
             try {
                 Runtime.getRuntime().addShutdownHook(hook);
             } catch (IllegalStateException _) {
-                return SIGNAL_BASE; // this process is ending, and that has another code
+                return SIGNAL_BASE; // the JVM is already shutting down and will exit with another code
             }
             launcher.startAll();
             int code = launcher.await();
             try {
                 Runtime.getRuntime().removeShutdownHook(hook);
             } catch (IllegalStateException _) {
-                // this process is ending already, and the hook is at work
+                // the JVM is already shutting down and runs the hook
             }
             return code;
         } catch (InterruptedException _) {
@@ -129,8 +132,8 @@ public final class Launcher implements AutoCloseable {
     /**
      * Starts the processes.
      *
-     * @param out where their standard output goes
-     * @param errors where their standard error goes, and the launcher's own words
+     * @param out receives their standard output
+     * @param errors receives their standard error and the launcher's own messages
      * @throws io.madeleine.api.ConfigurationException if the configuration is wrong; nothing is started then
      * @throws SessionException if a process cannot be started; the others are stopped then
      */
@@ -176,7 +179,7 @@ public final class Launcher implements AutoCloseable {
         return variables;
     }
 
-    /** What all processes inherit. */
+    /** The environment that all processes inherit. */
     private Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.putAll(plan.environment());
@@ -185,7 +188,7 @@ public final class Launcher implements AutoCloseable {
         return environment;
     }
 
-    /** Starts the processes, as far as nobody wants them to end already. */
+    /** Starts the processes. Returns early when another thread stops them. */
     private void startAll() {
         for (int rank = 0; rank < plan.processes(); rank++) {
             starting.lock();
@@ -246,18 +249,19 @@ public final class Launcher implements AutoCloseable {
         }
     }
 
-    /** The numbers of the processes, by rank. */
+    /** The process ids, by rank. */
     public List<Long> pids() {
         return processes.stream().map(Process::pid).toList();
     }
 
     /**
-     * Waits until all processes have ended, also those that these have {@linkplain io.madeleine.api.Session#launch launched}.
+     * Waits until all processes have ended, also those that these have {@linkplain io.madeleine.api.Session#launch
+     * launched}.
      *
-     * @return the exit code of the first process that failed, or 0; 128 + N for one killed by signal N; 1 for one
-     *     that exited with 0 without closing its session, or before it joined one that others opened; the code of the
-     *     abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}; 1 if what they print could not be
-     *     written
+     * @return the exit code of the first process that failed, or 0; 128 + N for a process that signal N killed; 1 for a
+     *     process that exited with 0 without closing its session, or before it joined a session that others open; the
+     *     code of the abort if the session was {@linkplain io.madeleine.api.Session#abort aborted}; 1 if the output of
+     *     the processes could not be written
      */
     public int await() throws InterruptedException {
         int failure = 0;
@@ -300,20 +304,26 @@ public final class Launcher implements AutoCloseable {
         Thread.ofPlatform().daemon().name("madeleine-stop").start(this::stop);
     }
 
-    /** Nobody reads any more what the processes print, or there is no room for it: it would be lost without a word. */
+    /**
+     * The output of the processes cannot be written: the disk is full, or the reader of a pipe is gone. Reports that
+     * once, since the output would otherwise be lost silently.
+     */
     private void unwritable() {
         if (unwritable.compareAndSet(false, true)) {
             boolean stop = plan.conduct().onFailure() == OnFailure.STOP;
             errors.println(
-                    "mad run: what the processes print can no longer be written: there is no room for it, or nobody"
-                            + " reads it" + (stop ? "; stopping them" : ""));
+                    "mad run: what the processes print can no longer be written: the disk is full, or nobody reads it"
+                            + (stop ? "; stopping them" : ""));
             if (stop) {
                 stopBeside();
             }
         }
     }
 
-    /** Others wait for a rank that has ended, and are told. One with another exit code than 0 is named in any case. */
+    /**
+     * Other processes wait for a rank that ended before it joined; the server has told them. Reports an exit code of 0
+     * here, since {@link #await} reports every other code.
+     */
     private void missed(int rank) {
         int code = processes.get(rank).exitValue();
         if (code == 0 && !stopping.get() && missed.add(rank)) {
@@ -325,7 +335,10 @@ public final class Launcher implements AutoCloseable {
         return "rank " + rank + " (process " + processes.get(rank).pid() + ") ended " + describe(code);
     }
 
-    /** Who has aborted says why, all members end by themselves; here the others are ended, and who cannot. */
+    /**
+     * The session was aborted. The aborting process prints the reason, and each member ends itself. This thread waits
+     * for that and then stops the rest: processes outside the session, and members that hang.
+     */
     private void aborted(ControlMessage.End end) {
         aborted.set(end);
         stopping.set(true);
@@ -354,7 +367,10 @@ public final class Launcher implements AutoCloseable {
                 : "with exit code " + code;
     }
 
-    /** Asks all processes to end, kills those that do not in time, and waits for that. Idempotent. */
+    /**
+     * Asks all processes to end, kills those that do not end within the grace time, and waits for their end.
+     * Idempotent.
+     */
     public void stop() {
         stopping.set(true);
         startNoMore();
@@ -376,7 +392,7 @@ public final class Launcher implements AutoCloseable {
         }
     }
 
-    /** Whether all processes end before the deadline; no longer than until this thread is interrupted. */
+    /** Whether all processes end before the deadline. Returns false early if this thread is interrupted. */
     private boolean awaitEnds(long deadlineNs) {
         try {
             for (Process process : processes) {
@@ -392,7 +408,9 @@ public final class Launcher implements AutoCloseable {
         }
     }
 
-    /** {@linkplain #stop() Stops} what still runs and removes what dead processes left behind. Idempotent. */
+    /**
+     * {@linkplain #stop() Stops} the processes that still run and removes what dead processes left behind. Idempotent.
+     */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -412,7 +430,7 @@ public final class Launcher implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         if (server.hasLostProcess()) {
-            leftovers.expect(); // also if its exit code was 0
+            leftovers.expect(); // a lost process may not have cleaned up, even if its exit code was 0
         }
         server.close();
         guard.close();

@@ -5,8 +5,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * What killed processes may have left on this host. Each family knows what that can be; wiring them costs time, so they
- * are only asked if a process did not end by itself.
+ * Removes what killed processes may have left on this host. Each family knows its own leftovers. Wiring the families
+ * takes time, so this happens only if a process did not end by itself.
  *
  * <p>Threading: thread-safe.
  */
@@ -20,12 +20,12 @@ final class Leftovers {
         this.config = config;
     }
 
-    /** A process could not clean up. */
+    /** Notes that a process may not have cleaned up. */
     void expect() {
         expected = true;
     }
 
-    /** Removes what is there, if anything is expected. */
+    /** Removes leftovers if any are expected. */
     void remove() {
         if (!expected) {
             return;
@@ -38,7 +38,7 @@ final class Leftovers {
                 }
             }
         } catch (RuntimeException e) {
-            LOGGER.log(Level.WARNING, "removing what killed processes left behind failed", e);
+            LOGGER.log(Level.WARNING, "removing the leftovers of killed processes failed", e);
         }
     }
 }

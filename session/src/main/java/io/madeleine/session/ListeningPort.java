@@ -12,7 +12,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A bootstrap server for sessions that are opened on request.
+ * A port: a bootstrap server in this process, for sessions of any size that are opened at run time with this process as
+ * rank 0.
  *
  * <p>Threading: thread-safe.
  */

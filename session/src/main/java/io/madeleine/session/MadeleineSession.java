@@ -29,7 +29,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * An open session: channels by name over one progress engine, and everything that has to be closed.
+ * An open session: its channels by name, its progress engine, and everything that has to be closed.
  *
  * <p>Threading: thread-safe.
  */
@@ -50,10 +50,10 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile String newsLost = "";
 
-    /** How the session is aborted. */
+    /** The two parts that an abort needs. */
     record Ending(Bootstrap bootstrap, SessionEnd end) {}
 
-    /** A session without channels yet. Ownership: the resources are the session's from now on. */
+    /** A session without channels. Ownership: the resources belong to the session from now on. */
     MadeleineSession(
             String id,
             SessionConfig config,
@@ -78,7 +78,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         ending.end.afterwards(this::failAll);
     }
 
-    /** Adds a channel; only before the session is handed out. */
+    /** Adds a channel. Call it only before the user gets the session. */
     void addChannel(String name, SwitchedChannel channel) {
         channels.put(name, channel);
         channel.explainLossesBy(this::afterTheNewsWereLost);
@@ -86,13 +86,16 @@ final class MadeleineSession implements Session, Bootstrap.Events {
                 failures.suspect(rank, kind, "channel " + name + ": " + reason + afterTheNewsWereLost()));
     }
 
-    /** Who cannot be heard of is given up, and can be told by its connections alone. */
+    /**
+     * A note for the errors of connections. After a process has lost its control connection, the others give it up, and
+     * only broken connections tell it so.
+     */
     private String afterTheNewsWereLost() {
         String reason = newsLost;
         return reason.isEmpty()
                 ? ""
                 : "; this process lost its control connection before (" + reason
-                        + "), for which the others have given it up if they are alive";
+                        + "), so the others have given it up if they are alive";
     }
 
     @Override
@@ -220,7 +223,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         failures.left(rank);
     }
 
-    /** Ends the waits for a dead peer on all channels. */
+    /** Fails all waits for a dead peer, on all channels. */
     void endWaitsFor(int rank, String reason) {
         channels.values().forEach(channel -> channel.peerLost(rank, false, reason));
     }
@@ -239,7 +242,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
     }
 
-    /** The session was aborted and this process goes on. */
+    /** Reports all peers as failed: the session was aborted and this process goes on. */
     private void failAll() {
         failAll(ending.end.reason().orElse("the session was aborted"));
     }
@@ -272,7 +275,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (!closing.get()) {
             LOGGER.log(
                     Level.WARNING,
-                    membership + ": " + reason + "; the session goes on, and learns of deaths from its networks only");
+                    membership + ": " + reason
+                            + "; the session goes on and learns only from its networks that a peer has died");
         }
     }
 
@@ -287,7 +291,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
             leave();
             engine.close();
         } catch (IllegalStateException e) {
-            closing.set(false); // called from where the session cannot be closed: the engine says so
+            // the engine refuses: the calling thread cannot close the session, for instance a handler
+            closing.set(false);
             throw e;
         } catch (RuntimeException e) {
             problems.add(e);
@@ -300,7 +305,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         }
         if (!problems.isEmpty()) {
             SessionException failure = new SessionException(
-                    membership + ": closing met problems; the first: "
+                    membership + ": closing failed in part; the first failure: "
                             + problems.getFirst().getMessage(),
                     problems.getFirst());
             problems.stream().skip(1).forEach(failure::addSuppressed);
@@ -312,7 +317,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (!new Departure(channels.values(), engine).leave(closeTimeoutNs)) {
             LOGGER.log(
                     Level.WARNING,
-                    membership + ": not everything that endPackingAsync promised could be sent"
+                    membership + ": not all messages that endPackingAsync accepted could be sent"
                             + " within madeleine.session.close-timeout");
         }
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The implementation that {@link Session#open} finds.
+ * The provider that {@link Session#open} finds by ServiceLoader.
  *
  * <p>Threading: stateless.
  */

@@ -6,14 +6,14 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * Joins a session the way its configuration says.
+ * Joins a session in the way that its configuration selects.
  *
  * <p>Threading: stateless.
  */
 final class Meeting {
     private Meeting() {}
 
-    /** Joins; rank 0 of a static list also runs the server where the others meet. */
+    /** Joins. Without launcher, rank 0 also runs the server at which the others join. */
     static Bootstrap join(SessionConfig config, long deadlineNs) {
         Membership membership = config.membership();
         Timeouts timeouts = config.timeouts();
@@ -56,7 +56,7 @@ final class Meeting {
         }
         server.serveOnly(membership.name());
         try {
-            // the server goes on after this process has left, until the others have too
+            // The server goes on after this process has left, until the others have left too.
             return BootstrapClient.join(membership, address, timeouts, deadlineNs);
         } catch (RuntimeException e) {
             server.close();
@@ -65,8 +65,8 @@ final class Meeting {
     }
 
     /**
-     * Many systems know their own name as a loopback address, where other machines would not find the server: then it
-     * listens everywhere. Who comes has to know the secret.
+     * The address to listen at. Many systems resolve their own name to a loopback address, where other machines could
+     * not reach the server; it then listens on all addresses. Clients have to know the secret.
      */
     private static InetSocketAddress listenAt(HostAddress address, List<HostAddress> hosts) {
         boolean amongMachines = !hosts.stream().allMatch(HostAddress::isLoopback);

@@ -12,14 +12,15 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * What proves which process of a session this is, and what only its processes know. Each makes a pair of keys (Ed25519) and a random
- * number when it opens the session; the public key and the number travel on its {@link Card}. All numbers together are the
- * source of the session's own keys.
+ * The keys of one process in a session: its key pair (Ed25519), the public keys of all processes, and a key that only
+ * the session's processes know. Each process generates a key pair and a random number when it opens the session, and
+ * publishes the public key and the number on its {@link Card}. The session key is the SHA-256 digest of all these
+ * numbers, in rank order.
  *
  * <p>Threading: immutable.
  */
 public final class MemberKeys {
-    /** The algorithm of the pairs of keys. */
+    /** The algorithm of the key pairs. */
     public static final String ALGORITHM = "Ed25519";
 
     private static final int MAX_LENGTH = 200;
@@ -29,13 +30,13 @@ public final class MemberKeys {
     private final byte[] sessionKey;
 
     /**
-     * What a process tells the others.
+     * The part that a process publishes.
      *
      * @param publicKey its public key, X.509, in Base64
      * @param number its random number, in Base64
      */
     public record Part(String publicKey, String number) {
-        /** Checks the form. */
+        /** Checks lengths and encoding. */
         public Part {
             if (publicKey.length() > MAX_LENGTH || number.length() > MAX_LENGTH) {
                 throw new IllegalArgumentException("keys of " + publicKey.length() + " and " + number.length()
@@ -51,7 +52,7 @@ public final class MemberKeys {
         }
     }
 
-    /** A process's own, before it knows those of the others. */
+    /** A process's own keys, before it knows the parts of the others. */
     public static final class Own {
         private final PrivateKey privateKey;
         private final Part part;
@@ -63,12 +64,12 @@ public final class MemberKeys {
                     Base64.getEncoder().encodeToString(Proofs.nonce()));
         }
 
-        /** What the others get. */
+        /** The part to publish. */
         public Part part() {
             return part;
         }
 
-        /** With what all processes have told, by rank. */
+        /** Combines these keys with the parts that all processes published, by rank. */
         public MemberKeys among(List<Part> parts) {
             return new MemberKeys(privateKey, parts);
         }
@@ -86,7 +87,7 @@ public final class MemberKeys {
         }
     }
 
-    /** New keys. */
+    /** Generates a key pair and a random number. */
     public static Own generate() {
         try {
             return new Own(KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair());
@@ -112,7 +113,10 @@ public final class MemberKeys {
         }
     }
 
-    /** The bytes that are signed: what is signed for one purpose is of no use for another. */
+    /**
+     * The bytes to sign. They begin with the length of the purpose, so a signature for one purpose is invalid for
+     * another.
+     */
     private static byte[] signed(String purpose, byte[] message) {
         byte[] name = purpose.getBytes(java.nio.charset.StandardCharsets.UTF_8);
         return ByteBuffer.allocate(Integer.BYTES + name.length + message.length)
@@ -128,6 +132,6 @@ public final class MemberKeys {
     }
 
     private static IllegalStateException lacks(String algorithm, GeneralSecurityException e) {
-        return new IllegalStateException("the JDK lacks " + algorithm + ", which every JDK has", e);
+        return new IllegalStateException("this JDK lacks the required algorithm " + algorithm, e);
     }
 }

@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Who this process is in its session and how it finds the others.
+ * The place of this process in its session, and how it finds the others.
  *
  * <p>Threading: immutable.
  *
  * @param name the session's name
  * @param rank this process's rank
  * @param size the number of processes
- * @param contact how the others are found
- * @param secret what proves membership; empty where none is needed
+ * @param contact how this process finds the others
+ * @param secret the secret that proves membership; empty where none is needed
  */
 record Membership(String name, int rank, int size, Contact contact, String secret) {
     static final int MAX_SIZE = 1 << 16;
@@ -27,12 +27,12 @@ record Membership(String name, int rank, int size, Contact contact, String secre
     private static final String LAUNCHER = "madeleine.session.launcher";
     private static final String NAME = "madeleine.session.name";
 
-    /** The keys that say who this process is and how it finds the others. */
+    /** The keys that determine a membership. */
     static final List<String> KEYS = List.of(NAME, RANK, SIZE, HOSTS, LAUNCHER, SECRET, GivenSecret.FILE_KEY);
 
     /** How the processes of a session find each other. */
     sealed interface Contact {
-        /** Nobody to find. */
+        /** The session has one process. */
         record Alone() implements Contact {
             @Override
             public String toString() {
@@ -40,7 +40,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
             }
         }
 
-        /** A launcher listens. */
+        /** A launcher listens at this address. */
         record Launcher(HostAddress address) implements Contact {
             @Override
             public String toString() {
@@ -48,7 +48,10 @@ record Membership(String name, int rank, int size, Contact contact, String secre
             }
         }
 
-        /** Rank 0 listens, for a session that is opened on request; {@code here} if this process does already. */
+        /**
+         * The session is opened by a request. Rank 0 listens; {@code here} if this process already does, with a {@link
+         * ListeningPort}.
+         */
         record Root(HostAddress address, boolean here) implements Contact {
             @Override
             public String toString() {
@@ -56,7 +59,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
             }
         }
 
-        /** Rank 0 listens. */
+        /** The processes are listed. Rank 0 listens at the first address. */
         record StaticHosts(List<HostAddress> hosts) implements Contact {
             @Override
             public String toString() {
@@ -65,7 +68,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         }
     }
 
-    /** As a request says. */
+    /** Takes the membership from a request. */
     static Membership of(SessionRequest request, boolean here) {
         HostAddress address = HostAddress.parse(request.address())
                 .filter(parsed -> parsed.port() != 0)
@@ -79,7 +82,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
                 request.name(), request.rank(), request.size(), new Contact.Root(address, here), request.secret());
     }
 
-    /** Decides from configuration and environment. */
+    /** Determines the membership from configuration and environment. */
     static Membership from(ConfigReader reader, ConfigSources sources) {
         String launcher = reader.text(LAUNCHER);
         Optional<String> environmentLauncher = launcher.equals(ConfigReader.AUTO) && !sources.namesHosts()
@@ -96,7 +99,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         return hosts.isEmpty() ? alone(reader, secret) : staticHosts(reader, hosts, secret);
     }
 
-    /** Checks what can be, whichever process this is and however it finds the others. */
+    /** Checks the keys that can be checked without knowing which process this is and how it finds the others. */
     static void check(ConfigReader reader, Surroundings given) {
         String launcher = reader.text(LAUNCHER);
         if (!launcher.equals(ConfigReader.AUTO) && !launcher.equals("none")) {
@@ -108,7 +111,7 @@ record Membership(String name, int rank, int size, Contact contact, String secre
         GivenSecret.check(reader, given);
     }
 
-    /** A process alone. */
+    /** The membership of a process alone. */
     static Membership alone(String name) {
         return new Membership(name, 0, 1, new Contact.Alone(), "");
     }

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Checks the networks and adapters that are named: those of channels have to be there, whereas one that "auto" may prefer need
- * only be known.
+ * Checks the networks and adapters that the configuration names. A channel's network and adapter must exist; a network
+ * in {@code madeleine.networks} needs only a known name.
  *
  * <p>Threading: stateless.
  */
@@ -20,9 +20,9 @@ final class NamedNetworks {
     private NamedNetworks() {}
 
     /**
-     * Checks that the names mean something, though perhaps nothing that can be used here.
+     * Checks that the names are known. The networks need not be usable here.
      *
-     * @throws io.madeleine.api.ConfigurationException if one does not
+     * @throws io.madeleine.api.ConfigurationException if a name is unknown
      */
     static void checkKnown(SessionConfig config, Families families) {
         ConfigReader reader = new ConfigReader(config.root());
@@ -72,9 +72,9 @@ final class NamedNetworks {
     }
 
     /**
-     * Checks that they are there and on, too.
+     * Checks that the names are known, and that the networks of channels can be used.
      *
-     * @throws io.madeleine.api.ConfigurationException if one is not
+     * @throws io.madeleine.api.ConfigurationException if a name is unknown or a channel's network is off
      */
     static void checkUsable(SessionConfig config, Families families) {
         checkKnown(config, families);

@@ -12,11 +12,11 @@ import java.util.StringJoiner;
 import java.util.function.UnaryOperator;
 
 /**
- * Decides over which network each channel reaches each peer, the same way at both ends: of the networks that the lower
- * rank prefers, the first that both have and over which each says it reaches the other.
+ * Chooses the network over which each channel reaches each peer. Both ends make the same choice: from the list of the
+ * lower rank, the first network that both have and over which each reports that it reaches the other.
  *
- * <p>Since reach is not always mutual, processes tell each other what they reach before they decide: one bit for each
- * candidate, for each peer and channel.
+ * <p>Reachability is not always mutual. So processes exchange it before they choose: one bit for each candidate
+ * network, per peer and channel.
  *
  * <p>Threading: confined to caller.
  */
@@ -31,12 +31,10 @@ final class NetworkChoice {
     private final Map<String, String> reasons = new HashMap<>();
 
     /**
-     * What a decision is made from.
-     *
      * @param self this process's rank
-     * @param cards the cards of all, by rank
+     * @param cards the cards of all processes, by rank
      * @param adapters this process's open adapters by {@code network/adapter}
-     * @param whyNotOpened why a network has no adapter here
+     * @param whyNotOpened returns why a network has no adapter in this process
      */
     NetworkChoice(int self, List<Card> cards, Map<String, Adapter> adapters, UnaryOperator<String> whyNotOpened) {
         this.self = self;
@@ -70,7 +68,7 @@ final class NetworkChoice {
         }
     }
 
-    /** Where this process reaches its peers, to be told to all. */
+    /** The peers that this process reaches, as bit masks for all processes: one long per rank and channel. */
     byte[] reach() {
         ByteBuffer reach = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
         for (int rank = 0; rank < cards.size(); rank++) {
@@ -125,9 +123,10 @@ final class NetworkChoice {
     }
 
     /**
-     * The network of each channel to each peer.
+     * Chooses the routes of this process.
      *
-     * @param reaches what {@link #reach} said in each process
+     * @param reaches the result of {@link #reach} in each process, by rank
+     * @throws SessionException if some channel has no common network with some peer
      */
     List<Route> decide(List<byte[]> reaches) {
         List<Route> routes = new ArrayList<>();
@@ -146,7 +145,7 @@ final class NetworkChoice {
         return routes;
     }
 
-    /** The routes that cannot be taken after all, to be told to all, as {@link #reach} tells the others. */
+    /** The routes for which this process has no room, in the form of {@link #reach}. */
     byte[] refusals(Map<Route, String> refused) {
         ByteBuffer masks = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
         refused.forEach((route, reason) -> {
@@ -159,7 +158,7 @@ final class NetworkChoice {
         return masks.array();
     }
 
-    /** What is reached without what is refused. */
+    /** Removes the refused routes from the reachable ones. */
     static List<byte[]> without(List<byte[]> reaches, List<byte[]> refusals) {
         List<byte[]> left = new ArrayList<>();
         for (int rank = 0; rank < reaches.size(); rank++) {
@@ -186,8 +185,8 @@ final class NetworkChoice {
     private long mask(byte[] reach, int rank, int channelIndex) {
         int offset = (rank * channels.size() + channelIndex) * Long.BYTES;
         if (reach.length != cards.size() * channels.size() * Long.BYTES) {
-            throw new SessionException("rank " + rank + " told its reach in " + reach.length + " bytes, expected "
-                    + cards.size() * channels.size() * Long.BYTES);
+            throw new SessionException("rank " + rank + " sent a reachability mask of " + reach.length
+                    + " bytes, expected " + cards.size() * channels.size() * Long.BYTES);
         }
         return ByteBuffer.wrap(reach).getLong(offset);
     }

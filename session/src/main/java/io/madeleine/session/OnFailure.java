@@ -4,6 +4,6 @@ package io.madeleine.session;
 public enum OnFailure {
     /** Stops the others. The default. */
     STOP,
-    /** Lets the others go on. */
+    /** Lets the others continue. */
     CONTINUE
 }

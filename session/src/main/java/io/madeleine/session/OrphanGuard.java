@@ -8,11 +8,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a launcher's processes when the launcher cannot do it itself any more, killed by SIGKILL for instance: a small
- * shell process that reads the process numbers from a pipe and acts when the pipe ends. The processes need not
- * cooperate, so it also serves programs that have not opened a session.
+ * Ends a launcher's processes when the launcher cannot, for instance after SIGKILL. The guard is a small shell process:
+ * it reads process ids from a pipe and acts when the pipe ends. The processes need not cooperate, so it also serves
+ * programs that have not opened a session.
  *
- * <p>Where there is no {@code /bin/sh} there is no guard.
+ * <p>Without {@code /bin/sh} there is no guard.
  *
  * <p>Threading: thread-safe.
  */
@@ -43,7 +43,11 @@ final class OrphanGuard implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final @Nullable Process shell;
 
-    /** Starts the guard; {@code graceMs} is the time between the request to end and the kill. */
+    /**
+     * Starts the guard.
+     *
+     * @param graceMs the time between the request to end and the kill
+     */
     OrphanGuard(long graceMs) {
         this.shell = start(graceMs);
     }
@@ -59,12 +63,12 @@ final class OrphanGuard implements AutoCloseable {
         }
     }
 
-    /** A process was started. */
+    /** Adds a process to those that the guard ends. */
     void started(long pid) {
         tell("+ " + pid);
     }
 
-    /** A process ended; its number may be another's soon. */
+    /** Removes a process: it has ended, and the system may reuse its id. */
     void ended(long pid) {
         tell("- " + pid);
     }
@@ -79,7 +83,7 @@ final class OrphanGuard implements AutoCloseable {
             pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
             pipe.flush();
         } catch (IOException _) {
-            // somebody killed the guard: nothing to be done without it
+            // the guard was killed; the launcher goes on without it
         } finally {
             lock.unlock();
         }

@@ -7,12 +7,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Passes a process's output on, whole lines at a time, so that lines of different processes never mix.
+ * Forwards a process's output in whole lines, so lines of different processes never mix.
  *
- * <p>Threading: one daemon thread each; those that share a terminal share a lock.
+ * <p>Threading: one daemon thread each; the pumps of a terminal share its lock.
  */
 final class OutputPump {
-    /** A line longer than this is passed on in parts. */
+    /** A longer line is forwarded in parts. */
     private static final int LONGEST_LINE_BYTES = 64 << 10;
 
     private final InputStream from;
@@ -31,7 +31,7 @@ final class OutputPump {
         this.thread = Thread.ofPlatform().daemon().name("madeleine-output").start(this::pump);
     }
 
-    /** Waits for the end of the output, no longer than the given time: a grandchild may keep it open. */
+    /** Waits for the end of the output, at most for the given time: a grandchild may hold the pipe open. */
     void await(long timeoutMs) throws InterruptedException {
         thread.join(timeoutMs);
     }
@@ -49,7 +49,7 @@ final class OutputPump {
             // the process is gone
         }
         if (line.size() > 0) {
-            if (prefix.length > 0) { // another process's line may follow
+            if (prefix.length > 0) { // so that another process's line does not continue this one
                 line.write('\n');
             }
             whole.writeBytes(line.toByteArray());
@@ -82,8 +82,8 @@ final class OutputPump {
             whole.reset();
         }
         if (!written) {
-            terminal.unwritable()
-                    .run(); // and what comes is read all the same, so that the process need not wait for that
+            // The pump goes on reading, so that the process does not block on a full pipe.
+            terminal.unwritable().run();
         }
     }
 }

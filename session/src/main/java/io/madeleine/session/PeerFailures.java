@@ -21,27 +21,34 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who of the peers is dead, and who wants to know. The first reason seen counts; each listener hears of each peer once.
+ * The dead peers of a session and the listeners for peer failures. The first reason for a peer counts, and each
+ * listener is called once per peer.
  *
- * <p>Threading: thread-safe. The session itself is told at once, by the thread that brings the news; the user's
- * listeners by a thread of their own.
+ * <p>Threading: thread-safe. The thread that reports a death calls the session's own {@link Sink} at once; a thread of
+ * this object calls the user's listeners.
  */
 final class PeerFailures implements AutoCloseable {
     private static final Logger LOGGER = System.getLogger(PeerFailures.class.getName());
 
-    /** How long a peer that is lost may turn out to have left, and what it sent last has to come in, before it is given up. */
+    /**
+     * The delay between a suspicion and its decision. Within it a peer may prove to have left, and its last messages
+     * may arrive.
+     */
     private static final long DOUBT_MS = 300;
 
-    /** How long a close waits for doubts to end: much longer, since a listener may be at work, or the processors are busy. */
+    /**
+     * The time that closing waits for decisions. Much longer than a decision takes, since a listener may be running or
+     * the processors may be busy.
+     */
     private static final long DECISION_MS = 3_000;
 
-    /** How long a close waits for the listeners to hear what is known. */
+    /** The time that closing waits for listeners to be called. */
     private static final long TELL_MS = 1_000;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Integer, Loss> dead = new LinkedHashMap<>();
 
-    /** Of them those of which the session itself has not been told to the end. */
+    /** The dead peers that the session's own sink has not been told completely. */
     private final Set<Integer> unforwarded = new HashSet<>();
 
     private final List<PeerFailureListener> listeners = new ArrayList<>();
@@ -53,16 +60,18 @@ final class PeerFailures implements AutoCloseable {
     private boolean patient;
     private volatile @Nullable Thread teller;
 
-    /** What was lost, as far as was seen first, and why. */
+    /** The first loss that was noticed, and its reason. */
     private record Loss(LossKind kind, String reason) {}
 
-    /** Why a peer is taken for dead, and whether somebody says so who knows; a connection that broke is a hint only. */
+    /**
+     * Why a peer may be dead. It is certain if another process reports the death; a broken connection is only a hint.
+     */
     private record Suspicion(Loss loss, boolean certain) {}
 
-    /** The session's own interest. */
+    /** The session's own listener. */
     @FunctionalInterface
     interface Sink {
-        /** A peer is dead. */
+        /** A peer is dead. Called again for the same peer if an earlier call ran out of memory. */
         void peerDied(int rank, String reason);
     }
 
@@ -78,7 +87,7 @@ final class PeerFailures implements AutoCloseable {
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** Notes a death, unless it is known. */
+    /** Records a death, unless it is known already. */
     void report(int rank, String reason) {
         report(rank, new Loss(LossKind.PEER, reason));
     }
@@ -96,7 +105,7 @@ final class PeerFailures implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        receiver.peerDied(rank, loss.reason); // once more when it is reported again, if memory has been short
+        receiver.peerDied(rank, loss.reason); // if this throws an OutOfMemoryError, the next report repeats it
         lock.lock();
         try {
             unforwarded.remove(rank);
@@ -105,7 +114,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** All of it or, for want of memory, nothing. Under the lock. */
+    /** Records a death completely, or not at all if memory runs out. Call it with the lock held. */
     private void note(int rank, Loss loss) {
         List<PeerFailureListener> hearers = List.copyOf(listeners);
         unforwarded.add(rank);
@@ -120,8 +129,8 @@ final class PeerFailures implements AutoCloseable {
     }
 
     /**
-     * A connection to the peer was lost. That is a death unless the news comes soon that the peer left: a connection
-     * can break faster than news travel. Returns at once, whatever locks the caller holds.
+     * A connection to the peer was lost. The peer counts as dead unless it proves to have left within a moment: a
+     * broken connection is noticed sooner than the peer's goodbye. Returns at once, whatever locks the caller holds.
      */
     void suspect(int rank, LossKind kind, String reason) {
         lock.lock();
@@ -134,7 +143,10 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** Somebody says that the peer is dead. Once the session is open, what the peer sent last has a moment to come in. */
+    /**
+     * Another process reports the peer's death. Once the session is open, the decision is delayed for the peer's last
+     * messages to arrive.
+     */
     void notice(int rank, String reason) {
         lock.lock();
         try {
@@ -158,7 +170,7 @@ final class PeerFailures implements AutoCloseable {
             }
             suspected.merge(rank, suspicion, (before, now) -> before.certain ? before : now);
         } catch (RejectedExecutionException _) {
-            // the session is closed, which is why connections end
+            // the session is closed, and connections end for that reason
         }
     }
 
@@ -175,11 +187,11 @@ final class PeerFailures implements AutoCloseable {
                 if (suspicion == null) {
                     suspicion = suspicionOf(rank);
                 }
-                if (suspicion != null) { // else it has left, or is known to be dead
+                if (suspicion != null) { // otherwise the peer has left or is known to be dead
                     report(rank, suspicion.loss);
                 }
                 return;
-            } catch (OutOfMemoryError _) { // nobody else decides
+            } catch (OutOfMemoryError _) { // no other thread would decide: retry
                 ShortMemory.pause();
             }
         }
@@ -194,7 +206,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** The peer left of its own will. */
+    /** The peer closed its session. */
     void left(int rank) {
         lock.lock();
         try {
@@ -208,7 +220,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** The session is open: from now on peers send. */
+    /** The session is open. From now on peers may have sent messages that are still to arrive. */
     void opened() {
         lock.lock();
         try {
@@ -218,7 +230,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** Sets the session's own interest and tells it what is known. */
+    /** Sets the session's own listener and tells it the known deaths. */
     void forwardTo(Sink receiver) {
         Map<Integer, Loss> known;
         lock.lock();
@@ -231,7 +243,7 @@ final class PeerFailures implements AutoCloseable {
         known.forEach((rank, loss) -> receiver.peerDied(rank, loss.reason));
     }
 
-    /** Adds a listener and tells it what is known. */
+    /** Adds a listener and tells it the known deaths. */
     void listen(PeerFailureListener listener) {
         lock.lock();
         try {
@@ -242,7 +254,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** The first death, in words. */
+    /** A sentence about the first death; empty if no peer is dead. */
     Optional<String> first() {
         lock.lock();
         try {
@@ -254,7 +266,10 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** Tells them one after the other in one go: if one closes the session, those behind it hear of the death all the same. */
+    /**
+     * Calls the listeners one after the other in a single task. If one of them closes the session, those behind it are
+     * still called.
+     */
     private void tell(List<PeerFailureListener> hearers, int rank, Loss loss) {
         execute(() -> {
             teller = Thread.currentThread();
@@ -269,10 +284,10 @@ final class PeerFailures implements AutoCloseable {
         try {
             hearer.peerFailed(
                     rank, new PeerFailedException(rank, loss.kind, Exit.sentence(rank, "is gone", loss.reason)));
-        } catch (RuntimeException | Error e) { // the others are to hear of it all the same
+        } catch (RuntimeException | Error e) { // the other listeners have to be called all the same
             LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
         } finally {
-            boolean _ = Thread.interrupted(); // what it leaves is not meant for the next one
+            boolean _ = Thread.interrupted(); // an interrupt from this listener must not reach the next one
         }
     }
 
@@ -280,13 +295,14 @@ final class PeerFailures implements AutoCloseable {
         try {
             executor.execute(news);
         } catch (RejectedExecutionException _) {
-            // the session is closed: nobody is told any more
+            // the session is closed, and its listeners are no longer called
         }
     }
 
     /**
-     * Waits until it is known of each suspected peer whether it died or left: who was told of a loss by a wait, and closes
-     * the session for it, hears of the death like everybody. Bounded by some seconds; does not wait in a listener.
+     * Waits until each suspected peer is known to be dead or to have left. So a thread that learns of a loss in a wait,
+     * and closes the session because of it, does not keep the listeners from being called. Bounded by a few seconds.
+     * Returns at once in a listener.
      */
     void awaitDecisions() {
         if (teller == Thread.currentThread()) {
@@ -305,7 +321,7 @@ final class PeerFailures implements AutoCloseable {
         }
     }
 
-    /** Lets listeners hear what is known, and drops what is only suspected. */
+    /** Calls the listeners for known deaths and drops suspicions. */
     @Override
     public void close() {
         executor.shutdown();

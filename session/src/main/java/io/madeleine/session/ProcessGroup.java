@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Processes that were launched together on request: they are the ranks of a session of their own, which meets at a server of
- * their own, and a guard ends them should this process be killed.
+ * The processes of one launch request. They are the ranks of a session of their own, with a bootstrap server of their
+ * own. An {@link OrphanGuard} ends them if this process is killed.
  *
- * <p>Threading: thread-safe once started.
+ * <p>Threading: thread-safe after construction.
  */
 final class ProcessGroup {
     private static final long EXIT_MS = 500;
@@ -39,7 +39,7 @@ final class ProcessGroup {
     private volatile boolean stopping;
     private volatile boolean unclean;
 
-    /** Starts all; if one cannot be started, none runs. */
+    /** Starts all processes. If one cannot be started, none is left running. */
     ProcessGroup(int number, LaunchSpec spec, Spawner spawner) {
         this.number = number;
         this.settings = spawner.settings();
@@ -51,7 +51,8 @@ final class ProcessGroup {
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                     new BootstrapServer.Settings(spec.processes(), secret, -1, settings.peerNs()));
         } catch (IOException e) {
-            throw new SessionException("nobody can listen for launched processes: " + e.getMessage(), e);
+            throw new SessionException(
+                    "cannot listen on the loopback interface for launched processes: " + e.getMessage(), e);
         }
         server.exitsFrom(this::exitCode);
         server.onEnd(_ -> aborted());
@@ -66,7 +67,7 @@ final class ProcessGroup {
             server.close();
             guard.close();
             throw new SessionException(
-                    "of " + spec.processes() + " processes to launch, " + processes.size() + " could be started: "
+                    "only " + processes.size() + " of " + spec.processes() + " processes could be started: "
                             + e.getMessage(),
                     e);
         }
@@ -103,7 +104,7 @@ final class ProcessGroup {
         launched.add(new LaunchedProcess(rank, process.pid(), new CompletableFuture<>()));
     }
 
-    /** What the one who has asked gets. */
+    /** The launched processes, by rank. */
     List<LaunchedProcess> launched() {
         return List.copyOf(launched);
     }
@@ -128,8 +129,7 @@ final class ProcessGroup {
                 server.processEnded(one.rank(), one.pid(), "its process ended " + Launcher.describe(code));
         unclean |= code != 0 || server.hasLostProcess();
         if (!stopping) {
-            wrong.ifPresent(
-                    words -> terminal.errors().println("madeleine: of launched processes " + number + ", " + words));
+            wrong.ifPresent(words -> terminal.errors().println("madeleine: launch request " + number + ": " + words));
         }
         boolean last = left.decrementAndGet() == 0;
         if (last) {
@@ -171,7 +171,7 @@ final class ProcessGroup {
         return !over.isDone();
     }
 
-    /** Whether all have ended within this time. */
+    /** Whether all processes end within this time. */
     boolean awaitEnd(long timeoutNs) {
         try {
             return over.get(Math.max(0, timeoutNs), TimeUnit.NANOSECONDS);
@@ -183,13 +183,13 @@ final class ProcessGroup {
         }
     }
 
-    /** Asks all to end. */
+    /** Asks all processes to end. */
     void requestEnd() {
         stopping = true;
         processes.forEach(Process::destroy);
     }
 
-    /** Asks all to end, and kills those that do not in time. */
+    /** Asks all processes to end, kills those that do not end within the grace time, and waits for their end. */
     void stop() {
         requestEnd();
         if (!awaitEnd(settings.graceNs())) {

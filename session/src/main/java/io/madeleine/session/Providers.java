@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The providers of families of networks: sets of a family's settings that have a name, {@code
- * madeleine.tm.FAMILY.providers.NAME}, so that tools can be told {@code FAMILY:NAME}.
+ * Reads the providers of families of networks. A provider is a named set of a family's settings, {@code
+ * madeleine.tm.FAMILY.providers.NAME}; tools accept it as {@code FAMILY:NAME}.
  *
  * <p>Threading: stateless.
  */
@@ -21,10 +21,10 @@ public final class Providers {
     private Providers() {}
 
     /**
-     * By name, the settings of each provider of a family, {@code key=value} as {@link
-     * io.madeleine.api.Session#open(String...)} takes them; empty if it has none.
+     * Returns the settings of each provider of a family, by the provider's name; empty if the family has none. Each
+     * setting is a {@code key=value} in the form that {@link io.madeleine.api.Session#open(String...)} accepts.
      *
-     * @param arguments those of a session
+     * @param arguments the arguments of a session
      * @param family the family's name
      * @throws ConfigurationException if a key or a value is wrong
      */

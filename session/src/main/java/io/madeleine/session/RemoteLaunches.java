@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What a process has asked its launcher to start.
+ * The launch requests that this process has sent to its launcher.
  *
  * <p>Threading: thread-safe.
  */
@@ -26,7 +26,7 @@ final class RemoteLaunches {
     private final AtomicLong ids = new AtomicLong();
     private volatile String lost = "";
 
-    /** Asks, and waits for the answer. */
+    /** Sends a request and waits for the answer, at most {@value #ANSWER_S} s. */
     List<LaunchedProcess> launch(LaunchSpec spec, ControlConnection connection) {
         long id = ids.incrementAndGet();
         CompletableFuture<List<LaunchedProcess>> answer = new CompletableFuture<>();
@@ -38,9 +38,9 @@ final class RemoteLaunches {
             }
             return answer.get(ANSWER_S, TimeUnit.SECONDS);
         } catch (IOException e) {
-            throw new SessionException("the launcher cannot be asked to launch processes: " + e.getMessage(), e);
+            throw new SessionException("the launch request cannot be sent to the launcher: " + e.getMessage(), e);
         } catch (TimeoutException e) {
-            throw new SessionException("the launcher has not launched processes within " + ANSWER_S + " s", e);
+            throw new SessionException("the launcher has not answered the launch request within " + ANSWER_S + " s", e);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             throw new SessionException(cause == null ? e.toString() : String.valueOf(cause.getMessage()), e);
@@ -50,7 +50,7 @@ final class RemoteLaunches {
         }
     }
 
-    /** The launcher's answer. */
+    /** The launcher has answered a request. */
     void launched(ControlMessage.Launched message) throws IOException {
         CompletableFuture<List<LaunchedProcess>> answer = request(message.id());
         if (!message.failure().isEmpty()) {
@@ -64,20 +64,24 @@ final class RemoteLaunches {
         answer.complete(List.copyOf(processes));
     }
 
-    /** One of them has ended. */
+    /** A launched process has ended. */
     void ended(ControlMessage.LaunchedEnded message) throws IOException {
         List<LaunchedProcess> processes = request(message.id()).getNow(List.of());
         if (message.rank() < 0 || message.rank() >= processes.size()) {
-            throw new IOException("it tells of the end of a process that it has not launched");
+            throw new IOException("it reported the end of a process that it did not launch");
         }
         beside(() -> processes.get(message.rank()).exit().complete(message.code()));
     }
 
-    /** There will be no more answers. */
+    /**
+     * The control connection is lost: fails all open requests and the exits of all processes that are not known to have
+     * ended.
+     */
     void lost(String reason) {
         lost = reason;
         beside(() -> requests.values().forEach(request -> {
-            SessionException failure = new SessionException("launched processes are not heard of any more: " + reason);
+            SessionException failure =
+                    new SessionException("the state of launched processes is unknown, the launcher is gone: " + reason);
             if (!request.completeExceptionally(failure) && !request.isCompletedExceptionally()) {
                 request.join().forEach(process -> process.exit().completeExceptionally(failure));
             }
@@ -87,12 +91,15 @@ final class RemoteLaunches {
     private CompletableFuture<List<LaunchedProcess>> request(long id) throws IOException {
         CompletableFuture<List<LaunchedProcess>> request = requests.get(id);
         if (request == null) {
-            throw new IOException("it answers what it was not asked");
+            throw new IOException("it answered a launch request that this process did not send");
         }
         return request;
     }
 
-    /** What the user has attached to a future must not run in the thread that reads the control connection. */
+    /**
+     * Completes futures in a thread of its own, since the user's actions on them must not block the reader of the
+     * control connection.
+     */
     private static void beside(Runnable news) {
         Thread.ofVirtual().name("madeleine-launched").start(news);
     }

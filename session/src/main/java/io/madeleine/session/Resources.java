@@ -6,20 +6,24 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What has been opened, to be closed in reverse order whatever fails on the way.
+ * Resources to close in reverse order of opening. A failure does not keep the others from being closed.
  *
  * <p>Threading: confined to caller.
  */
 final class Resources {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    /** Notes something to close, and returns it. */
+    /** Adds a resource and returns it. Ownership: the resource is closed by {@link #closeAll}. */
     <T extends AutoCloseable> T add(T resource) {
         opened.push(resource);
         return resource;
     }
 
-    /** Closes everything, last first; returns what failed. */
+    /**
+     * Closes all resources, the last first.
+     *
+     * @return the exceptions that they threw
+     */
     List<Exception> closeAll() {
         List<Exception> failures = new ArrayList<>();
         while (!opened.isEmpty()) {

@@ -17,9 +17,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session as its bootstrap server sees it: who is there, and the exchanges under way.
+ * One session in a bootstrap server: its members and the exchanges in progress.
  *
- * <p>Threading: thread-safe; messages of one process are handled by its connection's thread.
+ * <p>Threading: thread-safe; each member's connection has a thread that handles its messages.
  */
 final class Room {
     private static final int SIGNS_PER_TIMEOUT = 3;
@@ -36,7 +36,7 @@ final class Room {
     private final Condition departure = lock.newCondition();
     private boolean ended;
 
-    /** A process of the session, as long as it is there and after. */
+    /** A process that joined the session. It stays in the list after it has left. */
     private static final class Member {
         final ControlConnection connection;
         final long pid;
@@ -51,31 +51,36 @@ final class Room {
         }
     }
 
-    /** What a room and its server have to tell each other. */
+    /** What a room needs from its server. */
     interface House {
-        /** A process is lost. */
+        /** Records that a process was lost. */
         void processLost();
 
-        /** The exit code of a process that is about to end, if this process has started it. Waits for it, but not for long. */
+        /**
+         * The exit code of a process that is about to end, if this server's launcher started it. Waits for the end,
+         * bounded.
+         */
         OptionalInt exitCode(long pid);
 
-        /** A process asks for more processes. */
+        /** Handles a launch request and answers it on the connection. */
         void launch(ControlMessage.Launch request, ControlConnection connection);
 
-        /** A process has exited by itself without leaving. */
+        /** Records that a process exited by itself without leaving. */
         void exitedInside(int rank, Exit exit);
 
-        /** All processes are to end, since this one says so; none has heard yet. */
+        /** The session is being aborted. Called before any process is told. */
         void aborted(ControlMessage.End end);
 
-        /** Why somebody was not let in, to be told to those who wait for him; empty if nobody was turned away. */
+        /**
+         * Why the last refused process was refused, as a text to append for those who wait; empty if none was refused.
+         */
         String turnedAway();
 
-        /** Who waits in other rooms, perhaps since they are configured otherwise; empty if nobody does. */
+        /** Which processes wait in other rooms, perhaps because of a different configuration; empty if none does. */
         String othersWaiting(Room room);
     }
 
-    /** A room where nobody is yet. */
+    /** A room without members. */
     Room(String sessionId, int size, Settings settings, House house) {
         this.sessionId = sessionId;
         this.settings = settings;
@@ -83,7 +88,7 @@ final class Room {
         this.members = new Member[size];
     }
 
-    /** Lets a process in; the caller has checked that it may. */
+    /** Admits a process. The caller has checked that it may join. */
     void admit(ControlConnection connection, ControlMessage.Hello hello) {
         lock.lock();
         try {
@@ -95,34 +100,35 @@ final class Room {
                     host,
                     ProcessHandle.current().pid()));
             if (failure != null) {
-                connection.trySend(failure); // the session cannot open any more: no need to wait for the timeout
+                // the session can no longer open: spares the process the wait until its timeout
+                connection.trySend(failure);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Whether the rank is or was here. */
+    /** Whether the rank is or was a member. */
     boolean knows(int rank) {
         return member(rank).isPresent();
     }
 
-    /** Whether the rank is here now. */
+    /** Whether the rank is a member and has not left. */
     boolean isPresent(int rank) {
         return member(rank).filter(member -> member.present).isPresent();
     }
 
-    /** The process of the rank. */
+    /** The process id of the rank, or -1. */
     long pidOf(int rank) {
         return member(rank).map(member -> member.pid).orElse(-1L);
     }
 
-    /** Whether everybody came. */
+    /** Whether all ranks have joined. */
     boolean isFull() {
         return count(false) == members.length;
     }
 
-    /** Of how many processes it is and which of them wait for others, "3 processes (rank 1, rank 2)"; empty if nobody waits. */
+    /** The size and the ranks that wait for others, as in "3 processes (rank 1, rank 2)"; empty if nobody waits. */
     Optional<String> waiting() {
         lock.lock();
         try {
@@ -141,7 +147,7 @@ final class Room {
         }
     }
 
-    /** Whether it can still become a session that a process comes to now. */
+    /** Whether a process with this greeting can still join. */
     boolean suits(ControlMessage.Hello hello) {
         lock.lock();
         try {
@@ -153,7 +159,7 @@ final class Room {
         }
     }
 
-    /** Tells those who wait here that nobody else will come; if all are here, the session is opened to its end. */
+    /** Makes an incomplete session fail with this reason. A complete one is not affected. */
     void turnOut(String reason) {
         lock.lock();
         try {
@@ -166,7 +172,7 @@ final class Room {
         }
     }
 
-    /** Whether nobody is here any more. */
+    /** Whether all members have left. */
     boolean isOver() {
         return count(true) == 0;
     }
@@ -191,7 +197,7 @@ final class Room {
         }
     }
 
-    /** Handles what the process says until it leaves or is lost. */
+    /** Handles the messages of a process until it leaves or is lost. */
     void serve(int rank, ControlConnection connection) {
         long signNs = System.nanoTime();
         long beatEveryNs = settings.peerTimeoutNs() / SIGNS_PER_TIMEOUT;
@@ -220,8 +226,8 @@ final class Room {
                     rank,
                     end(rank, connection)
                             .map(Exit::reason)
-                            .orElse(
-                                    "its process ended (it closed its control connection without leaving the session)"));
+                            .orElse("its process ended (it closed its control connection without leaving the"
+                                    + " session)"));
         } catch (IOException e) {
             lost(
                     rank,
@@ -238,13 +244,13 @@ final class Room {
         while (true) {
             try {
                 return connection.receive();
-            } catch (OutOfMemoryError _) { // nothing is lost by that: once more
+            } catch (OutOfMemoryError _) { // receive() keeps what has arrived, so the message can be read again
                 ShortMemory.pause();
             }
         }
     }
 
-    /** Whatever memory there is: the others hear of it from nobody else. */
+    /** Reports the loss, retrying while memory is short: no other thread would tell the other processes. */
     private void lostAtLast(int rank, Throwable why) {
         while (true) {
             try {
@@ -256,7 +262,7 @@ final class Room {
         }
     }
 
-    /** How a process has ended whose connection has; empty if nothing says that it has. */
+    /** How a process ended whose connection has ended; empty if nothing shows that the process has ended. */
     private Optional<Exit> end(int rank, ControlConnection connection) {
         Member member = member(rank).orElseThrow();
         Exit exit = new Exit(member.pid, connection.peerHost(), member.exiting, house.exitCode(member.pid));
@@ -266,7 +272,7 @@ final class Room {
         return exit.announced() || exit.code().isPresent() ? Optional.of(exit) : Optional.empty();
     }
 
-    /** Waits until all that a process has said before its end has been handled, and that it has ended, within a bound. */
+    /** Waits until the process counts as gone, which happens after all its messages have been handled. Bounded. */
     void awaitDeparture(int rank, long timeoutMs) {
         lock.lock();
         try {
@@ -305,7 +311,7 @@ final class Room {
                 gone(rank, new ControlMessage.Abort(rank, reason));
                 return false;
             }
-            default -> throw new IOException("it said what only a server says: " + message.kind());
+            default -> throw new IOException("it sent a message that only a server may send: " + message.kind());
         }
         return true;
     }
@@ -315,7 +321,7 @@ final class Room {
         try {
             byte[][] values = exchanges.computeIfAbsent(put.key(), _ -> new byte[members.length][]);
             if (values[rank] != null) {
-                throw new IOException("it said twice that it has " + put.key());
+                throw new IOException("it contributed twice to one exchange: it has " + put.key());
             }
             values[rank] = put.value();
             if (Arrays.stream(values).anyMatch(value -> value == null)) {
@@ -333,7 +339,7 @@ final class Room {
         }
     }
 
-    /** Who has not joined, and who has joined but not taken part in the exchange. */
+    /** Lists the ranks that have not joined and those that have joined but not contributed to the exchange. */
     private String missing(String key) {
         lock.lock();
         try {
@@ -346,7 +352,7 @@ final class Room {
                 } else if (!member.present) {
                     who.add("rank " + rank + " is gone");
                 } else if (values[rank] == null) {
-                    who.add("rank " + rank + " (process " + member.pid + ") is not that far");
+                    who.add("rank " + rank + " (process " + member.pid + ") has not reached this step");
                 }
             }
             return who.toString();
@@ -356,9 +362,10 @@ final class Room {
     }
 
     /**
-     * A process has ended: if it has never been here, the session cannot open, and those who wait for it hear why.
+     * Handles the end of a process. If it never joined, the session cannot open, and the waiting processes are told
+     * why.
      *
-     * @return whether it is the first that is missed here
+     * @return whether this is the first process that is missing
      */
     boolean isMissing(int rank, String reason) {
         lock.lock();
@@ -374,7 +381,7 @@ final class Room {
         }
     }
 
-    /** The process is lost, if it is not gone already. */
+    /** Handles the loss of a process, unless it has left. */
     void lost(int rank, String reason) {
         gone(rank, new ControlMessage.Death(rank, reason));
     }
@@ -389,13 +396,13 @@ final class Room {
             member.present = false;
             departure.signalAll();
             if (notice instanceof ControlMessage.Death) {
-                member.connection.trySend(notice); // it may be alive, and hear that
+                member.connection.trySend(notice); // it may be alive: then it learns that it has been given up
                 house.processLost();
             }
             if (!isFull() && !ended) {
                 failure = notice;
             }
-            if (!ended) { // else they end one after the other, as they have been told to
+            if (!ended) { // after an abort all processes end as told, which needs no notice
                 broadcast(notice, rank);
             }
         } finally {
@@ -403,7 +410,7 @@ final class Room {
         }
     }
 
-    /** Ends all processes; the one where this server runs hears of it last, since the others would hear nothing after. */
+    /** Tells all processes to end. The process that runs this server is told last, because its end ends the server. */
     private void end(ControlMessage.End end) {
         lock.lock();
         try {
@@ -423,7 +430,7 @@ final class Room {
         }
     }
 
-    /** A process is about to exit. If the server goes with it, all have to know before. */
+    /** A process is about to exit. If it runs the server, the others are told before the server ends with it. */
     private void exiting(int rank) {
         member(rank).ifPresent(member -> member.exiting = true);
         if (rank != settings.serverRank()) {
@@ -442,7 +449,9 @@ final class Room {
         }
     }
 
-    /** A process has lost its connection with another, which may not know: what it sends may be on its way for long. */
+    /**
+     * Tells a process that another has lost its connection to it. The network may take long to tell it, or never do so.
+     */
     private void tell(int about, int rank, String reason) {
         lock.lock();
         try {

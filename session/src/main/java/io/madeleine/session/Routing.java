@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Settles with all others which route each connection takes: the best that both ends reach and for which there is room. What
- * lacks room at its initiator takes the next best, where the channel leaves the choice.
+ * Agrees with all processes on the route of each connection: the best network that both ends reach and that has room.
+ * If the initiator lacks room, an "auto" channel takes the next best network; a channel with a named network fails.
  *
  * <p>Threading: confined to caller; used once.
  */
@@ -40,7 +40,7 @@ final class Routing {
         this.deadlineNs = deadlineNs;
     }
 
-    /** The routes of this process, for which what they need is reserved. */
+    /** Returns the routes of this process. What they need is reserved. */
     List<Route> settle() {
         List<byte[]> reaches = bootstrap.exchange("told whom they reach", choice.reach(), deadlineNs);
         List<Route> routes = choice.decide(reaches);
@@ -81,7 +81,7 @@ final class Routing {
         return count;
     }
 
-    /** One line for all: by the first of those who lack something. */
+    /** Logs one line for the whole session. The lowest rank that lacks room does it. */
     private void say(Map<Route, String> lacking, List<byte[]> refusals, List<Route> routes) {
         if (lacking.isEmpty() || count(refusals.subList(0, membership.rank())) > 0) {
             return;
@@ -98,7 +98,7 @@ final class Routing {
         LOGGER.log(
                 Level.WARNING,
                 () -> membership + ": " + count(refusals) + " of " + all + " connections go by "
-                        + String.join(", ", instead) + ", for there is no room for them in " + refused.network() + ": "
-                        + first.getValue());
+                        + String.join(", ", instead) + ", since there is no room for them in " + refused.network()
+                        + ": " + first.getValue());
     }
 }

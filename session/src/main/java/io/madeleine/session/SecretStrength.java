@@ -1,29 +1,29 @@
 package io.madeleine.session;
 
 /**
- * How many trials a secret would take to be guessed, as a number of bits: an estimate from its characters alone, low for what
- * looks like words or repeats itself.
+ * Estimates the strength of a secret in bits, the logarithm of the number of guesses. The estimate uses the characters
+ * alone and is low for texts that look like words or repeat themselves.
  *
  * <p>Threading: stateless.
  */
 final class SecretStrength {
-    /** What nobody will try through. */
+    /** A search of this size is infeasible. */
     static final int ENOUGH_BITS = 128;
 
     private static final double WORD_BITS = 1.5;
     private static final double HEX_BITS = 4;
 
-    /** Letters or digits in such a row look like a word or a number. */
+    /** A run of this many letters or digits looks like a word or a number. */
     private static final int ROW = 4;
 
-    /** Of a secret of few different characters, however long. */
+    /** Bounds the estimate for a secret of few different characters, however long it is. */
     private static final int BITS_PER_DIFFERENT_CHARACTER = 12;
 
     private static final int FEW_DIGITS = 10;
 
     private SecretStrength() {}
 
-    /** Bits, at most as many as all guesses about it allow. */
+    /** The estimate: the lowest of the bounds that apply. */
     static int bits(String secret) {
         int different = (int) secret.chars().distinct().count();
         double bits = isHex(secret) && different >= FEW_DIGITS ? HEX_BITS * secret.length() : mixed(secret);
@@ -34,7 +34,7 @@ final class SecretStrength {
         return secret.matches("[0-9a-f]*[a-f][0-9a-f]*|[0-9A-F]*[A-F][0-9A-F]*");
     }
 
-    /** Characters of rows of one kind count as text does, others as random ones of all kinds that there are. */
+    /** Characters in long runs of one kind count as text, all others as random choices from the kinds that occur. */
     private static double mixed(String secret) {
         int characters = secret.chars()
                 .mapToObj(Kind::of)
@@ -55,7 +55,7 @@ final class SecretStrength {
         return bits;
     }
 
-    /** Kinds of characters, with how many of them are used. */
+    /** Kinds of characters, with the number of characters of each. */
     private enum Kind {
         LOWER(26),
         UPPER(26),

@@ -13,22 +13,22 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
 /**
- * What is made of a session's secret. The secret itself is never sent. One that can be guessed is stretched first: each
- * trial costs a quarter of a second.
+ * Derives keys from a session's secret. The secret itself is never sent. A weak secret is stretched first, so that each
+ * guess costs about 0.25 s.
  *
  * <p>Threading: thread-safe.
  */
 final class Secrets {
-    /** As OWASP recommends for passwords (2023): a quarter of a second. */
+    /** The iterations that OWASP recommends for passwords (2023). */
     private static final int ROUNDS = 600_000;
 
-    /** All processes have to come to the same key, and know nothing but the secret yet. */
+    /** A constant, since all processes must derive the same key and share nothing but the secret at this point. */
     private static final byte[] SALT = "madeleine secret 1".getBytes(StandardCharsets.US_ASCII);
 
     private static final int REMEMBERED = 16;
     private static final Logger LOGGER = System.getLogger(Secrets.class.getName());
 
-    /** Weak secrets used last, with the keys that took so long. */
+    /** The stretched keys of the last few weak secrets, because stretching takes long. */
     private static final Map<String, byte[]> STRETCHED = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -40,22 +40,22 @@ final class Secrets {
 
     private Secrets() {}
 
-    /** A fresh secret for a launcher's processes. */
+    /** Generates a secret. */
     static String generate() {
         return HexFormat.of().formatHex(Proofs.nonce());
     }
 
-    /** The key of the control connections' proofs. */
+    /** The key of the proofs on control connections. */
     static byte[] controlKey(String secret) {
         return derive(secret, "madeleine control 1");
     }
 
-    /** What proves a process's membership to the peers of one session. */
+    /** The key with which a process proves to its peers that it belongs to this session. */
     static byte[] memberKey(String secret, String sessionId) {
         return derive(secret, "madeleine member 1 " + sessionId);
     }
 
-    /** A key for a user's own protocol. */
+    /** A key for the user's own protocols. */
     static byte[] userKey(String secret, String purpose) {
         return derive(secret, "madeleine user 1 " + purpose);
     }
@@ -64,7 +64,7 @@ final class Secrets {
         return Proofs.proof(root(secret), purpose);
     }
 
-    /** The key that all others are made of: hashed, since an HMAC key may not be empty and a secret may. */
+    /** The key from which all others are derived. Hashed, because an HMAC key must not be empty and a secret may be. */
     private static synchronized byte[] root(String secret) {
         byte[] known = STRETCHED.get(secret);
         if (known != null) {
@@ -76,15 +76,15 @@ final class Secrets {
             }
             LOGGER.log(
                     Level.WARNING,
-                    "madeleine.session.secret can be guessed: it has some {0} bits, expected {1} or more. It is stretched,"
-                            + " which makes guessing slower, not impossible; \"mad secret FILE\" makes a good one.",
+                    "madeleine.session.secret is weak: it has about {0} bits, expected {1} or more. It is stretched,"
+                            + " which makes guessing slower, not impossible; \"mad secret FILE\" makes a strong one.",
                     SecretStrength.bits(secret),
                     SecretStrength.ENOUGH_BITS);
             byte[] stretched = stretch(secret);
             STRETCHED.put(secret, stretched);
             return stretched;
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("the JDK lacks what every JDK has: " + e.getMessage(), e);
+            throw new IllegalStateException("this JDK lacks a required algorithm: " + e.getMessage(), e);
         }
     }
 

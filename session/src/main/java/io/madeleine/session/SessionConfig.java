@@ -15,18 +15,18 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The configuration of a session, validated.
+ * The validated configuration of a session.
  *
  * <p>Threading: immutable.
  *
- * @param membership who this process is and how it finds the others
- * @param timeouts the bounds of waits
+ * @param membership the place of this process in the session, and how it finds the others
+ * @param timeouts the time limits
  * @param waiting how threads wait
  * @param channels the channels, ordered by name
- * @param networks what "auto" prefers, best first
+ * @param networks the networks that "auto" chooses from, best first
  * @param families the families of networks, ordered by name
- * @param selfDescribed whether blocks carry their description
- * @param root the whole configuration, which the families read
+ * @param selfDescribed whether blocks carry a description
+ * @param root the whole configuration, from which the families read their keys
  */
 record SessionConfig(
         Membership membership,
@@ -37,18 +37,22 @@ record SessionConfig(
         List<FamilyConfig> families,
         boolean selfDescribed,
         Config root) {
-    /** The key that says whether blocks carry their description. */
+    /** The key of {@link #selfDescribed}. */
     static final String SELF_DESCRIBED = "madeleine.debug.self-described";
 
     private static final long MILLISECOND_NS = 1_000_000;
 
-    /** Reads and checks everything. */
+    /** Reads and checks the whole configuration. */
     static SessionConfig from(ConfigSources sources) {
         ConfigReader reader = new ConfigReader(sources.load());
         return from(reader, Membership.from(reader, sources));
     }
 
-    /** Reads and checks everything for a session that is opened on request. */
+    /**
+     * Reads and checks the whole configuration for a session that a request opens.
+     *
+     * @param here whether this process already listens at the request's address
+     */
     static SessionConfig of(SessionRequest request, boolean here, ConfigSources sources) {
         for (String key : Membership.KEYS) {
             if (sources.explicit().hasPathOrNull(key)) {
@@ -72,7 +76,10 @@ record SessionConfig(
                 membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, root);
     }
 
-    /** Reads and checks all but who the process is, which another process may have to know: of that, each value. */
+    /**
+     * Reads and checks the configuration without determining the membership, whose values may be missing here. Checks
+     * each of its values by itself.
+     */
     static SessionConfig ofAnyProcess(ConfigSources sources) {
         ConfigReader reader = new ConfigReader(sources.load());
         Membership.check(reader, sources.surroundings());

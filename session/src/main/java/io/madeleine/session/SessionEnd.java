@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The end of this process when its session is aborted, here or elsewhere. Nothing that is stuck stands in the way: not the
- * control connection, standard error nor a shutdown hook, since a thread of its own halts the JVM after a bounded time.
+ * Ends this process when its session is aborted, here or elsewhere. A thread halts the JVM after a bounded time, so
+ * neither a blocked control connection nor a blocked standard error nor a hanging shutdown hook can prevent the end.
  *
  * <p>Threading: thread-safe.
  */
 final class SessionEnd implements Bootstrap.EndListener {
     private static final int MAX_CODE = 255;
 
-    /** How long who aborts waits for the server to say whose abort was first. */
+    /** How long an aborting thread waits for the server to tell which abort came first. */
     private static final long VERDICT_MS = 1_000;
 
     private final Membership membership;
@@ -30,19 +30,21 @@ final class SessionEnd implements Bootstrap.EndListener {
     private final AtomicBoolean taken = new AtomicBoolean();
     private volatile Runnable afterwards = () -> {};
 
-    /** The end of a process: by {@code System.exit}, unless there is another way. */
+    /**
+     * @param replacement the action that ends the process instead of {@code System.exit}; empty for {@code System.exit}
+     */
     SessionEnd(SessionConfig config, Optional<ExitAction> replacement) {
         this.membership = config.membership();
         this.timeoutNs = config.timeouts().abortNs();
         this.replacement = replacement;
     }
 
-    /** What is to be done if the process goes on, since another way of ending it was given. */
+    /** Sets the action to run if the process goes on because the {@link ExitAction} has returned. */
     void afterwards(Runnable work) {
         afterwards = work;
     }
 
-    /** Why the session has ended; empty if it has not. */
+    /** Why the session was aborted; empty if it was not. */
     Optional<String> reason() {
         return Optional.ofNullable(end.get()).map(ControlMessage.End::toString);
     }
@@ -53,7 +55,7 @@ final class SessionEnd implements Bootstrap.EndListener {
             throw new IllegalArgumentException("exit code " + code + ": expected 0 to " + MAX_CODE);
         }
         limit(code, timeoutNs + TimeUnit.MILLISECONDS.toNanos(VERDICT_MS));
-        start(() -> bootstrap.end(code, reason)); // it may block: the server may be stopped
+        start(() -> bootstrap.end(code, reason)); // in a thread of its own: sending blocks if the server is stopped
         awaitQuietly(heard, VERDICT_MS);
         end.compareAndSet(null, new ControlMessage.End(membership.rank(), code, reason));
         carryOut();
@@ -64,7 +66,7 @@ final class SessionEnd implements Bootstrap.EndListener {
         end.compareAndSet(null, all);
         heard.countDown();
         limit(all.code(), timeoutNs);
-        start(this::carryOut); // the shutdown hooks may want what this thread does
+        start(this::carryOut); // in a thread of its own: shutdown hooks may need the thread that brought the abort
     }
 
     private void carryOut() {
@@ -88,7 +90,7 @@ final class SessionEnd implements Bootstrap.EndListener {
         }
     }
 
-    /** Halts the JVM after a while, whatever happens: shutdown hooks may hang, or an earlier exit may. */
+    /** Halts the JVM after {@code patienceNs}, since shutdown hooks or an earlier {@code System.exit} may hang. */
     private void limit(int code, long patienceNs) {
         if (replacement.isPresent() || !limited.compareAndSet(false, true)) {
             return;
@@ -106,7 +108,7 @@ final class SessionEnd implements Bootstrap.EndListener {
     private void start(Runnable work) {
         try {
             Thread.ofPlatform().daemon().name("madeleine-abort").start(work);
-        } catch (OutOfMemoryError e) { // no thread can be made: at least this process ends
+        } catch (OutOfMemoryError e) { // no thread can be started: end at least this process
             if (replacement.isPresent()) {
                 throw e;
             }
@@ -119,7 +121,7 @@ final class SessionEnd implements Bootstrap.EndListener {
         try {
             boolean _ = latch.await(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (InterruptedException _) {
-            Thread.currentThread().interrupt(); // an interrupted thread may abort, too
+            Thread.currentThread().interrupt(); // the abort goes on: an interrupted thread may abort, too
         }
     }
 }

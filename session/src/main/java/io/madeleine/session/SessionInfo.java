@@ -16,22 +16,22 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a session with this configuration would have in this process: networks, transmission modules, channels. Nothing
- * is opened to find out.
+ * Describes the networks, transmission modules and channels that a session with this configuration would have in this
+ * process. Opens nothing.
  *
  * <p>Threading: immutable.
  *
- * @param protocols the families of networks, those that "auto" prefers first
- * @param channels the channels as configured, ordered by name
+ * @param protocols the families of networks, in the order in which "auto" prefers them, then all others
+ * @param channels the configured channels, ordered by name
  * @param waiting how threads wait
  */
 public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels, WaitPolicy waiting) {
     /**
-     * A setting by which the selection is made.
+     * A setting that determines the selection of transmission modules.
      *
      * @param key its full key
      * @param value its value as configured
-     * @param source "default", or where it was measured or set
+     * @param source "default", or where the value was measured or set
      */
     public record Threshold(String key, String value, String source) {}
 
@@ -40,12 +40,14 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      *
      * @param name its name
      * @param availability whether it can be used, and why or why not
-     * @param preferred whether it is in {@code madeleine.networks}, from which "auto" chooses
-     * @param adapters its adapters, the default one first; empty if it is off
-     * @param modules the transmission modules of its default adapter in the order of selection; empty if it could not be loaded
-     * @param modulesByAdapter the same of each adapter, in their order; empty if it is off
-     * @param nativeModules the Java modules that need native access for it
-     * @param thresholds the settings by which the selection is made
+     * @param preferred whether {@code madeleine.networks}, from which "auto" chooses, contains it
+     * @param adapters its adapters, the default one first; empty if the family is off
+     * @param modules the transmission modules of its default adapter, in the order of selection; empty if the family
+     *     could not be loaded
+     * @param modulesByAdapter the transmission modules of each adapter, in the order of {@code adapters}; empty if the
+     *     family is off
+     * @param nativeModules the Java modules that need native access for this family
+     * @param thresholds the settings that determine the selection
      */
     public record Protocol(
             String name,
@@ -56,22 +58,24 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
             Map<String, List<TransmissionCapabilities>> modulesByAdapter,
             List<String> nativeModules,
             List<Threshold> thresholds) {
-        /** Whether it can be used. */
         public boolean on() {
             return availability.on();
         }
 
-        /** Which transmission module takes which block, between two processes configured alike; empty without modules. */
+        /**
+         * Which transmission module carries which block between two processes with the same configuration; empty
+         * without modules.
+         */
         public Optional<SelectionTable> selection() {
             return modules.isEmpty() ? Optional.empty() : Optional.of(SelectionTable.of(modules));
         }
 
-        /** The same over one adapter; empty if the family has no such adapter. */
+        /** As {@link #selection()}, for one adapter; empty if the family has no such adapter. */
         public Optional<SelectionTable> selection(String adapter) {
             return Optional.ofNullable(modulesByAdapter.get(adapter)).map(SelectionTable::of);
         }
 
-        /** The adapters whose transmission modules are not those of the default one. */
+        /** The adapters whose transmission modules differ from those of the default adapter. */
         public List<String> adaptersApart() {
             return adapters.stream()
                     .filter(adapter -> !modules.equals(modulesByAdapter.get(adapter)))
@@ -80,18 +84,18 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
     }
 
     /**
-     * Describes a session opened with these arguments; see {@link io.madeleine.api.Session#open(String...)}.
+     * Describes a session with these arguments; see {@link io.madeleine.api.Session#open(String...)}.
      *
-     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong, or a network or adapter is named that
-     *     there is not
+     * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong, or names an unknown network or
+     *     adapter
      */
     public static SessionInfo of(List<String> arguments) {
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
     }
 
     /**
-     * Describes what this process knows of the session of another program: networks that it names and this process does not know may
-     * have their drivers among that program's classes.
+     * Describes the session of another program, as far as this process knows it. Accepts networks that are unknown
+     * here, because the other program's classes may contain their drivers.
      *
      * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
      */
@@ -101,7 +105,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         return describe(config, Families.wire(config));
     }
 
-    /** Describes a session opened with these settings; see {@link Sessions#open(Config)}. */
+    /** Describes a session with these settings; see {@link Sessions#open(Config)}. */
     public static SessionInfo of(Config settings) {
         return of(SessionConfig.ofAnyProcess(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess())));
     }
@@ -152,7 +156,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         return new Threshold(key, value.unwrapped().toString(), ConfigSources.sourceOf(value));
     }
 
-    /** The Java modules that need native access for what this configuration enables. */
+    /** The Java modules that need native access for the networks that this configuration enables. */
     public List<String> nativeModules() {
         return protocols.stream()
                 .flatMap(protocol -> protocol.nativeModules().stream())
@@ -160,14 +164,16 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
                 .toList();
     }
 
-    /** The family of that name. */
+    /** The family with this name; empty if there is none. */
     public Optional<Protocol> protocol(String name) {
         return protocols.stream()
                 .filter(protocol -> protocol.name().equals(name))
                 .findFirst();
     }
 
-    /** The network that a channel would take to a process configured alike; empty if there is none. */
+    /**
+     * The network that a channel would use between two processes with the same configuration; empty if there is none.
+     */
     public Optional<Protocol> protocolOf(ChannelConfig channel) {
         return protocols.stream()
                 .filter(Protocol::on)

@@ -37,8 +37,8 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 
 /**
- * Opens one session, together with its other processes: meet, open adapters, exchange cards, choose networks, connect,
- * meet again. If anything fails, the others are told and everything is closed again.
+ * Opens one session together with its other processes: join, open adapters, exchange cards, choose networks, connect,
+ * wait until all have connected. If a step fails, tells the other processes and closes everything that was opened.
  *
  * <p>Threading: confined to caller; used once.
  */
@@ -50,7 +50,7 @@ final class SessionOpening {
     private final long deadlineNs;
     private final SessionEnd end;
 
-    /** Made beside everything else: the first pair takes the JVM a while. */
+    /** Generated in parallel with the other steps, since the first key pair takes the JVM a while. */
     private final FutureTask<MemberKeys.Own> ownKeys = new FutureTask<>(MemberKeys::generate);
 
     private final Resources resources = new Resources();
@@ -59,7 +59,7 @@ final class SessionOpening {
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
 
-    /** To open a session of this configuration; its abort ends the process by {@code System.exit} or as given. */
+    /** @param exit the action that ends the process when the session is aborted; empty for {@code System.exit} */
     SessionOpening(SessionConfig config, Optional<ExitAction> exit) {
         this.config = config;
         this.end = new SessionEnd(config, exit);
@@ -89,7 +89,8 @@ final class SessionOpening {
 
     private MadeleineSession open(Families families, Bootstrap bootstrap) {
         Reactor reactor = resources.add(reactor(families));
-        // identity: the rank would do inside one session, but names in SPI and on the wire must outlive ranks
+        // The rank would identify the process within one session, but names in the SPI and on the wire must outlive
+        // ranks.
         ProcessIdentity self =
                 new ProcessIdentity(ByteBuffer.wrap(Proofs.nonce()).getLong(), 0);
         ProcessContext context = new ProcessContext(
@@ -132,7 +133,7 @@ final class SessionOpening {
             session.endWaitsFor(rank, reason);
             bootstrap.lost(rank, reason);
         });
-        // last added, first closed: the others hear of the leave before connections go away
+        // Added last, so closed first: the other processes learn that this one leaves before its connections end.
         resources.add(bootstrap);
         return session;
     }
@@ -160,7 +161,7 @@ final class SessionOpening {
         }
     }
 
-    /** What the adapters have that reach somebody. */
+    /** The memory sources of the adapters that have a connection. */
     private List<MemorySource> memoryOf(List<Connecting.Made> connections) {
         Set<String> used = connections.stream()
                 .map(made -> made.route().network() + "/" + made.route().adapter())
@@ -190,7 +191,7 @@ final class SessionOpening {
         return new SelectorReactor();
     }
 
-    /** Opens the adapters that some channel can use: the default ones for "auto", and those that are named. */
+    /** Opens the adapters that some channel can use: the default adapters for "auto", and the named ones. */
     private void openAdapters(Families families, ProcessContext context) {
         for (ChannelConfig channel : config.channels()) {
             for (String network : channel.automatic() ? config.networks() : List.of(channel.network())) {
@@ -252,7 +253,7 @@ final class SessionOpening {
             return cards;
         } catch (IOException e) {
             throw new SessionException(
-                    membership + ": what the processes tell each other cannot be exchanged: " + e.getMessage(), e);
+                    membership + ": the processes cannot exchange their descriptions: " + e.getMessage(), e);
         }
     }
 
@@ -260,14 +261,17 @@ final class SessionOpening {
         try {
             return ownKeys.get();
         } catch (ExecutionException e) {
-            throw new SessionException(membership + ": no keys can be made: " + e.getCause(), e);
+            throw new SessionException(membership + ": its key pair cannot be generated: " + e.getCause(), e);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
-            throw new WaitInterruptedException(membership + ": interrupted while its keys were made");
+            throw new WaitInterruptedException(membership + ": interrupted while its key pair was generated");
         }
     }
 
-    /** No process spins where the processes of this host outnumber its processors: that would only delay its peer. */
+    /**
+     * Turns spinning off if this host has more processes of the session than processors that they may use: spinning
+     * would only delay the peer.
+     */
     private WaitPolicy waiting(List<Card> cards) {
         WaitPolicy configured = config.waiting();
         String host = HostKey.ofThisHost();
@@ -294,7 +298,7 @@ final class SessionOpening {
                 .orElseGet(() -> {
                     Availability availability = families.availability(network);
                     return availability.on()
-                            ? "its madeleine.networks does not name it"
+                            ? "its madeleine.networks does not contain it"
                             : network + " is off: " + availability.text();
                 });
     }

@@ -6,7 +6,7 @@ import io.madeleine.api.SessionRequest;
 import java.util.Optional;
 
 /**
- * Opens sessions from a Typesafe Config; all other ways are in {@link Session}.
+ * Opens sessions from a Typesafe Config. {@link Session} has all other ways to open one.
  *
  * <p>Threading: stateless.
  */
@@ -14,36 +14,45 @@ public final class Sessions {
     private Sessions() {}
 
     /**
-     * Opens a session from settings under {@code madeleine}, such as {@code ConfigFactory.load()} of the program. They
-     * count like arguments: more than system properties, the launcher's settings, configuration files and defaults.
+     * Opens a session from the settings under {@code madeleine}, for instance from the program's {@code
+     * ConfigFactory.load()}. These settings rank as high as arguments: above system properties, the launcher's
+     * settings, configuration files and defaults. Values that a {@code reference.conf} supplies count as defaults.
      *
      * @throws io.madeleine.api.ConfigurationException if a key or a value is wrong
-     * @throws io.madeleine.api.SessionException if the processes could not all be reached in time
+     * @throws io.madeleine.api.SessionException if the processes are not all connected within {@code
+     *     madeleine.session.open-timeout}
      */
     public static Session open(Config settings) {
         return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()));
     }
 
     /**
-     * As {@link #open(Config)}, for a process that is to end in another way when the session is {@linkplain Session#abort
-     * aborted}: for tests that have several ranks in one JVM.
+     * As {@link #open(Config)}, but calls {@code exit} instead of {@code System.exit} when the session is {@linkplain
+     * Session#abort aborted}. For tests that run several ranks in one JVM.
      */
     public static Session open(Config settings, ExitAction exit) {
         return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()), Optional.of(exit));
     }
 
-    /** As {@link Session#open(SessionRequest)}, for a process that is to end in another way. */
+    /**
+     * As {@link Session#open(SessionRequest)}, but calls {@code exit} instead of {@code System.exit} when the session
+     * is aborted.
+     */
     public static Session open(SessionRequest request, ExitAction exit) {
         return open(request, false, Optional.of(exit));
     }
 
-    /** Opens what is asked for; if {@code here}, where this process listens already. */
+    /**
+     * Opens the requested session.
+     *
+     * @param here whether this process already listens at the request's address, with a {@link ListeningPort}
+     */
     static Session open(SessionRequest request, boolean here, Optional<ExitAction> exit) {
         ConfigSources sources = ConfigSources.ofSettings(request.settings(), Surroundings.ofThisProcess());
         return new SessionOpening(SessionConfig.of(request, here, sources), exit).open();
     }
 
-    /** A secret for {@code madeleine.session.secret-file} that nobody can guess: 256 random bits, as text. */
+    /** Generates a secret for {@code madeleine.session.secret-file}: 256 random bits as hexadecimal text. */
     public static String newSecret() {
         return Secrets.generate();
     }

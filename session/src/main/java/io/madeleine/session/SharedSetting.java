@@ -5,24 +5,26 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A key that needs the same value in all processes, with this process's value. Each tells its own to the others before they
- * connect: a difference would only show as messages that make no sense.
+ * A key that needs the same value in all processes, with this process's value. The processes compare their values
+ * before they connect, since a difference would otherwise show only as corrupt messages.
  *
  * <p>Threading: immutable.
  *
- * @param key the whole key
+ * @param key the full key
  * @param value its value, as text
  */
 record SharedSetting(String key, String value) {
-    /** All there are. */
+    /** The shared settings of this process. */
     static List<SharedSetting> of(SessionConfig config) {
         return List.of(new SharedSetting(SessionConfig.SELF_DESCRIBED, String.valueOf(config.selfDescribed())));
     }
 
     /**
-     * Compares what all have told.
+     * Compares the values of all processes.
      *
-     * @throws SessionException if somebody has another value than this process
+     * @param self this process's rank
+     * @param cards the cards of all processes, by rank
+     * @throws SessionException if a process has another value than this one
      */
     static void check(int self, List<Card> cards) {
         for (SharedSetting own : cards.get(self).shared()) {
@@ -36,7 +38,7 @@ record SharedSetting(String key, String value) {
         }
     }
 
-    /** The value of that key among these. */
+    /** The value of a key; empty if the list does not contain it. */
     static Optional<String> value(List<SharedSetting> settings, String key) {
         return settings.stream()
                 .filter(setting -> setting.key.equals(key))

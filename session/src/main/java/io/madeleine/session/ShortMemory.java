@@ -3,7 +3,8 @@ package io.madeleine.session;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What threads of the session's own do that lack memory: they pause, and do the same once more, since others depend on it.
+ * Helps threads of the session that run out of memory. They pause and repeat their work, since other threads depend on
+ * it.
  *
  * <p>Threading: any thread.
  */
@@ -12,12 +13,12 @@ final class ShortMemory {
 
     private ShortMemory() {}
 
-    /** To be called while there is memory: what is needed later is loaded by then. */
+    /** Loads the classes that {@link #pause} needs. Call it while there is memory. */
     static void prepare() {
         LockSupport.parkNanos(1);
     }
 
-    /** Waits for others to give memory back. */
+    /** Waits a moment for other threads to free memory. */
     static void pause() {
         try {
             LockSupport.parkNanos(PAUSE_NS);

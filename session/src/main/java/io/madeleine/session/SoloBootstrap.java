@@ -5,7 +5,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The bootstrap of a process alone.
+ * The bootstrap of a session with one process.
  *
  * <p>Threading: thread-safe.
  */

@@ -9,7 +9,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Starts more processes on request: in a launcher for all of its processes, elsewhere in the process that asks.
+ * Starts more processes on request. In a launcher, it serves all the launcher's processes; without launcher, it runs in
+ * the process that makes the request.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,12 +25,13 @@ final class Spawner {
     /**
      * How processes are started.
      *
-     * @param environment what they inherit
-     * @param prefix whether each line of output begins with the numbers of the request and the process, {@code [1:0] }
-     * @param graceNs how long a process that was asked to end may take until it is killed
-     * @param abortNs how long those may take whose session is aborted
-     * @param peerNs after how long without a sign a process of another host is dead
-     * @param unclean called when all of a request have ended and some have not cleaned up
+     * @param environment the environment that they inherit
+     * @param prefix whether each line of output begins with the numbers of the request and of the process, {@code [1:0]
+     *     }
+     * @param graceNs the time between the request to end and the kill
+     * @param abortNs the time that processes of an aborted session have to end by themselves
+     * @param peerNs the silence after which a process on another host counts as dead
+     * @param unclean called when all processes of a request have ended and some may not have cleaned up
      */
     record Settings(
             Map<String, String> environment,
@@ -40,9 +42,10 @@ final class Spawner {
             Runnable unclean) {}
 
     /**
-     * Where output goes, whole lines at a time.
+     * Where the output of processes goes, in whole lines.
      *
-     * @param unwritable called when it cannot be written, again and again
+     * @param lock held while lines are written to either stream
+     * @param unwritable called after each write that failed
      */
     record Terminal(PrintStream out, PrintStream errors, ReentrantLock lock, Runnable unwritable) {}
 
@@ -51,7 +54,10 @@ final class Spawner {
         this.terminal = terminal;
     }
 
-    /** In a process without launcher: output goes where its own goes, and what is left behind is removed. */
+    /**
+     * For a process without launcher. Launched processes share its output streams, and it removes what they leave
+     * behind.
+     */
     static Spawner ofThisProcess(SessionConfig config) {
         Leftovers leftovers = new Leftovers(config);
         Timeouts timeouts = config.timeouts();
@@ -85,7 +91,7 @@ final class Spawner {
         lock.lock();
         try {
             if (stopped) {
-                throw new SessionException("nothing is launched any more: all processes are being stopped");
+                throw new SessionException("no process can be launched: all processes are being stopped");
             }
             ProcessGroup group = new ProcessGroup(++started, spec, this);
             groups.add(group);
@@ -95,12 +101,12 @@ final class Spawner {
         }
     }
 
-    /** Whether some that were started have not ended. */
+    /** Whether some launched process still runs. */
     boolean hasRunning() {
         return groups.stream().anyMatch(ProcessGroup::isRunning);
     }
 
-    /** Waits until all that were started have ended, also those that are started meanwhile. */
+    /** Waits until all launched processes have ended, also those that are launched meanwhile. */
     void awaitEnd() throws InterruptedException {
         for (int i = 0; i < groups.size(); i++) {
             while (!groups.get(i).awaitEnd(Long.MAX_VALUE)) {
@@ -111,7 +117,7 @@ final class Spawner {
         }
     }
 
-    /** Starts nothing more, and asks all to end. */
+    /** Refuses further requests and asks all launched processes to end. */
     void requestEnd() {
         lock.lock();
         try {
@@ -122,7 +128,10 @@ final class Spawner {
         groups.forEach(ProcessGroup::requestEnd);
     }
 
-    /** Starts nothing more, asks all to end, and kills those that do not in time. */
+    /**
+     * Refuses further requests, asks all launched processes to end, and kills those that do not end within the grace
+     * time.
+     */
     void stop() {
         requestEnd();
         groups.forEach(ProcessGroup::stop);

@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * What a process is given from outside: environment variables and system properties. A value, so that tests need not
- * change those of the JVM.
+ * The environment variables, system properties and command line of a process. Tests create their own instead of
+ * changing those of the JVM.
  *
- * <p>Threading: immutable, as long as nobody changes the properties.
+ * <p>Threading: immutable, as long as the properties do not change.
  *
  * @param environment the environment variables
  * @param properties the system properties
@@ -31,26 +31,26 @@ record Surroundings(Map<String, String> environment, Properties properties, List
     /** The number of processes. */
     static final String SIZE = "MADELEINE_SIZE";
 
-    /** The session's secret, of the launcher or of whoever starts the process. */
+    /** The session's secret. */
     static final String SECRET = "MADELEINE_SECRET";
 
     /** The configuration file. */
     static final String CONF = "MADELEINE_CONF";
 
-    /** Settings of the launcher, one key=value per line. */
+    /** The launcher's settings, one key=value per line. */
     static final String SETTINGS = "MADELEINE_SETTINGS";
 
-    /** Those of this JVM. */
+    /** The surroundings of this JVM. */
     static Surroundings ofThisProcess() {
         return new Surroundings(System.getenv(), System.getProperties(), ownCommandLine());
     }
 
-    /** Without a command line. */
+    /** Surroundings with an empty command line. */
     Surroundings(Map<String, String> environment, Properties properties) {
         this(environment, properties, List.of());
     }
 
-    /** From the system where it tells all; the JDK leaves out what is long. */
+    /** The command line of this process. Reads it from the system if possible, because the JDK omits long ones. */
     static List<String> ownCommandLine() {
         try {
             return List.of(

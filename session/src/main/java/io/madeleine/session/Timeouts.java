@@ -1,17 +1,17 @@
 package io.madeleine.session;
 
 /**
- * The bounds of a session's waits.
+ * The time limits of a session, in nanoseconds.
  *
  * <p>Threading: immutable.
  *
- * @param openNs until all processes are connected
- * @param closeNs until what was promised is sent
- * @param abortNs of a process that is ended by an abort, for its shutdown hooks
- * @param peerNs without a sign of a process on another host
+ * @param openNs for opening, until all processes are connected
+ * @param closeNs for closing, until accepted messages have been sent
+ * @param abortNs for the shutdown hooks of a process that an abort ends
+ * @param peerNs the silence after which a process on another host counts as dead
  */
 record Timeouts(long openNs, long closeNs, long abortNs, long peerNs) {
-    /** What bounds the opening, key and value, for errors. */
+    /** The limit for opening, as key and value, for error messages. */
     String openBound() {
         return "madeleine.session.open-timeout = " + ConfigReader.duration(openNs);
     }

@@ -1,4 +1,4 @@
-/** Opens sessions: reads the configuration, wires the modules and starts them. */
+/** Opens sessions: reads the configuration, finds the other processes, connects to them and reports failed peers. */
 @NullMarked
 package io.madeleine.session;
 

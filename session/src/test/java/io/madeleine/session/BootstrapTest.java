@@ -219,7 +219,9 @@ class BootstrapTest {
         assertTrue(message.contains("not all processes have told their names within"), message);
         assertTrue(message.contains("within madeleine.session.open-timeout = 20s: "), message);
         assertTrue(message.contains("rank 2 has not joined"), message);
-        assertTrue(message.contains("rank 1 (process " + ProcessHandle.current().pid() + ") is not that far"), message);
+        assertTrue(
+                message.contains("rank 1 (process " + ProcessHandle.current().pid() + ") has not reached this step"),
+                message);
     }
 
     @Test
@@ -247,7 +249,7 @@ class BootstrapTest {
             }
             message = failure.get(20, TimeUnit.SECONDS);
         }
-        assertTrue(message.contains("somebody has listened there before"), message);
+        assertTrue(message.contains("a process listened there earlier"), message);
     }
 
     /** A socket that another thread accepts from may listen for a moment longer than its close takes. */
@@ -434,7 +436,7 @@ class BootstrapTest {
                 message.contains("rank 1 has not joined; process "
                         + ProcessHandle.current().pid() + " on "),
                 message);
-        assertTrue(message.contains("as rank 1, was refused: here the session s meets, not t"), message);
+        assertTrue(message.contains("as rank 1, was refused: this server serves session s, not t"), message);
     }
 
     @Test

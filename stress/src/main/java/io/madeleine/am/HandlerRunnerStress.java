@@ -9,15 +9,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What is posted while another thread enters, runs and leaves is run once, by one of the two, never beside each other. */
+/**
+ * A thread posts steps while another enters, runs and leaves: one of the two runs each step once, never both at the
+ * same time.
+ */
 @JCStressTest
-@Outcome(id = "3", expect = Expect.ACCEPTABLE, desc = "All, one after the other.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "One is forgotten, or two at a time have counted.")
+@Outcome(id = "3", expect = Expect.ACCEPTABLE, desc = "All steps ran, one after the other.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A step was forgotten, or two ran at the same time.")
 @State
 public class HandlerRunnerStress {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final HandlerRunner runner = new HandlerRunner(failure::set);
-    private int runs; // plain: whoever runs has it alone
+    private int runs; // plain: only the thread that runs steps accesses it
 
     private final HandlerRunner.Step step = new HandlerRunner.Step() {
         @Override

@@ -9,16 +9,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A thread takes the lead from one that sleeps and gives it back, while that one wakes up because the engine closes.
- * Somebody has it afterwards who knows, or nobody.
+ * A thread takes the lead from a sleeping leader and gives it back, while the sleeper wakes up because the engine
+ * closes. Afterwards one of them has the lead and knows it, or neither has it.
  */
 @JCStressTest
-@Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has it; the taker came too late.")
-@Outcome(id = "1, 2, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has it back.")
-@Outcome(id = "0, 1, 2", expect = Expect.ACCEPTABLE, desc = "The taker has it, and knows that the sleeper is gone.")
-@Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "The taker has let it go at once.")
-@Outcome(id = ".*, .*, 3", expect = Expect.FORBIDDEN, desc = "It was left to a sleeper that does not sleep.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "Two have it, or nobody who knows.")
+@Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has the lead; the taker came too late.")
+@Outcome(id = "1, 2, 1", expect = Expect.ACCEPTABLE, desc = "The sleeper has the lead back.")
+@Outcome(id = "0, 1, 2", expect = Expect.ACCEPTABLE, desc = "The taker has the lead and knows the sleeper is awake.")
+@Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "The taker has released the lead at once.")
+@Outcome(id = ".*, .*, 3", expect = Expect.FORBIDDEN, desc = "The lead went to a sleeper that is awake.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "Two threads have the lead, or no thread knows that it has it.")
 @State
 public class LeadCloseStress {
     private static final Thread SLEEPER = Thread.ofPlatform().unstarted(() -> {});

@@ -8,10 +8,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
-/** One of two waiters gives up while one of them is told of a change: the other one hears of it. */
+/** One of two waiters gives up while one of them is signalled: the signal reaches the other waiter. */
 @JCStressTest
-@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "The one that stays was told.")
-@Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "The one that left took the change along.")
+@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "The remaining waiter was signalled.")
+@Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "The signal was lost with the waiter that left.")
 @State
 public class PassOnStress {
     private final WaitList list = new WaitList(WakeUpStress.REACTOR, new Impatience(), new Awakenings(new Lead()));

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** The lock excludes, and what one holder wrote the next one sees. */
+/** The lock excludes other threads, and each holder sees the writes of the previous one. */
 @JCStressTest
 @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "Both increments are there.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "An increment is lost.")

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * The rule by which no wake-up is lost: who waits registers and looks again, who changes something changes it and looks
- * for waiters. One of the two always sees the other.
+ * The protocol that prevents lost wake-ups. A waiter registers and then checks the condition; a thread that changes the
+ * condition then checks for waiters. At least one of the two sees the other.
  */
 @JCStressTest
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The waiter parks and nobody wakes it.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "The waiter sees the change, or is seen.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The waiter parks and no thread wakes it.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The waiter sees the change, or is signalled.")
 @State
 public class WakeUpStress {
     static final Reactor REACTOR = new SelectorReactor();

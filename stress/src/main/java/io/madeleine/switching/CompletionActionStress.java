@@ -15,7 +15,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** The action of a completion runs exactly once, whoever comes first: the end or the action. */
+/** The action of a completion runs exactly once, whether the message ends before or after the action is registered. */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "Once.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "Never, or twice.")

@@ -16,12 +16,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A message ends while its user waits for that and closes it, and the next one begins, by the same object if that is free: the
- * user sees its end, its action runs once, and that of the next message, which has not ended, does not.
+ * A message ends while its user waits for the end and closes the message. A third thread begins the next message with
+ * the same object as soon as that is free. The user must see the end of its message, whose action runs once. The action
+ * of the next message, which has not ended, must not run.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "Nobody has to do with the other message.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "The object stood for the next message too early.")
+@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "The two messages do not affect each other.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "The object was reused for the next message too early.")
 @State
 public class HandleReuseStress {
     private static final ProgressEngine ENGINE =

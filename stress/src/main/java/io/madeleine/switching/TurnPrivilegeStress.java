@@ -9,19 +9,19 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
- * Two threads take turns so that each has the privilege and loses it, again and again: never do both have the turn, nor does it
- * get lost.
+ * Two threads take the turn alternately, so that each repeatedly gains and loses the bias. The two never hold the turn
+ * at the same time, and the turn is never lost.
  */
 @JCStressTest
-@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "Each time one of them had it.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "Both had it at a time, or nobody can have it any more.")
+@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "One thread at a time held the turn.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "Both held the turn at once, or nobody can take it any more.")
 @State
 public class TurnPrivilegeStress {
     private static final int TIMES = 4;
 
     private final Turn turn = new Turn(() -> false, GlobalFence::pass, 1);
 
-    /** Counted by whoever has the turn. */
+    /** Written only by the thread that holds the turn. */
     private int count;
 
     private int countOfOne;

@@ -7,11 +7,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Two threads come for the turn to send, the first of them as if it were alone: one of them gets it. */
+/** Two threads try to take the turn to send, the first of them as the only sender so far: exactly one gets it. */
 @JCStressTest
-@Outcome(id = "true, true", expect = Expect.FORBIDDEN, desc = "Both have it.")
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "Nobody has it.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "One of them has it.")
+@Outcome(id = "true, true", expect = Expect.FORBIDDEN, desc = "Both have the turn.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "Neither has the turn.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "One of them has the turn.")
 @State
 public class TurnStress {
     private final Turn turn = new Turn(() -> false);

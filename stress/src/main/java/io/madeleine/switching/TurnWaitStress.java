@@ -7,10 +7,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A thread that sends alone gives its turn back while another begins to wait: the waiter sees that, or is seen. */
+/**
+ * The only sender so far returns its turn while another thread begins to wait for it: the waiter sees the free turn, or
+ * the sender sees the waiter.
+ */
 @JCStressTest
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "It waits for a turn that is free.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "It sees that the turn is free, or is told.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The waiter waits for a turn that is free.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The waiter sees that the turn is free, or is signalled.")
 @State
 public class TurnWaitStress {
     private volatile boolean waits;

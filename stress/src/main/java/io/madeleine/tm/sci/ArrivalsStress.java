@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.J_Result;
 
-/** A peer announces while the owner announces to itself and takes what has arrived: no flag gets lost. */
+/** A peer announces while the inbox's owner announces to itself and takes the arrivals: no flag is lost. */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "Both flags were found.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "A flag is lost.")

@@ -8,13 +8,16 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** The line of cells is full: a cell is filled again only once it has been emptied, and is seen only when filled. */
+/**
+ * All cells are full: the sender refills a cell only after the receiver has emptied it, and the receiver sees a cell
+ * only once it is filled.
+ */
 @JCStressTest
 @Outcome(
         id = {"true, true", "false, true"},
         expect = Expect.ACCEPTABLE,
-        desc = "There was a cell already, or not yet; nothing is lost.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "A cell was overwritten, seen too early, or has gone.")
+        desc = "There was a free cell already, or not yet; no cell is lost.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A cell was overwritten, seen too early, or lost.")
 @State
 public class CellsStress {
     private final HeapPair pair = new HeapPair();

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Both ends of a connection, over memory of the heap in place of files: cheap enough for one to be made for each trial.
- * What the two ends do to the segment and to each other's inbox is what they do between processes.
+ * Both ends of a shared-memory connection, on heap memory instead of mapped files, so that a new pair for each trial is
+ * cheap. The two ends access the segment and each other's inbox as they do between processes.
  *
  * <p>Threading: as the ends' links and {@link SciConnection} say.
  */
@@ -99,7 +99,7 @@ final class HeapPair {
                 _ -> {});
     }
 
-    /** Sends a small packet of one number; false if there is no room. */
+    /** Sends a small packet that contains one number. Returns false if there is no room. */
     boolean sendSmall(int sequence, long value) {
         long offset = small.claim();
         if (offset < 0) {
@@ -112,7 +112,9 @@ final class HeapPair {
         return true;
     }
 
-    /** Takes a small packet: its number, 0 if there is none, -1 if its beginning and end differ. */
+    /**
+     * Receives a small packet. Returns its number, 0 if there is no packet, or -1 if its first and last words differ.
+     */
     long takeSmall() {
         if (smallEnd.front() <= 0) {
             return 0;
@@ -123,7 +125,7 @@ final class HeapPair {
         return content[0] == content[content.length - 1] ? content[0] : -1;
     }
 
-    /** Fills the ring; returns how many packets that took, numbered from 1. */
+    /** Fills the ring with packets numbered from 1. Returns their number. */
     int fillSmall() {
         int count = 0;
         while (sendSmall(count, count + 1L)) {
@@ -132,7 +134,7 @@ final class HeapPair {
         return count;
     }
 
-    /** Sends a packet of one cell with the number in it; false if there is no room. */
+    /** Sends a packet of one cell that contains the number. Returns false if there is no room. */
     boolean sendCell(int sequence, long value) {
         long[] content = new long[CELL_BYTES / Long.BYTES];
         content[0] = value;
@@ -142,7 +144,10 @@ final class HeapPair {
         return large.send(header, group, 0) == LinkStatus.COMPLETE;
     }
 
-    /** Takes a packet of one cell: its number, 0 if there is none, -1 if its beginning and end differ. */
+    /**
+     * Receives a packet of one cell. Returns its number, 0 if there is no packet, or -1 if its first and last words
+     * differ.
+     */
     long takeCell() {
         if (largeEnd.front() <= 0) {
             return 0;

@@ -7,13 +7,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** Who sees a record's header sees all of the record, and records come in their order. */
+/** A receiver that sees a record's header sees the whole record, and records arrive in order. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "0, 1", "1, 0", "1, 2"},
         expect = Expect.ACCEPTABLE,
-        desc = "What has been sent so far.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "A part of a record, or another record.")
+        desc = "The records sent so far.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A partial record, or a record out of order.")
 @State
 public class RingPublishStress {
     private final HeapPair pair = new HeapPair();

@@ -8,13 +8,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** The ring is full: a record's room is used again only once it has been read and released. */
+/** The ring is full: the sender reuses the room of a record only after the receiver has read and released it. */
 @JCStressTest
 @Outcome(
         id = {"true, true", "false, true"},
         expect = Expect.ACCEPTABLE,
-        desc = "There was room already, or not yet; nothing is lost.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "A record was overwritten, or has gone.")
+        desc = "There was room already, or not yet; no record is lost.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "A record was overwritten or lost.")
 @State
 public class RingReuseStress {
     private final HeapPair pair = new HeapPair();

@@ -8,10 +8,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A sender falls asleep for lack of room while the receiver makes some: it sees that, or it is announced to it. */
+/**
+ * A sender without room falls asleep while the receiver makes room: the sender sees the room, or the receiver announces
+ * it.
+ */
 @JCStressTest
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "There is room and the sender does not know.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "It is seen, or announced, or both.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "There is room and the sender does not know it.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The room is seen, or announced, or both.")
 @State
 public class RoomStress {
     private final HeapPair pair = new HeapPair();
@@ -29,7 +32,7 @@ public class RoomStress {
     @Actor
     public void take() {
         while (pair.takeSmall() != 0) {
-            // all of it
+            // until the ring is empty
         }
     }
 

@@ -7,10 +7,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Who falls asleep sees what was announced before, or who announces sees that he has to ring. */
+/**
+ * A receiver falls asleep while a sender announces a packet: the receiver sees the announcement, or the sender sees
+ * that it has to ring the doorbell.
+ */
 @JCStressTest
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "It sleeps over the news and nobody rings.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "It sees the news, or is rung for.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The receiver sleeps and the sender does not ring.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The receiver sees the announcement, or the sender rings.")
 @State
 public class SleepStress {
     private final Inbox inbox = HeapPair.heapInbox();

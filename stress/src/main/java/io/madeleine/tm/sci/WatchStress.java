@@ -9,12 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * A receiver stops watching a connection while something is sent without a fence: it sees that before it has settled, or it
- * is announced to it. (With a single look, in place of those until it has settled, the forbidden outcome shows.)
+ * A receiver stops watching a connection while the sender sends without a fence: the receiver sees the packet before
+ * the connection has settled, or the sender announces it. (With a single check instead of the repeated ones until the
+ * connection has settled, the forbidden outcome occurs.)
  */
 @JCStressTest
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The packet lies there and nobody looks.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "It is seen, or announced, or both.")
+@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "The packet is neither seen nor announced.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The packet is seen, or announced, or both.")
 @State
 public class WatchStress {
     private final HeapPair pair = new HeapPair();
