@@ -1,4 +1,4 @@
-/** Buffer management: static buffers are filled, dynamic ones grouped, whatever suits the link below. */
+/** Buffer management: fills static buffers by copying, or groups blocks for dynamic links. */
 module io.madeleine.bmm {
     requires transitive io.madeleine.pmm;
     requires static org.jspecify;

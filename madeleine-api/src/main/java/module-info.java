@@ -1,4 +1,4 @@
-/** What a user of Madeleine sees: sessions, channels, messages and their modes. Depends on nothing but the JDK. */
+/** The public API of Madeleine: sessions, channels, messages and their modes. It depends on nothing but the JDK. */
 module io.madeleine.api {
     exports io.madeleine.api;
     exports io.madeleine.api.spi;

@@ -1,4 +1,4 @@
-/** The switch: which transmission module takes a block, in which order blocks leave, and the messages users see. */
+/** The switch: selects the transmission module for each block, orders blocks, and implements messages and channels. */
 module io.madeleine.switching {
     requires transitive io.madeleine.bmm;
     requires static transitive org.jspecify;

@@ -1,4 +1,4 @@
-/** What messages have to keep whatever carries them, as contract tests; and sessions whose ranks are threads of one JVM. */
+/** Contract tests of messages over any network, and sessions whose ranks are threads of one JVM. */
 module io.madeleine.testkit.messages {
     requires static org.jspecify;
     requires transitive io.madeleine.switching;

@@ -1,4 +1,4 @@
-/** Contract tests of the SPI and stand-ins for those who write transmission modules. */
+/** Contract tests of the SPI and in-memory networks, for authors of transmission modules. */
 module io.madeleine.testkit {
     requires static org.jspecify;
     requires transitive io.madeleine.pmm;

@@ -11,22 +11,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Sends the user's blocks themselves: one by one ({@code buffer}) or gathered into groups until commit
- * ({@code buffer_group}). Blocks that may not be referenced are copied aside.
+ * Sends the user's blocks in place: one by one ({@code buffer}), or gathered into a group until commit
+ * ({@code buffer_group}). Blocks that must not be referenced are copied first.
  *
- * <p>The end mark goes in the header of a small last packet, which is copied aside first; behind a larger one it is a
- * packet of its own, since until all of its memory has been read that packet may have to be aborted.
+ * <p>The end mark goes in the header of a small last packet, whose blocks are copied first. Behind a larger packet it
+ * is a packet of its own: until all memory of the large packet has been read, the message may have to be aborted.
  *
  * <p>Threading: as {@link SendBmm}.
  */
 final class DynamicSendBmm extends SendBmm {
-    /** Up to here a copy is cheaper than another packet. */
+    /** Up to this size a copy is cheaper than another packet. */
     private static final long SMALL_BYTES = 1024;
 
-    /** Of an entry of the group: its memory is the user's. */
+    /** Mark of a group entry: its memory belongs to the user. */
     private static final byte LENT = 1;
 
-    /** Of an entry of the group: the receiver may go on as soon as it is there. */
+    /** Mark of a group entry: the receiver may continue as soon as its data is there. */
     private static final byte EXPRESS = 2;
 
     private final DynamicLink link;
@@ -55,7 +55,7 @@ final class DynamicSendBmm extends SendBmm {
                 return status;
             }
             long here = Math.min(bytes - progressBytes, PacketHeader.MAX_PAYLOAD_BYTES - group.remainingBytes());
-            makeRoomForMark(); // from here on a block is added with its mark, or neither
+            makeRoomForMark(); // first: a block is then added with its mark, or not at all
             if (mayKeep) {
                 group.add(block, offset + progressBytes, here);
                 mark(express ? LENT | EXPRESS : LENT);
@@ -104,7 +104,7 @@ final class DynamicSendBmm extends SendBmm {
         progressBytes = 0;
         if (eager || (express && endsGroupAtExpress)) {
             int status = flush();
-            return status == LinkStatus.CLOSED ? status : LinkStatus.COMPLETE; // what is pending is referenced
+            return status == LinkStatus.CLOSED ? status : LinkStatus.COMPLETE; // PENDING blocks are referenced
         }
         return LinkStatus.COMPLETE;
     }
@@ -165,7 +165,7 @@ final class DynamicSendBmm extends SendBmm {
             begin(0, PacketHeader.LAST);
             return send();
         }
-        copyLentAside(); // once the end mark is out the message cannot fail any more
+        copyLentAside(); // after the end mark has left, the message cannot fail any more
         begin(PacketHeader.LAST, 0);
         return send();
     }
@@ -204,7 +204,7 @@ final class DynamicSendBmm extends SendBmm {
 
     @Override
     public void announce() {
-        // the link tells of each packet as it leaves
+        // the link wakes the receiver for each packet as it leaves
     }
 
     @Override
@@ -236,7 +236,7 @@ final class DynamicSendBmm extends SendBmm {
             return trailer != 0 || PacketHeader.has(header, PacketHeader.LAST);
         }
         if (PacketHeader.has(header, PacketHeader.LAST)) {
-            return true; // copied aside: it arrives whole
+            return true; // its blocks are copies: it arrives whole
         }
         giveLentMemoryBack();
         if (trailer == 0) {
@@ -247,8 +247,9 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     /**
-     * Finishes the packet under way without the user's memory. An EXPRESS block still arrives as it was packed, since its
-     * receiver goes on with it before it can know of the abort; the others are never looked at, and zeros take their place.
+     * Replaces the user's memory in the packet under way. An EXPRESS block still arrives as it was packed, since its
+     * receiver continues with it before it can know of the abort. The receiver never reads the other blocks; zeros
+     * replace them.
      */
     private void giveLentMemoryBack() {
         BufferGroup rest = new BufferGroup();
@@ -277,7 +278,7 @@ final class DynamicSendBmm extends SendBmm {
             staging.copy(group, i);
             return true;
         } catch (IllegalStateException | WrongThreadException _) {
-            return false; // the memory is gone, which is why the message is aborted
+            return false; // the memory was freed, which is why the message is aborted
         }
     }
 }

@@ -13,10 +13,10 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the packets of one link into the blocks that have been unpacked from it. Blocks are gathered, and extracted when
- * their bytes are there: from an asymmetric link in whatever parts arrive ({@code receive_sub_buffer_group}), from a
- * symmetric one not before {@link #checkOut()}, when the group is known to be what was sent. What has not arrived when it is
- * looked for is posted to the link, if that is a {@link PostingLink}.
+ * Turns the packets of one link into the blocks that were unpacked from it. Blocks are gathered, and filled when their
+ * data is there: from an asymmetric link in whatever parts arrive ({@code receive_sub_buffer_group}); from a symmetric
+ * link only after {@link #checkOut()}, when the group is known to equal the sent one. Blocks whose data has not arrived
+ * are posted to the link, if it is a {@link PostingLink}.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
@@ -35,7 +35,7 @@ public final class ReceiveBmm {
     private int openIndex;
     private boolean trackLost;
 
-    /** The module for a link. */
+    /** Creates the buffer management module for a link. */
     public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
         this.link = link;
         this.ledger = ledger;
@@ -44,7 +44,11 @@ public final class ReceiveBmm {
         this.extractsParts = link.capabilities().aggregation() == AggregationMode.ASYMMETRIC;
     }
 
-    /** Appends a block to be filled. */
+    /**
+     * Appends a block to be filled.
+     *
+     * <p>Ownership: the block is lent until its data has arrived, or until {@link #forgetBlocks} and {@link #retract}.
+     */
     public void append(MemorySegment block, long offset, long bytes) {
         group.add(block, offset, bytes);
         if (extractsParts) {
@@ -52,7 +56,7 @@ public final class ReceiveBmm {
         }
     }
 
-    /** Appends a block to be filled that lies in the ranges of a layout. */
+    /** As {@link #append(MemorySegment, long, long)}, for a block that lies in the ranges of a layout. */
     public void append(BlockLayout block) {
         group.add(block, 0, block.byteSize());
         if (extractsParts) {
@@ -61,8 +65,11 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Fills a block at once, if nothing waits before it and all its bytes lie in front; if not, it is to be appended.
+     * Fills a block at once, if no other block waits and all its bytes are in front.
      *
+     * <p>Ownership: the block is not kept.
+     *
+     * @return whether the block was filled; if not, nothing was taken, and the caller appends it
      * @throws IllegalStateException if the block's memory has been freed; nothing was taken
      */
     public boolean takeWhole(MemorySegment block, long offset, long bytes) {
@@ -77,10 +84,12 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Takes the message in front if it is one packet with one block of that size, all of which has come: what {@link #takeWhole} and
-     * the end of the message do, in one step. No block has been appended.
+     * Takes the message in front in one step, if it is one complete packet with one block of this size:
+     * {@link #takeWhole} and the end of the message. No block has been appended.
      *
-     * @return whether it was taken, and the ledger stands at the next message; if not, nothing was
+     * <p>Ownership: the block is not kept.
+     *
+     * @return whether it was taken, and the ledger has moved to the next message; if not, nothing was taken
      * @throws IllegalStateException if the block's memory has been freed; nothing was taken
      */
     public boolean takeMessage(MemorySegment block, long offset, long bytes) {
@@ -93,7 +102,7 @@ public final class ReceiveBmm {
                 : !takeInSteps(header, block, offset, bytes)) {
             return false;
         }
-        openHeader = 0; // it may have been looked at before
+        openHeader = 0; // an earlier look may have opened it
         ledger.nextMessage();
         return true;
     }
@@ -116,14 +125,14 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Whether memory came to its end within the link, so that nobody knows what has been taken of the packet in front. Where a group
-     * says how far it came, or nothing had been taken, the call can be repeated.
+     * Whether an {@link OutOfMemoryError} occurred within the link, so that the progress within the packet in front is
+     * unknown. After an error that took nothing, or where a group records the progress, the call can be repeated.
      */
     public boolean hasLostTrack() {
         return trackLost;
     }
 
-    /** All blocks so far are to be extracted now. */
+    /** Marks all blocks so far for extraction. */
     public void checkOut() {
         checkedOutBytes = group.remainingBytes();
     }
@@ -138,15 +147,15 @@ public final class ReceiveBmm {
         return checkedOutBytes == 0;
     }
 
-    /** How many bytes the blocks still want. */
+    /** How many bytes the blocks still wait for. */
     public long missingBytes() {
         return group.remainingBytes();
     }
 
     /**
-     * Extracts what has arrived for the blocks that may be filled.
+     * Extracts the arrived data for the blocks that may be filled.
      *
-     * @return how many bytes and packets were dealt with
+     * @return how many bytes and packets were consumed
      */
     public long extract() {
         return posting == null ? extractArrived() : extractAndExpect(posting);
@@ -157,7 +166,7 @@ public final class ReceiveBmm {
         long moved;
         try {
             moved = extractArrived();
-        } finally { // also if the memory of a block turns out to be gone
+        } finally { // also if the memory of a block was freed
             expectedBytes = Math.max(0, expectedBytes - (before - group.remainingBytes()));
         }
         if (checkedOutBytes > expectedBytes && !ledger.isEnded()) {
@@ -166,7 +175,7 @@ public final class ReceiveBmm {
         return moved;
     }
 
-    /** Posts what is to be extracted and has not been posted, behind what has. */
+    /** Posts the blocks that are marked for extraction and not posted yet, in order. */
     private void expectRest(PostingLink able) {
         long past = expectedBytes;
         long left = checkedOutBytes - expectedBytes;
@@ -211,7 +220,7 @@ public final class ReceiveBmm {
         long before = group.remainingBytes();
         try {
             link.receive(group, maxBytes);
-        } finally { // also if the memory of a block turns out to be gone
+        } finally { // also if the memory of a block was freed
             long moved = before - group.remainingBytes();
             openBytes -= moved;
             checkedOutBytes -= moved;
@@ -219,7 +228,7 @@ public final class ReceiveBmm {
         return before - group.remainingBytes();
     }
 
-    /** Enters empty packets and those whose payload has been taken, down to the first with payload left. */
+    /** Enters empty packets and packets whose payload has been taken, up to the first one with payload left. */
     public long passMarks() {
         long passed = 0;
         while (open() && openBytes == 0 && !comesTooEarly()) {
@@ -230,9 +239,9 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Whether the packet in front is an end mark that has overtaken packets of other links. It is entered behind them:
-     * the judgement whether payload is the next to be asked for goes by the number of packets entered. (An abort mark may
-     * be: nothing is judged any more.)
+     * Whether the packet in front is an end mark that has overtaken packets of other links. It is entered after them,
+     * since the number of entered packets decides whether payload is overdue. An abort mark may be entered early:
+     * nothing is judged after it.
      */
     private boolean comesTooEarly() {
         return PacketHeader.payloadBytes(openHeader) == 0
@@ -241,7 +250,7 @@ public final class ReceiveBmm {
                 && !ledger.isNext(openIndex);
     }
 
-    /** Drops what has arrived of the message; returns how many bytes and packets that was. */
+    /** Drops the arrived data of the message; returns how many bytes and packets were dropped. */
     public long drop() {
         long dropped = 0;
         while (open()) {
@@ -271,41 +280,40 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Whether the packet in front is longer than the group to be extracted, and cannot be taken in parts: the groups at
-     * the two ends differ.
+     * Whether the packet in front is longer than the group marked for extraction and cannot be taken in parts: the
+     * groups at the two ends differ.
      */
     public boolean holdsLargerGroup() {
         return !extractsParts && checkedOutBytes > 0 && openBytes > checkedOutBytes;
     }
 
     /**
-     * Whether payload of this message lies in front that no block has asked for. Like all judgements this goes by what was
-     * found when the link was last looked at: what a look brings up here would wait, unnoticed, for the news of something
-     * else.
+     * Whether payload of this message is in front that no block has asked for. Like all judgements this uses the result
+     * of the last look at the link. A new look here could bring up a packet that no later event reports.
      */
     public boolean holdsUnclaimedPayload() {
         return group.isEmpty() && openHeader != 0 && openBytes > 0;
     }
 
     /**
-     * Whether that payload ought to have been asked for before a block of another link that is still awaited. (As long as
-     * packets before it are on their way by other links, and none behind it has been taken, it may be asked for later.)
+     * Whether unclaimed payload should have been asked for before an awaited block of another link. It may still be
+     * asked for later while packets before it are on their way over other links and none after it has been entered.
      */
     public boolean holdsOverduePayload() {
         return holdsUnclaimedPayload() && ledger.isOverdue(openIndex);
     }
 
-    /** How many bytes of the packet in front nobody has taken; 0 without one. */
+    /** How many bytes of the packet in front have not been taken; 0 if there is none. */
     public long untakenBytes() {
         return openHeader != 0 ? openBytes : 0;
     }
 
-    /** Whether an end mark waits here until the packets before it, from other links, have been dealt with. */
+    /** Whether an end mark waits here for the packets before it, from other links, to be entered. */
     public boolean holdsMark() {
         return openHeader != 0 && openBytes == 0;
     }
 
-    /** Whether memory of a region waits for data here. */
+    /** Whether a block in the region waits for data. */
     public boolean touches(Region region) {
         return group.touches(region);
     }
@@ -316,17 +324,17 @@ public final class ReceiveBmm {
     }
 
     /**
-     * Takes posted blocks back, which have been forgotten.
+     * Takes back posted blocks that have been forgotten.
      *
-     * @return {@link LinkStatus#PENDING} while the link may still write to them: to be repeated, and nothing else to be done
-     *     with the link
+     * @return {@link LinkStatus#PENDING} while the link may still write to them: the caller repeats the call and does
+     *     nothing else with the link
      */
     public int retract() {
         expectedBytes = 0;
         return posting == null ? LinkStatus.COMPLETE : posting.retract();
     }
 
-    /** Forgets the blocks; those that were posted are to be {@linkplain #retract() taken back}. */
+    /** Forgets the blocks; posted ones must be {@linkplain #retract() taken back}. */
     public void forgetBlocks() {
         group.clear();
         checkedOutBytes = 0;
@@ -337,7 +345,7 @@ public final class ReceiveBmm {
             return true;
         }
         if (ledger.isEnded()) {
-            return false; // and no look at the link, which may be a system call
+            return false; // without a look at the link, which may be a system call
         }
         long header = link.front();
         if (header <= 0 || !ledger.isOfThisMessage(header)) {

@@ -3,15 +3,15 @@ package io.madeleine.bmm;
 import io.madeleine.pmm.spi.PacketHeader;
 
 /**
- * Keeps the account of the packets that one direction of a connection receives, over all its links: what decides where
- * a message ends and whether all of it was there.
+ * Counts the packets that one direction of a connection receives over all its links. The counts decide where a message
+ * ends and whether all of it has arrived.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
 public final class ReceiveLedger {
     private static final int UNKNOWN = -1;
 
-    /** How far a packet may be behind the count of those entered, at most, when it comes up on a link. */
+    /** The most by which the index of a packet that comes up on a link may be below the number of entered packets. */
     private static final int BEHIND = 1024;
 
     private int sequence;
@@ -21,15 +21,15 @@ public final class ReceiveLedger {
     private int lastIndex = UNKNOWN;
     private boolean aborted;
 
-    /** Begins with message 0. */
+    /** Starts with message 0. */
     public ReceiveLedger() {}
 
-    /** Whether a header belongs to the message being received. */
+    /** Whether the header belongs to the current message. */
     public boolean isOfThisMessage(long header) {
         return PacketHeader.isCount(PacketHeader.sequence(header), sequence) && !isEnded();
     }
 
-    /** Whether a header is that of the first packet of the message being received, of which nothing has been entered. */
+    /** Whether the header is that of the current message's first packet, and no packet has been entered. */
     public boolean isFirst(long header) {
         return packetCount == 0
                 && isOfThisMessage(header)
@@ -37,37 +37,41 @@ public final class ReceiveLedger {
                 && PacketHeader.isCount(PacketHeader.index(header), 0);
     }
 
-    /** The header of the message to be received, of which nothing has been entered, if it is one packet with that much payload. */
+    /** Returns the header of the current message if it is one packet with this payload; no packet has been entered. */
     long headerOfWhole(int payloadBytes) {
         return PacketHeader.of(payloadBytes, sequence, 0, PacketHeader.FIRST | PacketHeader.LAST);
     }
 
-    /** Whether all packets before that one have been entered. */
+    /** Whether all packets before this one have been entered. */
     boolean isNext(int index) {
         return index == packetCount;
     }
 
-    /** A packet of the message has come up on a link; returns its full index, of which the header has the low bits. */
+    /**
+     * Counts a packet of the message that has come up on a link.
+     *
+     * @return its full index, of which the header has the low bits
+     */
     int find(long header) {
         foundCount++;
         int base = packetCount - BEHIND;
         return base + PacketHeader.countsBetween(base, PacketHeader.index(header));
     }
 
-    /** How many packets have come up so far, of all messages; wraps around. */
+    /** The number of packets of all messages that have come up so far; wraps around. */
     public int foundCount() {
         return foundCount;
     }
 
     /**
-     * Whether payload of that packet, for which nobody has asked, ought to have been asked for before what is awaited: all
-     * packets before it have been entered, or one behind it has.
+     * Whether the payload of this packet, for which no block has asked, should have been asked for before the awaited
+     * block: all packets before it have been entered, or one after it has.
      */
     boolean isOverdue(int index) {
         return packetCount >= index || furthestIndex > index;
     }
 
-    /** Enters a packet whose payload has been dealt with. Packets of different links may come in any order. */
+    /** Enters a packet whose payload has been consumed. Packets of different links may be entered in any order. */
     void enter(long header, int index) {
         packetCount++;
         furthestIndex = Math.max(furthestIndex, index);
@@ -82,12 +86,12 @@ public final class ReceiveLedger {
         return lastIndex != UNKNOWN && lastIndex == packetCount - 1;
     }
 
-    /** Whether the sender gave the message up. */
+    /** Whether the sender aborted the message. */
     public boolean isAborted() {
         return aborted;
     }
 
-    /** Turns to the next message. */
+    /** Starts the next message. */
     public void nextMessage() {
         sequence++;
         packetCount = 0;

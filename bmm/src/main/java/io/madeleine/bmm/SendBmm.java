@@ -10,22 +10,22 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Turns the blocks that the switch gives to one link into packets. Nothing here waits: what the link does not take is
- * {@link LinkStatus#PENDING}, and the same call is repeated later.
+ * Turns the blocks that the switch gives to one link into packets. Nothing here waits: if the link does not accept
+ * data, the result is {@link LinkStatus#PENDING}, and the caller repeats the same call later.
  *
- * <p>Threading: confined to whoever packs, or later to the leader who finishes the message.
+ * <p>Threading: confined to the thread that packs, and later to the leader that finishes the message.
  */
 public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
-    /** Stands in for memory that is gone when a packet that has been announced must be finished. */
+    /** Zeros that replace freed memory, when an announced packet must be finished. */
     static final MemorySegment FILLER = java.lang.foreign.Arena.global().allocate(64 * 1024, Long.BYTES);
 
     final SendLedger ledger;
     final boolean endsGroupAtExpress;
 
-    /** How far the block under way has come. */
+    /** How many bytes of the current block have been taken. */
     long progressBytes;
 
-    /** Memory came to its end within the link. */
+    /** An {@link OutOfMemoryError} occurred within the link. */
     boolean trackLost;
 
     SendBmm(SendLedger ledger, TransmissionLink link) {
@@ -33,7 +33,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
         this.endsGroupAtExpress = link.capabilities().aggregation() == AggregationMode.SYMMETRIC;
     }
 
-    /** The module that suits the link. */
+    /** Creates the buffer management module for the link. */
     public static SendBmm forLink(TransmissionLink link, SendLedger ledger, Staging staging) {
         return switch (link) {
             case StaticLink fixed -> new StaticSendBmm(fixed, ledger);
@@ -42,93 +42,106 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     }
 
     /**
-     * Appends a block. While the answer is {@link LinkStatus#PENDING} the call is repeated with the same content (which
-     * may lie elsewhere meanwhile).
+     * Appends a block. While the result is {@link LinkStatus#PENDING}, the caller repeats the call with the same
+     * content, which may have moved to other memory meanwhile.
      *
-     * @param mayKeep whether the block may be referenced until the end of the message; if not it is copied
-     * @param express whether the receiver wants it before it goes on
-     * @return {@link LinkStatus#COMPLETE} once the block is taken: sent, copied, or referenced if it may be
+     * <p>Ownership: if {@code mayKeep}, the block is lent until the end of the message; otherwise until this returns
+     * COMPLETE.
+     *
+     * @param mayKeep whether the block may be referenced until the end of the message; if not, it is copied
+     * @param express whether the receiver needs the block before it continues
+     * @return {@link LinkStatus#COMPLETE} when the block is taken: sent, copied, or referenced if {@code mayKeep}
      */
     public abstract int append(MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express);
 
-    /** Appends a block that lies in the ranges of a layout; as {@link #append(MemorySegment, long, long, boolean, boolean)}. */
+    /**
+     * As {@link #append(MemorySegment, long, long, boolean, boolean)}, for a block that lies in the ranges of a layout.
+     */
     public abstract int append(BlockLayout block, boolean mayKeep, boolean express);
 
-    /** How many bytes of the block under way have been taken: sent, copied, or referenced; 0 if none is under way. */
+    /** How many bytes of the current block have been taken (sent, copied, or referenced); 0 if there is none. */
     public final long progressBytes() {
         return progressBytes;
     }
 
-    /** What has not been taken of the block under way is from now on the block: {@link #append} is repeated with that alone. */
+    /** Makes the rest of the current block the block: {@link #append} is repeated with the rest alone. */
     public final void keepRest() {
         progressBytes = 0;
     }
 
     /**
-     * Commits: sends what has been gathered.
+     * Commits: sends the gathered blocks.
      *
-     * @return {@link LinkStatus#COMPLETE} once it has left and its memory may be reused
+     * @return {@link LinkStatus#COMPLETE} when they have left and their memory may be reused
      */
     public abstract int flush();
 
     /**
-     * Sends an empty packet, after what has been gathered.
+     * Sends the gathered blocks, and then an empty packet.
      *
-     * @param flags of {@link io.madeleine.pmm.spi.PacketHeader}
+     * @param flags the flags of {@link io.madeleine.pmm.spi.PacketHeader} for the empty packet
      */
     public abstract int flushMark(int flags);
 
     /**
-     * Commits with the end mark on or right behind the last packet; as {@link #flush()}, and never without a packet. After
-     * it {@link #announce()} is called.
+     * Commits as {@link #flush()}, with the end mark in the last packet or in a packet right behind it; always sends a
+     * packet. The caller calls {@link #announce()} afterwards.
      */
     public abstract int flushLast();
 
     /**
-     * Sends a message of one block as one packet, if the link takes that whole and at once: what {@link #append} and {@link #flushLast()}
-     * do with it, in one step. Nothing has been gathered before.
+     * Sends a message of one block as one packet, if the link takes it whole and at once: {@link #append} and
+     * {@link #flushLast()} in one step. No block has been gathered before.
      *
-     * @return {@link LinkStatus#COMPLETE} if it has left, and {@link #announce()} is called; for any other answer, and if this
-     *     throws, nothing has: the block can be appended
-     * @throws IllegalStateException if the block's memory has been freed ({@link WrongThreadException} if it is another thread's)
+     * @return {@link LinkStatus#COMPLETE} if it has left; the caller then calls {@link #announce()}. For any other
+     *     result, and if this throws, nothing has left, and the caller may append the block
+     * @throws IllegalStateException if the block's memory has been freed ({@link WrongThreadException} if it is
+     *     confined to another thread)
      */
-    @SuppressWarnings("unused") // by default
+    @SuppressWarnings("unused") // subclasses use the parameters
     public int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
         return LinkStatus.PENDING;
     }
 
-    /** Tells a receiver that sleeps of the message's end. Any thread, also when the next message has begun. */
+    /**
+     * Wakes a sleeping receiver for the end of the message. Any thread may call it, even after the next message has
+     * begun.
+     */
     public abstract void announce();
 
-    /** Whether anything gathered is not on its way yet, so that an end mark could go with it. */
+    /** Whether gathered blocks have not begun to leave, so that an end mark can go in their packet. */
     public abstract boolean holdsBlocks();
 
-    /** Whether memory of a region is referenced here; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    /**
+     * Whether a block in the region is referenced; with the guarantees of
+     * {@link io.madeleine.pmm.spi.BufferGroup#touches}.
+     */
     public boolean touches(Region region) {
         return false;
     }
 
     /**
-     * Whether memory came to its end within the link, so that nobody knows how far the last call came: it must not be repeated, and
-     * nothing else be sent. Where it came to its end before, the call can be repeated.
+     * Whether an {@link OutOfMemoryError} occurred within the link, so that the progress of the last call is unknown:
+     * the call must not be repeated, and nothing else may be sent. After an error outside the link the call can be
+     * repeated.
      */
     public final boolean hasLostTrack() {
         return trackLost;
     }
 
     /**
-     * Whether the end mark is out of reach, in the midst of sending: nothing of the user's memory is needed any more, and the message
-     * will arrive whole. It is too late to give it up.
+     * Whether it is too late to abort the message in the middle of sending: no more of the user's memory is needed, the
+     * end mark cannot be changed any more, and the message will arrive whole.
      */
     public boolean isBeyondRecall() {
         return false;
     }
 
     /**
-     * Gives up what has been gathered. A packet under way keeps its length and its EXPRESS blocks, filled up with zeros,
-     * and still has to be flushed, now without the user's memory; an end mark that was to follow it becomes an abort mark.
+     * Abandons the gathered blocks. A packet under way keeps its length and its EXPRESS blocks; zeros replace the rest.
+     * It must still be flushed, now without the user's memory. An end mark that was to follow it becomes an abort mark.
      *
-     * @return whether that end mark has taken the place of an abort mark: none is to be sent any more
+     * @return whether such an end mark serves as the abort mark, so that no other must be sent
      */
     public abstract boolean abandon();
 }

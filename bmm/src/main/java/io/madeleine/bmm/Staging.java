@@ -8,13 +8,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where blocks are copied that may not be referenced: SAFER ones that cannot leave at once, and those in confined
- * memory. They are copied into pieces of the {@link StagingPool}, one behind the other as long as there is room, and a new piece
- * is taken where there is none. Without a copy nothing is held.
+ * Holds copies of blocks that must not be referenced: SAFER blocks that cannot leave at once, and blocks in confined
+ * memory. The copies go into pieces of the {@link StagingPool}, one after the other while there is room, then into a
+ * new piece. A staging without copies holds no memory.
  *
  * <p>Ownership: a copy is valid until {@link #reset()}.
  *
- * <p>Threading: confined to whoever packs; the copies may be read by any thread.
+ * <p>Threading: confined to the owner of the message; any thread may read the copies.
  */
 public final class Staging {
     private final StagingPool pool;
@@ -26,25 +26,25 @@ public final class Staging {
     private MemorySegment lastSegment = MemorySegment.NULL;
     private long lastOffset;
 
-    /** Takes no memory yet. */
+    /** Creates a staging without memory. */
     public Staging(StagingPool pool) {
         this.pool = pool;
         this.home = pool.newHome();
     }
 
-    /** Copies a block; {@link #segment()} and {@link #offset()} then say where to. */
+    /** Copies a block; {@link #segment()} and {@link #offset()} then tell where the copy is. */
     public void copy(MemorySegment block, long offset, long bytes) {
         reserve(bytes);
         Blocks.copy(block, offset, lastSegment, lastOffset, bytes);
     }
 
-    /** Copies what a layout has of a block, or a part of it, so that it is contiguous. */
+    /** Copies a block of a layout, or a part of it, into contiguous memory. */
     public void copy(BlockLayout block, long position, long bytes) {
         reserve(bytes);
         Blocks.gather(block, position, lastSegment, lastOffset, bytes);
     }
 
-    /** Copies what is left of a block of a group. */
+    /** Copies the rest of a block of a group. */
     void copy(BufferGroup group, int block) {
         reserve(group.blockBytes(block));
         group.copyBlock(block, lastSegment, lastOffset);
@@ -79,10 +79,10 @@ public final class Staging {
         return lastOffset;
     }
 
-    /** Forgets all copies. */
+    /** Drops all copies and returns their memory to the pool. */
     public void reset() {
         if (count == 0) {
-            return; // as after most messages: to store a reference costs a fence under some collectors
+            return; // the usual case; it avoids storing a reference, for which some collectors issue a fence
         }
         lastSegment = MemorySegment.NULL;
         used = 0;

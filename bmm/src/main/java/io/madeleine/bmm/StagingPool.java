@@ -8,21 +8,22 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for the copies of {@link Staging}, in pieces, shared by many connections: a message has its pieces from its first copy to
- * its end, and a connection without a message has none. So memory grows with the messages under way, not with the connections.
- * Pieces have {@link #PIECE_BYTES}, or that times a power of two. A few of each size are kept for later messages, those above, and
- * those larger than {@link #MAX_KEPT_PIECE_BYTES}, are left to the garbage collector.
+ * Memory for the copies of {@link Staging}, in pieces that many connections share. A message holds pieces from its
+ * first copy to its end; a connection without a message holds none. So memory grows with the number of messages in
+ * progress, not with the number of connections. A piece has {@link #PIECE_BYTES} times a power of two. A few pieces of
+ * each size are kept for later messages; the garbage collector takes the surplus and pieces larger than
+ * {@link #MAX_KEPT_PIECE_BYTES}.
  *
  * <p>Threading: thread-safe, without a lock.
  */
 public final class StagingPool {
-    /** The smallest size of a piece. */
+    /** The smallest size of a piece in bytes. */
     public static final int PIECE_BYTES = 64 * 1024;
 
-    /** How many pieces of the smallest size that nobody uses are kept at most. */
+    /** The largest number of unused pieces of the smallest size that are kept. */
     public static final int MAX_KEPT = 16;
 
-    /** The largest piece that is kept. */
+    /** The largest size of a piece that is kept, in bytes. */
     public static final int MAX_KEPT_PIECE_BYTES = 4 * 1024 * 1024;
 
     private static final int MAX_KEPT_LARGE = 2;
@@ -32,17 +33,20 @@ public final class StagingPool {
     private final AtomicInteger nextHome = new AtomicInteger();
     private final AtomicLong heldBytes = new AtomicLong();
 
-    /** Takes a first piece, so that one message at a time finds memory also when there is no more to be had later. */
+    /**
+     * Allocates a first piece in advance, so that one message at a time finds memory even when no more can be
+     * allocated.
+     */
     public StagingPool() {
         for (int i = 0; i < SIZES; i++) {
             shelves[i] = new Shelf(i == 0 ? MAX_KEPT : MAX_KEPT_LARGE);
         }
-        for (int i = 0; i < 2; i++) { // the second time, the one that is kept: no call is later made for the first time
+        for (int i = 0; i < 2; i++) { // the second round takes the kept piece: later, no call runs for the first time
             give(take(PIECE_BYTES, 0), 0);
         }
     }
 
-    /** Pieces of one size that nobody uses. */
+    /** Unused pieces of one size. */
     private static final class Shelf {
         final AtomicReferenceArray<@Nullable MemorySegment> kept;
         final int mask;
@@ -76,17 +80,20 @@ public final class StagingPool {
         }
     }
 
-    /** Bytes in all pieces, those of messages and those that are kept. */
+    /** The size of all pieces, used and kept, in bytes. */
     public long heldBytes() {
         return heldBytes.get();
     }
 
-    /** Where a {@link Staging} begins to look, so that two seldom meet. */
+    /** Returns the position where a {@link Staging} begins its search, so that two rarely collide. */
     int newHome() {
         return nextHome.getAndIncrement() & MAX_KEPT - 1;
     }
 
-    /** A piece of that many bytes or more, with any contents, aligned to 8 bytes; it is the caller's until it is given back. */
+    /**
+     * Takes a piece of at least this size, with arbitrary content, aligned to 8 bytes; it is the caller's until
+     * {@link #give}.
+     */
     MemorySegment take(long bytes, int home) {
         int size = sizeOf(bytes);
         if (size < SIZES) {
@@ -101,7 +108,7 @@ public final class StagingPool {
         return piece;
     }
 
-    /** Takes a piece back, which its caller does not touch any more. */
+    /** Takes a piece back; the caller must not access it any more. */
     void give(MemorySegment piece, int home) {
         long bytes = piece.byteSize();
         int size = sizeOf(bytes);
@@ -110,7 +117,7 @@ public final class StagingPool {
         }
     }
 
-    /** By which power of two a piece with room for that many bytes is larger than the smallest. */
+    /** The exponent n of the smallest piece, {@code PIECE_BYTES << n}, that has room for this many bytes. */
     private static int sizeOf(long bytes) {
         return bytes <= PIECE_BYTES ? 0 : Long.SIZE - Long.numberOfLeadingZeros((bytes - 1) / PIECE_BYTES);
     }

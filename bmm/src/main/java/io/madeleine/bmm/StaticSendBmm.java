@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more follows, when the
- * group ends, and at commit.
+ * Aggregates blocks by copying them into the link's buffers. A buffer leaves when it is full and more data follows,
+ * when the group ends, and at commit.
  *
  * <p>Threading: as {@link SendBmm}.
  */
@@ -152,12 +152,8 @@ final class StaticSendBmm extends SendBmm {
         }
         int status = claim();
         if (status == LinkStatus.COMPLETE) {
-            Blocks.copy(
-                    block,
-                    offset,
-                    memory,
-                    claimedOffset,
-                    bytes); // if this throws, the buffer is still claimed for the next block
+            // If the copy throws, the buffer stays claimed for the next block.
+            Blocks.copy(block, offset, memory, claimedOffset, bytes);
             filledBytes = (int) bytes;
             publish(PacketHeader.LAST);
         }

@@ -1,8 +1,8 @@
 /**
- * Buffer management modules (paper, section 3.4): how a series of blocks becomes packets of a link, and how packets
- * become blocks again. {@link io.madeleine.bmm.StaticSendBmm} copies into the link's buffers, {@link
- * io.madeleine.bmm.DynamicSendBmm} references the user's blocks; {@link io.madeleine.bmm.ReceiveBmm} is the mirror of
- * both.
+ * Buffer management modules (paper, section 3.4): they turn a series of blocks into packets of a link, and packets back
+ * into blocks. {@link io.madeleine.bmm.StaticSendBmm} copies into the link's buffers,
+ * {@link io.madeleine.bmm.DynamicSendBmm} references the user's blocks; {@link io.madeleine.bmm.ReceiveBmm} is the
+ * mirror of both.
  */
 @NullMarked
 package io.madeleine.bmm;

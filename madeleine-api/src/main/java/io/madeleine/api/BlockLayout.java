@@ -7,38 +7,42 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A block that lies in several ranges of memory: gathered where it is packed, scattered where it is unpacked (an I/O vector;
- * MPI's vector and hindexed types). It travels as one block of {@link #byteSize()} bytes, in the order of its ranges, and nothing
- * of the layout travels with it: the other side may have another layout of the same size, or a contiguous block.
+ * A block that lies in several ranges of memory: gathered when it is packed, scattered when it is unpacked (an I/O
+ * vector; MPI's vector and hindexed types). It travels as one block of {@link #byteSize()} bytes, in the order of its
+ * ranges. The layout itself does not travel: the other side may use another layout of the same size, or a contiguous
+ * block.
  *
  * <pre>
  *   BlockLayout column = BlockLayout.strided(matrix, 8 * j, 8, 8 * columns, rows);
  *   BlockLayout halo = BlockLayout.of(new BlockLayout.Part(grid, 0, 64), new BlockLayout.Part(edge, 128, 4096));
  * </pre>
  *
- * <p>Make a layout once and use it for many messages: making one allocates, using one does not. Ranges of zero bytes count for
- * nothing; parts of one range that follow each other in a segment become one, and so do the ranges of a part without gaps. A layout keeps its segments reachable, and nothing else of
- * them: whether they are still alive shows when a message moves them.
+ * <p>Make a layout once and use it for many messages: making one allocates, using one does not. Ranges of zero bytes
+ * are dropped. Parts of one range that are adjacent in a segment are joined, and so are the ranges of a part without
+ * gaps.
+ *
+ * <p>Ownership: a layout keeps its segments reachable, but not alive: a message that moves a range of a closed arena
+ * fails.
  *
  * <p>Threading: immutable.
  */
 public final class BlockLayout {
     /**
-     * Ranges of one length at equal distances in one segment; a single range where {@code count} is 1.
+     * Ranges of equal length at equal distances in one segment; a single range if {@code count} is 1.
      *
-     * @param segment the memory, native or of the heap
-     * @param offset where the first range begins in it, in bytes
-     * @param bytes how long each range is
-     * @param strideBytes from the beginning of a range to that of the next one; may be negative, or less than {@code bytes} in
-     *     what is only packed
+     * @param segment the memory, native or on the heap
+     * @param offset where the first range begins in the segment, in bytes
+     * @param bytes the length of each range
+     * @param strideBytes the distance from the start of a range to the start of the next one, in bytes; may be
+     *     negative, or less than {@code bytes} (overlapping ranges) in a layout that is only packed
      * @param count how many ranges
      */
     public record Part(MemorySegment segment, long offset, long bytes, long strideBytes, int count) {
         /**
-         * Checks that every range lies in the segment; of none, nothing is asked.
+         * Checks that every range lies in the segment, unless {@code count} is 0.
          *
-         * @throws IndexOutOfBoundsException if one does not
-         * @throws IllegalArgumentException if a length or count is negative
+         * @throws IndexOutOfBoundsException if a range does not
+         * @throws IllegalArgumentException if {@code bytes} or {@code count} is negative
          */
         public Part {
             Objects.requireNonNull(segment, "segment");
@@ -52,7 +56,6 @@ public final class BlockLayout {
             }
         }
 
-        /** One range. */
         public Part(MemorySegment segment, long offset, long bytes) {
             this(segment, offset, bytes, bytes, 1);
         }
@@ -61,16 +64,17 @@ public final class BlockLayout {
             try {
                 return Math.addExact(offset, Math.multiplyExact(strideBytes, count - 1L));
             } catch (ArithmeticException _) {
-                throw new IndexOutOfBoundsException("the last of " + count + " ranges of a block layout, " + strideBytes
-                        + " bytes apart from offset " + offset + " on, lies beyond any memory");
+                throw new IndexOutOfBoundsException("a part of a block layout has " + count + " ranges from offset "
+                        + offset + " on with a stride of " + strideBytes
+                        + " bytes; expected the offset of the last range not to overflow a long");
             }
         }
 
         private static void checkRange(MemorySegment segment, long offset, long bytes, int number, int count) {
             if (offset < 0 || offset > segment.byteSize() - bytes) {
                 throw new IndexOutOfBoundsException("range " + number + " of " + count
-                        + " of a part of a block layout is " + bytes + " bytes at offset " + offset
-                        + "; expected to lie within its segment of " + segment.byteSize() + " bytes");
+                        + " of a part of a block layout has " + bytes + " bytes at offset " + offset
+                        + "; expected it to lie within its segment of " + segment.byteSize() + " bytes");
             }
         }
 
@@ -92,7 +96,7 @@ public final class BlockLayout {
 
     private final Part[] parts;
 
-    /** How many bytes lie before each part, and before the end. */
+    /** Offset of each part in the block, in bytes; the last element is the size of the block. */
     private final long[] starts;
 
     private final int rangeCount;
@@ -101,7 +105,7 @@ public final class BlockLayout {
     private final boolean readOnly;
     private final boolean overlapping;
 
-    /** Whether they are one object: equal ones may differ in their scope, and in whether they may be written. */
+    /** Identity, not equality: equal segments may differ in their scope, and in whether they are writable. */
     @SuppressWarnings("MemorySegmentReferenceEquality")
     private static boolean isSame(MemorySegment one, MemorySegment other) {
         return one == other;
@@ -147,7 +151,7 @@ public final class BlockLayout {
     }
 
     /**
-     * One range.
+     * Returns a layout of one range.
      *
      * @throws IndexOutOfBoundsException if it does not lie in the segment
      */
@@ -155,12 +159,12 @@ public final class BlockLayout {
         return of(new Part(segment, offset, bytes));
     }
 
-    /** These parts in order. */
+    /** Returns a layout of these parts, in this order. */
     public static BlockLayout of(Part... parts) {
         return of(Arrays.asList(parts));
     }
 
-    /** These parts in order. */
+    /** Returns a layout of these parts, in this order. */
     public static BlockLayout of(List<Part> parts) {
         List<Part> joined = new ArrayList<>(parts.size());
         for (Part given : parts) {
@@ -179,49 +183,49 @@ public final class BlockLayout {
     }
 
     /**
-     * Ranges of equal length at equal distances, such as a column of a matrix that lies row by row.
+     * Returns a layout of ranges of equal length at equal distances, such as a column of a matrix stored row by row.
      *
-     * @param offset where the first range begins
-     * @param bytes how long each range is
-     * @param strideBytes from the beginning of a range to that of the next one; may be negative
+     * @param offset where the first range begins, in bytes
+     * @param bytes the length of each range
+     * @param strideBytes the distance from the start of a range to the start of the next one, in bytes; may be negative
      * @param count how many ranges
-     * @throws IndexOutOfBoundsException if one does not lie in the segment
+     * @throws IndexOutOfBoundsException if a range does not lie in the segment
      */
     public static BlockLayout strided(MemorySegment segment, long offset, long bytes, long strideBytes, int count) {
         return of(new Part(segment, offset, bytes, strideBytes, count));
     }
 
-    /** How many bytes all ranges have together: the size of the block. */
+    /** The sum of the lengths of all ranges in bytes: the size of the block. */
     public long byteSize() {
         return starts[parts.length];
     }
 
-    /** How many ranges there are, that have bytes; parts of one range that follow each other in a segment count as one. */
+    /** The number of ranges that are not empty; adjacent parts of one range in a segment count as one. */
     public int rangeCount() {
         return rangeCount;
     }
 
-    /** The longest of the ranges, in bytes; 0 if there is none. */
+    /** The length of the longest range in bytes; 0 if there is none. */
     public long longestRangeBytes() {
         return longestRangeBytes;
     }
 
-    /** How many parts there are: those it was made of, without empty ones and with neighbours joined. */
+    /** The number of parts, without empty ones and with adjacent ones joined. */
     public int partCount() {
         return parts.length;
     }
 
-    /** The part of that index. */
+    /** The part with the given index, from 0 on. */
     public Part part(int index) {
         return parts[index];
     }
 
-    /** How many bytes of the block lie before the part of that index, or before the end for {@link #partCount()}. */
+    /** The offset of a part in the block, in bytes; for {@link #partCount()} the size of the block. */
     public long startOfPart(int index) {
         return starts[index];
     }
 
-    /** The index of the part that the byte of the block at {@code position} lies in. */
+    /** The index of the part that contains the byte at {@code position} of the block. */
     public int partAt(long position) {
         Objects.checkIndex(position, byteSize());
         if (parts.length == 1) {
@@ -231,12 +235,12 @@ public final class BlockLayout {
         return found >= 0 ? found : -found - 2;
     }
 
-    /** The segments that ranges lie in, in order; one that comes again later may be named again. */
+    /** The segments of the parts, in order; a segment may occur more than once. */
     public List<MemorySegment> segments() {
         return segments;
     }
 
-    /** Whether that thread may touch all of the memory. */
+    /** Whether the thread may access all of the memory. */
     public boolean isAccessibleBy(Thread thread) {
         for (int i = 0; i < segments.size(); i++) {
             if (!segments.get(i).isAccessibleBy(thread)) {
@@ -246,17 +250,17 @@ public final class BlockLayout {
         return true;
     }
 
-    /** Whether some of the memory cannot be written, so that nothing can be unpacked into it. */
+    /** Whether a part of the memory is read-only, so that nothing can be unpacked into it. */
     public boolean isReadOnly() {
         return readOnly;
     }
 
-    /** Whether ranges of a part overlap, so that nothing can be unpacked into them. */
+    /** Whether ranges of one part overlap, so that nothing can be unpacked into them. */
     public boolean isOverlapping() {
         return overlapping;
     }
 
-    /** Equal to layouts of equal parts. */
+    /** Layouts with equal parts are equal. */
     @Override
     public boolean equals(Object other) {
         return other instanceof BlockLayout layout && Arrays.equals(parts, layout.parts);

@@ -5,18 +5,19 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A closed world for communication, bound to one network: messages on one channel never meet those of another. Order is
- * kept between each pair of processes within a channel, and promised nowhere else (paper, section 2.1).
+ * A communication context over the configured networks: messages of one channel never meet those of another. Messages
+ * between two processes stay in order within a channel; no other order is promised (paper, section 2.1).
  *
- * <p>Each pair of processes has one connection per channel and direction. One outgoing and one incoming message per
- * connection may be open at a time; {@code begin...} waits for its turn. Messages of different connections are
+ * <p>Each pair of processes has one connection per channel and direction. A connection has at most one open outgoing
+ * and one open incoming message; {@code begin...} waits for its turn. Messages of different connections are
  * independent.
  *
  * <p>Threading: thread-safe. Many threads, virtual ones too, may send and receive on one channel; messages never
  * interleave. A message itself is used by one thread at a time and may be handed to another.
  *
- * <p>Waits end with the result, or with {@link DeadlineExceededException}, {@link WaitInterruptedException},
- * {@link PeerFailedException} or {@link SessionException}; a waiting thread drives the session's networks meanwhile.
+ * <p>A wait ends with its result, or with {@link DeadlineExceededException}, {@link WaitInterruptedException},
+ * {@link PeerFailedException} or {@link SessionException}. A waiting platform thread drives the session's networks
+ * meanwhile.
  */
 public interface Channel {
     /** The channel's name, the key under {@code madeleine.channels}. */
@@ -25,26 +26,29 @@ public interface Channel {
     /** The network that carries the channel to {@code remote}: {@code tcp}, {@code sci} ... */
     String network(int remote);
 
-    /** Whether {@code remote} can be sent to: it has neither died nor left the session, as far as is known. Never waits. */
+    /**
+     * Whether messages can be sent to {@code remote}: as far as this process knows, it has neither died nor left the
+     * session. Never waits.
+     */
     boolean isConnected(int remote);
 
     /** The session the channel belongs to. */
     Session session();
 
     /**
-     * Initiates a message to the process of rank {@code remote}, waiting until the connection's previous outgoing
-     * message has ended. Threads that wait for that have their turns in the order in which they came.
+     * Begins a message to the process of rank {@code remote}. Waits until the connection's previous outgoing message
+     * has ended; threads that wait for this get their turns in the order of their arrival.
      *
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      */
     OutgoingMessage beginPacking(int remote);
 
     /**
-     * As {@link #beginPacking(int)}, for who knows until when a message is worth sending: no wait of it, this one included, takes
-     * longer. Reads no clock unless it has to wait.
+     * As {@link #beginPacking(int)}, with a deadline for the whole message: no wait of the message, this one included,
+     * lasts beyond it. Reads no clock unless it has to wait.
      *
-     * @param deadlineNs in {@link System#nanoTime()} terms; {@link Long#MAX_VALUE} is none
-     * @throws DeadlineExceededException if it cannot begin by then
+     * @param deadlineNs on the clock of {@link System#nanoTime()}; {@link Long#MAX_VALUE} means no deadline
+     * @throws DeadlineExceededException if the message cannot begin by then
      */
     OutgoingMessage beginPackingUntil(int remote, long deadlineNs);
 
@@ -52,8 +56,8 @@ public interface Channel {
     OutgoingMessage beginPacking(int remote, long timeout, TimeUnit unit);
 
     /**
-     * As {@link #beginPacking(int)} without waiting; empty while another message is open, or a thread that has waited for
-     * its turn for more than a moment is to have it now. Does not allocate.
+     * As {@link #beginPacking(int)} without waiting: empty while another message is open, or if a thread that has
+     * waited for more than a moment has the next turn. Does not allocate.
      *
      * @throws PeerFailedException if the process has died or left
      */
@@ -61,17 +65,20 @@ public interface Channel {
 
     /**
      * Sends a message of one block to the process of rank {@code remote}: {@link #beginPacking(int)}, one {@link
-     * OutgoingMessage#pack(MemorySegment, long, long, SendMode, ReceiveMode) pack} and {@link OutgoingMessage#endPacking()} in one
-     * call, with the same bytes on their way, at a fraction of the instructions where the message is small. It may be
-     * received by {@code receive} or block by block, with the same modes, as ever.
+     * OutgoingMessage#pack(MemorySegment, long, long, SendMode, ReceiveMode) pack} and
+     * {@link OutgoingMessage#endPacking()} in one call. The same bytes travel; for a small message the call needs a
+     * fraction of the instructions. The receiver may use {@code receive} or unpack block by block, with the same modes.
      *
-     * <p>When this returns, or fails, the block may be changed, whatever the modes say. If it fails the message has not been sent, or is
-     * aborted: who sends it again sends it once. What had left before a deadline or an interrupt was noticed is sent, and this returns
-     * normally, the interrupt status set. Does not allocate.
+     * <p>When this call returns or throws, the block may be changed, whatever the modes say. If the call throws, the
+     * message was not sent, or it is aborted: a retry does not deliver it twice. If the message had already left when a
+     * deadline or an interrupt was noticed, it is delivered and the call returns normally, with the interrupt status
+     * set. Does not allocate.
      *
-     * @param block where the block lies; the caller's
-     * @param offset where it begins, in bytes
-     * @param bytes how long it is
+     * <p>Ownership: the block stays the caller's.
+     *
+     * @param block the memory of the block
+     * @param offset where the block begins, in bytes
+     * @param bytes the length of the block
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      * @throws IndexOutOfBoundsException if the block does not lie in the segment
      * @throws MessageAbortedException if the block's memory has been freed
@@ -80,17 +87,17 @@ public interface Channel {
      */
     void send(int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
-    /** As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, of a whole segment. */
+    /** As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, for a whole segment. */
     default void send(int remote, MemorySegment block, SendMode sendMode, ReceiveMode receiveMode) {
         send(remote, block, 0, block.byteSize(), sendMode, receiveMode);
     }
 
     /**
-     * As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time, all in all. Reads
-     * no clock unless it has to wait.
+     * As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time in
+     * total. Reads no clock unless it has to wait.
      *
-     * @throws DeadlineExceededException if it could not begin by then; or could not end, and the message is aborted. In both cases nothing
-     *     of it is delivered
+     * @throws DeadlineExceededException if the message could not begin by then, or could not end and is aborted; in
+     *     both cases nothing of it is delivered
      */
     void send(
             int remote,
@@ -103,16 +110,16 @@ public interface Channel {
             TimeUnit unit);
 
     /**
-     * Something to be done as soon as a message to {@code remote} can begin, for who may not wait and has found the connection
-     * taken. Not scheduled yet.
+     * Makes a task that runs {@code action} when a message to {@code remote} can begin, for code that must not wait and
+     * has found the connection taken. The task is not scheduled yet.
      *
      * @throws IllegalArgumentException if {@code remote} is not another process of the session
      */
     SendTask newSendTask(int remote, Runnable action);
 
     /**
-     * As {@link #newSendTask}, scheduled at once: has the action run as soon as a message to {@code remote} can begin. Who
-     * does that often keeps the task and schedules it again.
+     * As {@link #newSendTask}, but schedules the task at once. Code that does this often should keep the task and
+     * schedule it again.
      *
      * @throws PeerFailedException if the process has died or left
      */
@@ -122,49 +129,57 @@ public interface Channel {
         return task;
     }
 
-    /** Initiates the reception of the channel's first incoming message, from whomever it comes. */
+    /** Begins to receive the channel's first incoming message, from any sender. Waits until there is one. */
     IncomingMessage beginUnpacking();
 
     /** As {@link #beginUnpacking()}, waiting no longer than the given time. */
     IncomingMessage beginUnpacking(long timeout, TimeUnit unit);
 
-    /** Initiates the reception of the next message from the process of rank {@code remote}. */
+    /** Begins to receive the next message from the process of rank {@code remote}. Waits until there is one. */
     IncomingMessage beginUnpacking(int remote);
 
     /** As {@link #beginUnpacking(int)}, waiting no longer than the given time. */
     IncomingMessage beginUnpacking(int remote, long timeout, TimeUnit unit);
 
     /**
-     * The channel's first incoming message if there is one, without waiting. Drives the networks once when it finds
-     * none, so that it may be called in a loop. Does not allocate.
+     * Begins to receive the channel's first incoming message if there is one; never waits. Drives the networks once if
+     * there is none, so that it may be called in a loop. Does not allocate.
      *
-     * @throws PeerFailedException if there is none, and nobody is left who could send one
+     * @throws PeerFailedException if there is no message, and no peer is left that could send one
      */
     Optional<IncomingMessage> tryBeginUnpacking();
 
-    /** As {@link #tryBeginUnpacking()} for messages from one process; {@link PeerFailedException} once none will come. */
+    /**
+     * As {@link #tryBeginUnpacking()}, for messages from one process.
+     *
+     * @throws PeerFailedException if there is no message from it, and none can come any more
+     */
     Optional<IncomingMessage> tryBeginUnpacking(int remote);
 
     /**
-     * Receives the channel's first incoming message, which is to have one block, from whomever it comes: {@link #beginUnpacking()},
-     * one {@link IncomingMessage#unpack(MemorySegment, long, long, SendMode, ReceiveMode) unpack} and {@link
-     * IncomingMessage#endUnpacking()} in one call, at a fraction of the instructions where the message is small. It may have been
-     * sent by {@code send} or block by block, with the same modes, as ever.
+     * Receives the channel's first incoming message, from any sender, and expects one block in it:
+     * {@link #beginUnpacking()}, one {@link IncomingMessage#unpack(MemorySegment, long, long, SendMode, ReceiveMode)
+     * unpack} and {@link IncomingMessage#endUnpacking()} in one call. For a small message the call needs a fraction of
+     * the instructions. The sender may have used {@code send} or packed block by block, with the same modes.
      *
-     * <p>If this fails after the message has begun to arrive, for it has other blocks ({@link AsymmetricMessageException}), say, the
-     * rest of it is discarded. Does not allocate.
+     * <p>If the call fails after the message has begun to arrive, for instance with {@link AsymmetricMessageException},
+     * the rest of the message is discarded. Does not allocate.
      *
-     * @param block where the block is to lie, which can be written; the caller's
-     * @param offset where it is to begin, in bytes
-     * @param bytes how long it is
+     * <p>Ownership: the block is the caller's again when the call returns or throws.
+     *
+     * @param block the writable memory to receive into
+     * @param offset where the block begins, in bytes
+     * @param bytes the length of the block
      * @return the sender's rank
-     * @throws IllegalArgumentException if the block cannot be written
+     * @throws IllegalArgumentException if the memory is read-only
      * @throws IndexOutOfBoundsException if the block does not lie in the segment
-     * @throws AsymmetricMessageException if the message has other blocks than this one
-     * @throws MessageAbortedException if its sender has given it up, or the block's memory has been freed; the message is consumed
-     * @throws PeerFailedException if nobody is left who could send one, or its sender has died in the midst of it
-     * @throws WaitInterruptedException if the thread is interrupted while it has to wait; a message that had begun to arrive is
-     *     discarded
+     * @throws AsymmetricMessageException if the message does not consist of exactly this block
+     * @throws MessageAbortedException if the sender aborted the message, or the block's memory has been freed; the
+     *     message is consumed
+     * @throws PeerFailedException if no peer is left that could send a message, or the sender died before the message
+     *     was whole
+     * @throws WaitInterruptedException if the thread is interrupted while it has to wait; a message that had begun to
+     *     arrive is discarded
      */
     int receive(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
@@ -174,10 +189,10 @@ public interface Channel {
     }
 
     /**
-     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time, all in all. Reads no
-     * clock unless it has to wait.
+     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, waiting no longer than the given time in
+     * total. Reads no clock unless it has to wait.
      *
-     * @throws DeadlineExceededException if no message came by then; or one did not come to its end, and is discarded
+     * @throws DeadlineExceededException if no message came by then, or if one was not complete by then and is discarded
      */
     int receive(
             MemorySegment block,
@@ -188,7 +203,9 @@ public interface Channel {
             long timeout,
             TimeUnit unit);
 
-    /** As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, from the process of rank {@code remote}. */
+    /**
+     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode)}, from the process of rank {@code remote}.
+     */
     void receive(int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
     /** As {@link #receive(MemorySegment, SendMode, ReceiveMode)}, from the process of rank {@code remote}. */
@@ -197,8 +214,8 @@ public interface Channel {
     }
 
     /**
-     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode, long, TimeUnit)}, from the process of rank {@code
-     * remote}.
+     * As {@link #receive(MemorySegment, long, long, SendMode, ReceiveMode, long, TimeUnit)}, from the process of rank
+     * {@code remote}.
      */
     void receive(
             int remote,
@@ -211,31 +228,31 @@ public interface Channel {
             TimeUnit unit);
 
     /**
-     * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. A channel has one
-     * handler: a further call puts another one in its place. Whoever
-     * drives progress calls it: it may unpack the EXPRESS header, keep the message open, give it to another thread
-     * and return.
+     * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. A channel
+     * has one handler: a further call replaces it. The thread that drives progress calls the handler. The handler may
+     * unpack the EXPRESS header, keep the message open, give it to another thread, and return.
      *
-     * <p>A channel's handler is called for one message after the other, never within or beside another call. It must not wait
-     * for anything but the message it was given: such a wait calls no handler, and leaves it to other threads to drive
-     * progress and call the handlers of other channels. Any other wait fails after {@code madeleine.wait.in-handlers} with
-     * an {@link IllegalStateException} that says what to use instead; what has to wait is for another thread, one of {@link
-     * Session#virtualThreads} for instance. What does not wait ({@code tryBegin...}, {@link Session#progress}, {@link
-     * Completion#isDone}) looks for news, but calls no handler either.
+     * <p>The channel calls its handler for one message after the other, never nested and never in two threads at once.
+     * The handler must wait for nothing but the message it was given. Such a wait calls no handlers; other threads
+     * drive progress and call the handlers of other channels meanwhile. Any other wait fails after
+     * {@code madeleine.wait.in-handlers} with an {@link IllegalStateException} that names the alternative: hand such
+     * work to another thread, for instance one of {@link Session#virtualThreads}. Calls that do not wait
+     * ({@code tryBegin...}, {@link Session#progress}, {@link Completion#isDone}) poll the networks, but call no handler
+     * either.
      *
-     * <p>Anything thrown by it, errors included, is logged, and discards its message; what is thrown again and again from the same
-     * place is logged once a second, with a count.
+     * <p>If the handler throws, errors included, the throwable is logged and the message is discarded. A throwable that
+     * repeats at the same place is logged once a second, with a count.
      *
-     * <p>An interrupt is the thread's that happens to call the handler, not the handler's: it is called with the interrupt status
-     * clear, and its own waits go on when the thread is interrupted. The status is set again when the handler returns, also if
-     * the handler has set it: a thread of the user, in whose wait it was called, ends that wait ({@link
-     * WaitInterruptedException}); a thread of the session's own forgets it.
+     * <p>The handler is not the target of interrupts: it is called with the interrupt status clear, and its own waits
+     * continue when the thread is interrupted. The status is set again when the handler returns, also if the handler
+     * itself has set it. If a user's thread called the handler during a wait, that wait then ends with
+     * {@link WaitInterruptedException}; a thread of the session clears the status.
      */
     void onMessage(MessageHandler handler);
 
     /**
-     * A place to wait for what this channel's message handler brings about, as the channel's {@code hint} says; the handler may be called
-     * in the waiting thread, also while another one drives progress.
+     * Makes a signal for conditions that this channel's message handler makes true. Waits follow the channel's
+     * {@code hint}; the waiting thread may call the handler itself, even while another thread drives progress.
      */
     Signal newSignal();
 
@@ -243,7 +260,9 @@ public interface Channel {
     @FunctionalInterface
     interface MessageHandler {
         /**
-         * Called with a message that has begun. Ownership: the handler's, until it ends or closes the message.
+         * Receives a message that has begun.
+         *
+         * <p>Ownership: the message is the handler's until the handler ends or closes it.
          *
          * @param message the message, open
          */

@@ -1,15 +1,15 @@
 package io.madeleine.api;
 
-/** A key or value of the configuration is wrong; the message names key, place and what is accepted. */
+/** A key or a value of the configuration is wrong. The message names the key, the place and the accepted values. */
 public final class ConfigurationException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure with its message. */
+    /** Creates the exception with its message. */
     public ConfigurationException(String message) {
         super(message);
     }
 
-    /** A failure with its message and what caused it. */
+    /** Creates the exception with its message and its cause. */
     public ConfigurationException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -8,26 +8,27 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A message being taken apart, from {@link Channel#beginUnpacking()} to {@link #endUnpacking()}.
+ * A message that is being unpacked, from {@link Channel#beginUnpacking()} to {@link #endUnpacking()}.
  *
- * <p>The calls mirror those of the sender: same sizes, same modes, same order. What is noticed of a difference is an
- * {@link AsymmetricMessageException}, as soon as what has arrived shows it and at the latest when the whole message has; the
- * rest of the message is then discarded and the connection stays usable.
+ * <p>The unpack calls mirror the pack calls of the sender: same sizes, same modes, same order. A detected difference
+ * raises an {@link AsymmetricMessageException} as soon as the arrived data shows it, at the latest when the whole
+ * message has arrived. The rest of the message is then discarded and the connection stays usable.
  *
- * <p>Blocks travel without their sizes, so what is compared is how many bytes each transmission module carries, and, of
- * modules that keep groups together, where EXPRESS blocks stand. Missing, surplus, larger and smaller blocks are always
- * noticed. What leaves these numbers as they are is not: blocks that change places within a module, that are merged or
- * split there, that have other modes, or no bytes. Where {@code madeleine.debug.self-described} is on, in all processes,
- * size, modes and module go before each block: every difference is noticed, at its block, and the error names both.
+ * <p>Blocks travel without their sizes. So the comparison covers the number of bytes that each transmission module
+ * carries and, for modules that keep groups together, the positions of EXPRESS blocks. Missing, surplus, larger and
+ * smaller blocks are always detected. Not detected are differences that leave these numbers unchanged: blocks that
+ * change places within a module, that are merged or split there, that have other modes, or that are empty. With
+ * {@code madeleine.debug.self-described} on in all processes, a descriptor (size, modes, module) precedes each block:
+ * every difference is then detected at its block, and the error shows both descriptions.
  */
 public non-sealed interface IncomingMessage extends Message {
     /**
-     * Extracts the next block into {@code block}: at once for {@link ReceiveMode#EXPRESS} (which waits for it), at the
-     * latest at the end of unpacking for {@link ReceiveMode#CHEAPER} (which never waits).
+     * Extracts the next block into {@code block}. {@link ReceiveMode#EXPRESS} waits for the data;
+     * {@link ReceiveMode#CHEAPER} never waits, and the data arrives at the latest by the end of unpacking.
      *
-     * <p>Ownership: the block is lent until its data is there; it is not to be read, changed or freed before.
+     * <p>Ownership: the block is lent to the message until its data has arrived; do not read, change or free it before.
      *
-     * @throws MessageAbortedException if the sender has given the message up
+     * @throws MessageAbortedException if the sender has aborted the message
      * @throws AsymmetricMessageException if the sender packed something else
      * @throws PeerFailedException if the sender died before it had sent the block
      * @throws DeadlineExceededException if an EXPRESS block takes longer than {@link #within} allows; the message is
@@ -36,13 +37,16 @@ public non-sealed interface IncomingMessage extends Message {
      */
     IncomingMessage unpack(MemorySegment block, SendMode sendMode, ReceiveMode receiveMode);
 
-    /** Extracts {@code bytes} bytes into {@code block} at {@code offset}, without making a slice. */
+    /**
+     * As {@link #unpack(MemorySegment, SendMode, ReceiveMode)}, for {@code bytes} bytes of {@code block} from
+     * {@code offset} on, without making a slice.
+     */
     IncomingMessage unpack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
     /**
-     * Extracts the next block, of as many bytes as the ranges of the layout have together, into these in order. The sender may have
-     * packed another layout, or a contiguous block. What is said of a block holds for each range. Ranges of different parts of the
-     * layout are not to overlap: what is in them afterwards would not be said.
+     * Extracts the next block into the ranges of a layout, in order; the block has {@link BlockLayout#byteSize()}
+     * bytes. The sender may have packed another layout, or a contiguous block. The ownership of each range is that of a
+     * block. Ranges of different parts must not overlap: their content would be undefined.
      *
      * @throws IllegalArgumentException if some of the memory is read-only, or ranges of a part overlap
      */
@@ -53,37 +57,37 @@ public non-sealed interface IncomingMessage extends Message {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills what remains of the buffer; its position does not move. */
+    /** Fills the remaining part of the buffer; its position does not move. */
     default IncomingMessage unpack(ByteBuffer block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofBuffer(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(short[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(char[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(int[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(long[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(float[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Fills the array, native byte order. */
+    /** Fills the array, in native byte order. */
     default IncomingMessage unpack(double[] block, SendMode sendMode, ReceiveMode receiveMode) {
         return unpack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
@@ -98,34 +102,34 @@ public non-sealed interface IncomingMessage extends Message {
         return unpack(block, SendMode.CHEAPER, CHEAPER);
     }
 
-    /** Extracts what {@link OutgoingMessage#packByte} appended. */
+    /** Extracts a byte that was packed with {@link OutgoingMessage#packByte}. */
     byte unpackByte();
 
-    /** Extracts what {@link OutgoingMessage#packBoolean} appended. */
+    /** Extracts a boolean that was packed with {@link OutgoingMessage#packBoolean}. */
     default boolean unpackBoolean() {
         return unpackByte() != 0;
     }
 
-    /** Extracts what {@link OutgoingMessage#packInt} appended. */
+    /** Extracts an int that was packed with {@link OutgoingMessage#packInt}. */
     int unpackInt();
 
-    /** Extracts what {@link OutgoingMessage#packLong} appended. */
+    /** Extracts a long that was packed with {@link OutgoingMessage#packLong}. */
     long unpackLong();
 
-    /** Extracts what {@link OutgoingMessage#packFloat} appended. */
+    /** Extracts a float that was packed with {@link OutgoingMessage#packFloat}. */
     default float unpackFloat() {
         return Float.intBitsToFloat(unpackInt());
     }
 
-    /** Extracts what {@link OutgoingMessage#packDouble} appended. */
+    /** Extracts a double that was packed with {@link OutgoingMessage#packDouble}. */
     default double unpackDouble() {
         return Double.longBitsToDouble(unpackLong());
     }
 
     /**
-     * Extracts what {@link OutgoingMessage#packUtf8} appended.
+     * Extracts a string that was packed with {@link OutgoingMessage#packUtf8}.
      *
-     * @param maximumBytes the longest accepted UTF-8 form; memory is taken only for what is announced within it
+     * @param maximumBytes the longest accepted UTF-8 form; no memory is allocated for a longer one
      * @throws AsymmetricMessageException if the announced length is negative or above {@code maximumBytes}
      */
     String unpackUtf8(int maximumBytes);
@@ -135,7 +139,10 @@ public non-sealed interface IncomingMessage extends Message {
         return unpackUtf8(1 << 20);
     }
 
-    /** Bounds every later wait of this message: they fail with {@link DeadlineExceededException} from then on. */
+    /**
+     * Sets a deadline for every later wait of this message: from then on a wait fails with
+     * {@link DeadlineExceededException}.
+     */
     IncomingMessage within(long timeout, TimeUnit unit);
 
     /**
@@ -143,7 +150,7 @@ public non-sealed interface IncomingMessage extends Message {
      *
      * @throws DeadlineExceededException if that takes longer than {@link #within} allows; the message is still open
      *     then: end it again with more time, or close it
-     * @throws MessageAbortedException if the sender has given the message up
+     * @throws MessageAbortedException if the sender has aborted the message
      * @throws AsymmetricMessageException if the sender packed more, less or other blocks
      * @throws PeerFailedException if the sender died before it had sent the whole message
      */
@@ -155,18 +162,18 @@ public non-sealed interface IncomingMessage extends Message {
     }
 
     /**
-     * Ends the message without waiting: its blocks hold their data when the completion is done. Does not allocate: the
+     * Ends the message without waiting. The blocks hold their data when the completion is done. Does not allocate: the
      * completion belongs to the message.
      *
      * @throws IllegalStateException if a block that has not arrived lies in memory confined to one thread, since
-     *     another may have to fill it
+     *     another thread may have to fill it
      */
     Completion endUnpackingAsync();
 
     /**
-     * Drops what has not been unpacked and ends the message, without waiting: the session drains the rest, and the
-     * sender's next message follows. Only where a NIC may be writing into blocks of the message, that is waited for, no longer
-     * than {@code madeleine.peer-timeout}.
+     * Drops the blocks that have not been unpacked and ends the message without waiting: the session drains the rest,
+     * and the sender's next message follows. Only if a NIC may be writing into blocks of the message, the call waits
+     * for the NIC, no longer than {@code madeleine.peer-timeout}.
      */
     void discard();
 

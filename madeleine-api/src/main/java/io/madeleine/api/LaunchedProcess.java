@@ -7,9 +7,10 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Threading: thread-safe.
  *
- * @param rank its number among those launched together, which is its rank in their own session
- * @param pid its number on its host
- * @param exit its exit code once it has ended, 128 + N if signal N ended it; fails with {@link SessionException} if that will
- *     not be known, since the launcher is gone or the session that has launched it was closed
+ * @param rank its number among the processes launched together, which is its rank in their own session
+ * @param pid its process id on its host
+ * @param exit completes with the exit code when the process ends (128 + N if signal N ended it); fails with
+ *     {@link SessionException} if the exit code cannot become known, because the launcher is gone or the launching
+ *     session is closed
  */
 public record LaunchedProcess(int rank, long pid, CompletableFuture<Integer> exit) {}

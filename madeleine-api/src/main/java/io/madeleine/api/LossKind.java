@@ -1,11 +1,11 @@
 package io.madeleine.api;
 
 /**
- * What is lost, as far as this process can see, where a peer cannot be reached any more. Whatever it is, the peer counts as dead
- * from then on, on both sides: connections are not made again.
+ * The kind of loss when a peer cannot be reached any more, as far as this process can tell. In each case both sides
+ * count the other as dead from then on: connections are not made again.
  */
 public enum LossKind {
-    /** The peer: its process has ended, or somebody who knows says so. */
+    /** The peer: its process has ended, or a process that knows has reported it dead. */
     PEER("the peer"),
 
     /** A connection to it: the peer may be alive. */
@@ -20,7 +20,7 @@ public enum LossKind {
         this.noun = noun;
     }
 
-    /** As in a sentence: "the peer", "the connection", "the adapter". */
+    /** The name as in a sentence: "the peer", "the connection", "the adapter". */
     public String noun() {
         return noun;
     }

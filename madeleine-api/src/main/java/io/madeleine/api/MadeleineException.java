@@ -1,15 +1,18 @@
 package io.madeleine.api;
 
-/** What every failure of Madeleine is: it says what happened, where, what was expected and what mends it. */
+/**
+ * The superclass of all failures of Madeleine. The message says what happened, where, what was expected, and how to
+ * mend it.
+ */
 public abstract class MadeleineException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure with its message. */
+    /** Creates the exception with its message. */
     protected MadeleineException(String message) {
         super(message);
     }
 
-    /** A failure with its message and what caused it. */
+    /** Creates the exception with its message and its cause. */
     protected MadeleineException(String message, Throwable cause) {
         super(message, cause);
     }

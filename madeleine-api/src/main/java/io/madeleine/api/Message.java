@@ -1,12 +1,14 @@
 package io.madeleine.api;
 
 /**
- * What incoming and outgoing messages share. The object belongs to the connection and, once closed, serves another message,
- * so that a message costs no allocation: it is not to be used after {@link #close()}. One that is never closed serves no other
- * message, and is left to the garbage collector after its end.
+ * The common part of incoming and outgoing messages.
  *
- * <p>Threading: one thread at a time; the hand-over from one thread to the next needs no synchronisation beyond one
- * that makes the hand-over itself visible.
+ * <p>The message object belongs to its connection. Once closed, it serves another message, so that a message costs no
+ * allocation: do not use it after {@link #close()}. An object that is never closed serves no other message; the garbage
+ * collector takes it after the end of its message.
+ *
+ * <p>Threading: one thread at a time. To hand a message to another thread, publish the reference safely; no further
+ * synchronisation is needed.
  */
 public sealed interface Message extends AutoCloseable permits IncomingMessage, OutgoingMessage {
     /** The channel that carries the message. */
@@ -15,7 +17,10 @@ public sealed interface Message extends AutoCloseable permits IncomingMessage, O
     /** The rank of the process at the other end. */
     int remote();
 
-    /** Ends the message whatever its state; see the two kinds. Never waits. */
+    /**
+     * Ends the message whatever its state: {@link OutgoingMessage#close()} and {@link IncomingMessage#close()} say how,
+     * and for what they may wait.
+     */
     @Override
     void close();
 }

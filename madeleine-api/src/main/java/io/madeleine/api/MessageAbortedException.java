@@ -1,15 +1,15 @@
 package io.madeleine.api;
 
-/** The message was given up before its end, by the sender or because one of its blocks became inaccessible. */
+/** The message was aborted before its end: the sender gave it up, or the memory of one of its blocks was freed. */
 public final class MessageAbortedException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure with its message. */
+    /** Creates the exception with its message. */
     public MessageAbortedException(String message) {
         super(message);
     }
 
-    /** A failure with its message and what caused it. */
+    /** Creates the exception with its message and its cause. */
     public MessageAbortedException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -9,25 +9,25 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A message under construction, from {@link Channel#beginPacking(int)} to {@link #endPacking()}.
+ * A message that is being packed, from {@link Channel#beginPacking(int)} to {@link #endPacking()}.
  *
- * <p>{@code pack} never waits: what the network does not take at once is kept by reference (or as a copy, for
+ * <p>{@code pack} never waits: data that the network does not take at once is kept by reference (or as a copy, for
  * {@link SendMode#SAFER}) and sent while the session makes progress. {@code endPacking} waits until every block may be
- * reused; it does not say that the peer has received them.
+ * reused; it does not mean that the peer has received them.
  *
- * <p>No block is promised to leave before {@code endPacking}, not even an EXPRESS one: blocks are aggregated, so that many go in one
- * packet. Who waits for an answer to the first blocks ends a message behind them.
+ * <p>No block, not even an EXPRESS one, is guaranteed to leave before {@code endPacking}: blocks are aggregated into
+ * packets. To get an answer to the first blocks, end the message after them.
  *
- * <p>Blocks of zero bytes are blocks like any other. A block in confined memory is moved by the thread that may touch
- * it, or copied. If an arena is closed while a block of it is in flight, the message fails with
- * {@link MessageAbortedException} at both ends, and nothing worse happens. Only a thread that is inside that block at this moment, in
- * one of its own calls, may be found interrupted afterwards: the JVM does so with any thread inside memory that another one frees.
+ * <p>Blocks of zero bytes are blocks like any other. The thread that may access a block in confined memory moves it, or
+ * the session copies it. If an arena is closed while a block of it is in flight, the message fails with
+ * {@link MessageAbortedException} at both ends, and nothing worse happens. One side effect comes from the JVM: a thread
+ * that is accessing the block in a call of its own at that moment may find its interrupt status set afterwards.
  */
 public non-sealed interface OutgoingMessage extends Message {
     /**
      * Appends a block.
      *
-     * <p>Ownership: the block stays the caller's; see {@link SendMode} for when it may be changed.
+     * <p>Ownership: the block stays the caller's; {@link SendMode} says when it may be changed.
      *
      * @throws PeerFailedException if the peer is gone
      */
@@ -37,8 +37,9 @@ public non-sealed interface OutgoingMessage extends Message {
     OutgoingMessage pack(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
 
     /**
-     * Appends the ranges of a layout as one block of their sum: it takes the way of a contiguous block of that size, and the other
-     * side may have another layout. What is said of a block holds for each range. Ranges may overlap.
+     * Appends the ranges of a layout as one block of {@link BlockLayout#byteSize()} bytes. It is sent like a contiguous
+     * block of that size, and the other side may use another layout. The ownership of each range is that of a block.
+     * Ranges may overlap.
      */
     OutgoingMessage pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode);
 
@@ -47,7 +48,7 @@ public non-sealed interface OutgoingMessage extends Message {
         return pack(MemorySegment.ofArray(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
 
-    /** Appends what remains of the buffer; its position does not move. */
+    /** Appends the remaining part of the buffer; its position does not move. */
     default OutgoingMessage pack(ByteBuffer block, SendMode sendMode, ReceiveMode receiveMode) {
         return pack(MemorySegment.ofBuffer(Objects.requireNonNull(block, "block")), sendMode, receiveMode);
     }
@@ -122,7 +123,10 @@ public non-sealed interface OutgoingMessage extends Message {
         return packInt(utf8.length).pack(utf8, SendMode.SAFER, EXPRESS);
     }
 
-    /** Bounds every later wait of this message: they fail with {@link DeadlineExceededException} from then on. */
+    /**
+     * Sets a deadline for every later wait of this message: from then on a wait fails with
+     * {@link DeadlineExceededException}.
+     */
     OutgoingMessage within(long timeout, TimeUnit unit);
 
     /**
@@ -140,20 +144,22 @@ public non-sealed interface OutgoingMessage extends Message {
     }
 
     /**
-     * Finalizes the message without waiting. Its blocks may be reused when the completion is done; until then the
-     * connection's next message has to wait. Does not allocate: the completion belongs to the message.
+     * Finalizes the message without waiting. Its blocks may be reused when the completion is done; the connection's
+     * next message cannot begin before. Does not allocate: the completion belongs to the message.
      */
     Completion endPackingAsync();
 
     /**
-     * Aborts the message if {@link #endPacking()} has not been called or did not return normally: its receiver gets a
+     * Aborts the message unless {@link #endPacking()} has returned normally: its receiver gets a
      * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end.
      *
-     * <p>A message whose end was asked for, and waited for in vain, may have left by now: then it arrives, as if the end had been waited for.
-     * Who has to know calls {@link #endPacking()} again, with a bound, instead of this.
+     * <p>If a call of {@link #endPacking()} has failed, for instance at its deadline, the message may have left in the
+     * meantime. It is then delivered as if the call had succeeded. To be certain, call {@link #endPacking()} again,
+     * with a bound, instead of this method.
      *
-     * <p>When this returns nobody looks at the message's blocks any more. It waits for that alone: until whoever drives the networks has
-     * heard of it, and for memory that a NIC is reading no longer than {@code madeleine.peer-timeout}.
+     * <p>After this call nothing accesses the message's blocks. The call waits only for that: until the thread that
+     * drives the networks has stopped using them and, if a NIC is reading them, no longer than
+     * {@code madeleine.peer-timeout}.
      */
     @Override
     void close();

@@ -8,15 +8,15 @@ public final class PeerFailedException extends MadeleineException {
     private final LossKind kind;
 
     /**
-     * A failure of the peer of the given rank, which itself is lost.
+     * Creates the exception for the loss of a whole peer ({@link LossKind#PEER}).
      *
-     * @param rank the peer's rank, or -1 where a wait on anyone has nobody left to wait for
+     * @param rank the peer's rank, or -1 where a wait for any sender has no peer left
      */
     public PeerFailedException(int rank, String message) {
         this(rank, LossKind.PEER, message);
     }
 
-    /** The same, where that much is lost. */
+    /** Creates the exception for the given kind of loss. */
     public PeerFailedException(int rank, LossKind kind, String message) {
         super(message);
         this.rank = rank;
@@ -28,7 +28,7 @@ public final class PeerFailedException extends MadeleineException {
         return rank;
     }
 
-    /** What is lost, as this process saw it first. */
+    /** What is lost, as this process first detected it. */
     public LossKind kind() {
         return kind;
     }

@@ -4,7 +4,7 @@ import io.madeleine.api.spi.SessionProvider;
 import java.util.ServiceLoader;
 
 /**
- * Finds the implementation.
+ * Finds the implementation of the API.
  *
  * <p>Threading: stateless.
  */

@@ -3,8 +3,9 @@ package io.madeleine.api;
 /** When the receiver needs a block (paper, section 2.2). */
 public enum ReceiveMode {
     /**
-     * The block is there when {@code unpack} returns. Needed where the data decides what to unpack next. Its
-     * sender is promised no more: like any other block it may leave as late as {@link OutgoingMessage#endPacking}.
+     * The data is in the block when {@code unpack} returns. Needed where the data decides what to unpack next. The mode
+     * promises nothing about the sender: like any other block, this one may leave as late as
+     * {@link OutgoingMessage#endPacking}.
      */
     EXPRESS,
 

@@ -2,12 +2,12 @@ package io.madeleine.api;
 
 /** What the sender promises about a block between {@code pack} and the end of the message (paper, section 2.2). */
 public enum SendMode {
-    /** The block may be changed as soon as {@code pack} returns; the message keeps what was packed. */
+    /** The block may be changed as soon as {@code pack} returns; the message keeps the packed content. */
     SAFER,
 
     /**
-     * The block is not read before {@code endPacking}: what it holds then is what travels. From the first such block on
-     * the rest of the message is recorded and sent at {@code endPacking}.
+     * The block is not read before {@code endPacking}: the message carries the content that the block has then. From
+     * the first such block on the rest of the message is recorded and sent at {@code endPacking}.
      */
     LATER,
 

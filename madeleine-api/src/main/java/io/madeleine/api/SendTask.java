@@ -1,45 +1,55 @@
 package io.madeleine.api;
 
 /**
- * Something to be done on a connection as soon as a message can begin there: how to send for who may not wait, as a handler.
- * Such a one tries {@link Channel#tryBeginPacking} first; if that gives nothing it puts what it has to send into a
- * queue of its own and schedules a task whose action begins a message, packs what is in the queue, and ends the message
- * with {@link OutgoingMessage#endPackingAsync()}. Made by {@link Channel#newSendTask}; one object serves all the time, and what it does
- * allocates nothing.
+ * A task that runs once when a message can begin on a connection. It lets code that must not wait, such as a handler,
+ * send: the code tries {@link Channel#tryBeginPacking} first. If the connection is taken, the code puts its data into a
+ * queue of its own and schedules a task, whose action begins a message, packs what is in the queue, and ends the
+ * message with {@link OutgoingMessage#endPackingAsync()}. {@link Channel#newSendTask} makes a task. One object serves
+ * for the whole session, and scheduling it allocates nothing.
  *
- * <p><b>Once.</b> Each time that the task is scheduled its action is run once. To schedule it again before that changes nothing; an action may
- * schedule its own task, for what is left. So what waits is bounded by the number of objects.
+ * <p><b>Once.</b> Each time the task is scheduled, its action runs once. Scheduling a task that is already scheduled
+ * has no effect; an action may schedule its own task to send the rest. So the number of task objects bounds the number
+ * of waiting actions.
  *
- * <p><b>When.</b> The connection is the action's: its first {@link Channel#tryBeginPacking} succeeds, unless the peer is
- * gone. For further messages it may be others' turn. Tasks of a connection come in the order in which they were scheduled, each in its
- * turn between the threads that wait in {@link Channel#beginPacking(int)}. A thread that sends one message after the other may go ahead of
- * whoever is first for about a millisecond; behind several such threads, a task waits for several milliseconds. A
- * message that an action leaves open, be it by an exception, keeps all others waiting, as any open message does: close it in a {@code
- * finally}. If the peer is lost, or the session is closed, before its turn has come, the action is run
- * all the same, and what it begins fails.
+ * <p><b>When.</b> The action has the turn on the connection: its first {@link Channel#tryBeginPacking} succeeds, unless
+ * the peer is gone. Further messages of the action may have to give way to others. The tasks of a connection run in the
+ * order in which they were scheduled, each in its turn among the threads that wait in
+ * {@link Channel#beginPacking(int)}. A thread that sends one message after the other may overtake the first in the line
+ * for about a millisecond; behind several such threads a task waits for several milliseconds. A message that an action
+ * leaves open, even because of an exception, blocks all others, as any open message does: close it in a
+ * {@code finally}. If the peer is lost or the session is closed before the task's turn, the action still runs, and its
+ * attempt to begin a message fails.
  *
- * <p><b>Where.</b> Whoever ends the message in the way runs the action, or who schedules the task when there is none; if that is a virtual
- * thread, or in a handler, or in another action, whoever drives the session's progress runs it. So an action is run within no handler
- * and no other action, and only one of a channel's at a time; but perhaps beside the channel's handler, and with locks held that its thread
- * holds as it sends. It must not wait, as little as a handler: its waits fail after
- * {@code madeleine.wait.in-handlers}. What it throws is logged. It does not see an interrupt that was meant for its thread.
+ * <p><b>Where.</b> The thread that ends the preceding message runs the action; if there is no such message, the thread
+ * that schedules the task does. If that thread is virtual, or is in a handler or in another action, the thread that
+ * drives the session's progress runs the action instead. So an action never runs within a handler or another action,
+ * and a channel runs one action at a time. But it may run beside the channel's handler, and while its thread holds
+ * locks that it held when it sent. The action must not wait, just as a handler must not: its waits fail after
+ * {@code madeleine.wait.in-handlers}. A throwable from the action is logged. The action does not see an interrupt of
+ * the thread that runs it.
  *
- * <p>A session that closes gives scheduled tasks their turns first, as it sends what {@code endPackingAsync} promised.
+ * <p>A session that closes runs the scheduled tasks first, just as it first sends what {@code endPackingAsync}
+ * promised.
  *
  * <p>Threading: thread-safe.
  */
 public interface SendTask {
     /**
-     * Has the action run once: at once if that may be, else when its turn comes. Does nothing while it is scheduled. Never waits.
+     * Schedules the action to run once: at once if the connection is free and this thread may run it, otherwise when
+     * its turn comes. Does nothing while the task is scheduled. Never waits.
      *
-     * @throws PeerFailedException if the peer is gone; the action is not run
-     * @throws SessionException if the session is closed; the action is not run
+     * @throws PeerFailedException if the peer is gone; the action does not run
+     * @throws SessionException if the session is closed; the action does not run
      */
     void schedule();
 
-    /** Has it not run after all; returns false if it was not scheduled, or its turn has come: it may be running just now. */
+    /**
+     * Cancels the scheduled run.
+     *
+     * @return false if the task was not scheduled, or if its turn has come: the action may be running
+     */
     boolean cancel();
 
-    /** Whether it waits for its turn. */
+    /** Whether the task is scheduled and waits for its turn. */
     boolean isScheduled();
 }

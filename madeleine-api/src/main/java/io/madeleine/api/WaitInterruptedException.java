@@ -1,22 +1,23 @@
 package io.madeleine.api;
 
 /**
- * The waiting thread was interrupted; its interrupt status is set again. What was waited for is still valid; only a
- * message of one call ({@code send}, {@code receive} of {@link Channel}) has been closed, as at a deadline.
+ * The waiting thread was interrupted; its interrupt status is set again. The object of the wait is still valid, except
+ * for the calls that move a whole message ({@code send} and {@code receive} of {@link Channel}): these have closed the
+ * message, as at a deadline.
  *
- * <p>So ends also a wait in which a {@linkplain Channel#onMessage message handler} or the action of a {@link Completion} was run
- * that left the thread's interrupt status set: nobody can tell that from an interrupt by another thread. The waits of a
- * handler itself never end so.
+ * <p>A wait also ends this way if it ran a {@linkplain Channel#onMessage message handler} or the action of a
+ * {@link Completion} that left the interrupt status set: the engine cannot tell this from an interrupt by another
+ * thread. The waits of the handler itself never end this way.
  */
 public final class WaitInterruptedException extends MadeleineException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure with its message. */
+    /** Creates the exception with its message. */
     public WaitInterruptedException(String message) {
         super(message);
     }
 
-    /** A failure with its message and what caused it. */
+    /** Creates the exception with its message and its cause. */
     public WaitInterruptedException(String message, Throwable cause) {
         super(message, cause);
     }

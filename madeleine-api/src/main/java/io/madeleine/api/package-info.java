@@ -1,6 +1,6 @@
 /**
- * The interface of Madeleine: a {@link io.madeleine.api.Session} gives {@link io.madeleine.api.Channel channels}, and a
- * channel carries messages that are built and taken apart block by block.
+ * The public API of Madeleine: a {@link io.madeleine.api.Session} gives {@link io.madeleine.api.Channel channels}, and
+ * a channel carries messages that are built and taken apart block by block.
  *
  * <p>After <i>A Portable and Efficient Communication Library for High-Performance Cluster Computing</i> (Aumage et al.,
  * INRIA RR-3976, 2000), section 2. The paper's Figure 1, an array whose size the receiver does not know:

@@ -16,19 +16,19 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a channel with a message to be begun, and who begins it: a thread that waits for anyone's or for one
- * peer's, or the channel's handler.
+ * The queue of a channel's connections that have a message to begin, and the ways to begin it: a thread that waits for
+ * any peer, a thread that waits for one peer, or the channel's handler.
  *
  * <p>Threading: thread-safe.
  */
 final class Arrivals {
     /**
-     * How often an expected sender is looked at before all networks are driven: a few microseconds. For less, two processes
-     * that have once missed each other's looks would never again be in time.
+     * How often the expected sender is polled directly before all networks are polled: a few microseconds. With less,
+     * two processes that have once missed each other's polls would never meet again in time.
      */
     private static final int LOOKS = 128;
 
-    /** Every so many messages found by such a look, all networks are driven once, for the other senders' sake. */
+    /** After so many messages found by direct polls, all networks are polled once, so that other senders are served. */
     private static final int LOOKS_IN_A_ROW = 64;
 
     private final SwitchedChannel channel;
@@ -39,10 +39,10 @@ final class Arrivals {
     private final AtomicInteger waitingForAnyone = new AtomicInteger();
     private final Handling handling;
 
-    /** Whose message was opened last; the next one is expected from there (Nemesis, section 3.2). */
+    /** The sender of the last message; the next one is expected from there (Nemesis, section 3.2). */
     private volatile @Nullable SwitchedConnection expected;
 
-    private int foundByLook; // lost counts do no harm
+    private int foundByLook; // racy: lost updates are harmless
 
     Arrivals(SwitchedChannel channel) {
         this.channel = channel;
@@ -53,36 +53,36 @@ final class Arrivals {
         this.hasNews = () -> !queue.isEmpty() || channel.isExhausted();
     }
 
-    // ---- what has come
+    // ---- arrived messages
 
-    /** A message of this connection may be begun. */
+    /** Queues a connection that may have a message to begin. */
     void add(SwitchedConnection connection) {
         queue.add(connection);
     }
 
-    /** One of those who wait for a message is enough. */
+    /** Wakes one of the threads that wait for a message. */
     void signal() {
         engine.signalOne(news);
     }
 
-    /** Whether a thread sleeps until a message arrives from anyone. */
+    /** Whether a thread sleeps until a message arrives from any peer. */
     boolean isAwaited() {
         return engine.isAwaited(news);
     }
 
-    /** Nothing may be left to wait for. */
+    /** Wakes all waiting threads after a loss: there may be nothing left to wait for. */
     void signalLoss() {
         engine.signal(news);
     }
 
     // ---- threads that receive
 
-    /** Begins the message of a connection that was taken out of the queue, if there still is one. */
+    /** Begins the message of a connection that was taken out of the queue, if the message is still there. */
     @Nullable
     IncomingHandle begin(SwitchedConnection first) {
         try {
             return first.receiving().tryBegin();
-        } catch (Throwable e) { // no memory, for instance: the message is still there
+        } catch (Throwable e) { // out of memory, for instance: the message is still there
             first.messageArrived();
             throw e;
         }
@@ -103,7 +103,7 @@ final class Arrivals {
         return null;
     }
 
-    /** Begins the next message, of anyone; waits for it. */
+    /** Begins the next message of any peer; waits for it. */
     IncomingHandle take(long deadlineNs) {
         IncomingHandle begun = tryTake();
         if (begun == null) {
@@ -118,7 +118,7 @@ final class Arrivals {
                 if (!engine.await(news, hasNews, deadlineNs)) {
                     throw new DeadlineExceededException("beginUnpacking on channel " + channel.name() + " of rank "
                             + channel.session().rank() + ": no message came from any of the " + channel.livePeers()
-                            + " live peers in time");
+                            + " live peers before the deadline");
                 }
                 begun = tryTake();
                 if (begun != null) {
@@ -132,8 +132,11 @@ final class Arrivals {
     }
 
     /**
-     * Receives the next message whole, of one peer or, if that is null, of anyone, if it comes in a moment and {@link
-     * ReceiveHalf#takeWhole} can take it; returns its sender, or null: then it is to be waited for and begun.
+     * Receives the next message in one step, if it arrives within a moment and {@link ReceiveHalf#takeWhole} can take
+     * it.
+     *
+     * @param from the sender, or null for any peer
+     * @return the sender, or null: then the caller has to wait for the message and begin it
      */
     @Nullable
     SwitchedConnection takeWhole(
@@ -161,7 +164,7 @@ final class Arrivals {
         return found == ReceiveHalf.TAKEN ? sender : null;
     }
 
-    /** From whom the next message is expected; now and then, all networks are driven for the others' sake. */
+    /** The expected sender of the next message. Now and then polls all networks, so that other senders are served. */
     private @Nullable SwitchedConnection nextExpected() {
         if (++foundByLook % LOOKS_IN_A_ROW == 0) {
             engine.progress();
@@ -182,7 +185,7 @@ final class Arrivals {
                     && receiving.takeWhole(block, offset, bytes) == ReceiveHalf.TAKEN;
         } finally {
             if (!taken && receiving.hasArrived()) {
-                first.messageArrived(); // it is to be begun
+                first.messageArrived(); // the caller begins it in the ordinary way
             }
         }
         if (taken && expected != first) {
@@ -195,18 +198,17 @@ final class Arrivals {
         return receiving.isWorthLooking() && !handling.hasHandler() && engine.maySpin();
     }
 
-    /** Tells why no message will ever arrive any more from anyone, if so. */
+    /** Throws the reason if no message can arrive from any peer any more. */
     void throwIfExhausted() {
         if (channel.isExhausted() && queue.isEmpty()) {
             if (channel.isClosing()) {
-                throw new SessionException(
-                        "the session is closed: nothing arrives any more on channel " + channel.name());
+                throw new SessionException("the session is closed: no message can arrive on channel " + channel.name());
             }
             throw new PeerFailedException(
                     -1,
                     "beginUnpacking on channel " + channel.name() + " of rank "
                             + channel.session().rank()
-                            + ": no live peer is left that could send, of "
+                            + ": no peer is left that could send, of "
                             + (channel.session().size() - 1)
                             + channel.whyNobodyIsLeft());
         }
@@ -225,7 +227,7 @@ final class Arrivals {
                 if (!receiving.awaitArrival(deadlineNs)) {
                     throw new DeadlineExceededException("beginUnpacking on channel " + channel.name() + " of rank "
                             + channel.session().rank() + ": no message came from rank " + connection.rank()
-                            + " in time");
+                            + " before the deadline");
                 }
                 begun = receiving.tryBegin();
                 if (begun != null) {
@@ -254,11 +256,12 @@ final class Arrivals {
     }
 
     /**
-     * Has the calling thread, which is about to wait in the engine for what a handler brings about, look at the sender of whom it expects
-     * that for a moment, and call the handler itself; returns whether the condition is met. Where the session's own thread sleeps,
-     * for which senders ring, one look has to do: the engine takes the lead from it.
+     * Polls the expected sender for a moment and calls the handler in the calling thread, which is about to wait in the
+     * engine for something that the handler makes true. If the session's own thread sleeps, so that senders ring for
+     * it, polls only once: the engine then takes the lead from that thread.
      *
-     * @param named the sender; null stands for that of the last message
+     * @param named the expected sender; null stands for the sender of the last message
+     * @return whether the condition is met
      */
     boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection named) {
         SwitchedConnection sender = named == null ? expected : named;
@@ -271,7 +274,7 @@ final class Arrivals {
         return handling.handleUntil(condition, sender, engine.isLeadAsleep() ? 1 : LOOKS);
     }
 
-    /** Looks at one sender for a moment before all networks are driven. */
+    /** Polls one sender for a moment before all networks are polled. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
         if (begun == null && mayLookAgain(receiving)) {
@@ -285,12 +288,12 @@ final class Arrivals {
 
     // ---- the handler
 
-    /** Has a handler called for messages that nobody waits for. */
+    /** Sets the handler for messages that no thread waits for. */
     void onMessage(MessageHandler wanted) {
         handling.onMessage(wanted);
     }
 
-    /** Whether a thread waits for a message of anyone, so that no handler is to take it. */
+    /** Whether a thread waits for a message of any peer, so that no handler may take it. */
     boolean isWaitedForByThreads() {
         return waitingForAnyone.get() > 0;
     }
@@ -300,7 +303,7 @@ final class Arrivals {
         return !queue.isEmpty();
     }
 
-    /** Takes the next connection out of the queue that may have a message to be begun. */
+    /** Takes the next connection out of the queue; it may have a message to begin. */
     @Nullable
     SwitchedConnection pollQueue() {
         SwitchedConnection first = queue.poll();
@@ -310,7 +313,7 @@ final class Arrivals {
         return first;
     }
 
-    /** Whose message was begun last. */
+    /** The sender of the last message. */
     @Nullable
     SwitchedConnection expected() {
         return expected;

@@ -4,9 +4,9 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.spi.ProtocolConnection;
 
 /**
- * What a receiving half wants done for it: to be told of arriving bytes, and to progress though no thread waits.
+ * What a receiving half requests from others: readable events from its connection, and progress when no thread waits.
  *
- * <p>Threading: guarded by the connection's receive lock, but for {@link #isInterested}.
+ * <p>Threading: guarded by the connection's receive lock, except {@link #isInterested}.
  */
 final class Attention {
     private final ProgressEngine engine;
@@ -28,11 +28,11 @@ final class Attention {
         if (interested != wanted) {
             interested = wanted;
             if (closed) {
-                return; // what the connection would tell of it may be freed
+                return; // the connection's memory may be freed
             }
             try {
                 protocol.receiveInterest(wanted);
-            } catch (Throwable e) { // no memory, for instance: it does not know, and is told next time
+            } catch (Throwable e) { // out of memory, for instance: undo, so that the next call tries again
                 interested = !wanted;
                 throw e;
             }
@@ -42,7 +42,7 @@ final class Attention {
         }
     }
 
-    /** The connection is closed: nothing will be told any more. */
+    /** The connection is closed: it gets no further calls. */
     void close() {
         closed = true;
     }

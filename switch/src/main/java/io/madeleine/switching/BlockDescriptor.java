@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What goes before each block when {@code madeleine.debug.self-described} is on, always over the primary link.
+ * The descriptor that precedes each block when {@code madeleine.debug.self-described} is on, always over the primary
+ * link.
  *
  * <pre>
  *   0        8        12       13       14       15
@@ -54,7 +55,7 @@ final class BlockDescriptor {
         return a.get(Blocks.LONG, 0) == b.get(Blocks.LONG, 0) && a.get(Blocks.LONG, 8) == b.get(Blocks.LONG, 8);
     }
 
-    /** A descriptor in words; what came from outside may hold anything. */
+    /** A descriptor as text. It may come from the peer: any content must be accepted. */
     static String describe(MemorySegment descriptor, List<TransmissionCapabilities> modules) {
         int link = descriptor.get(Blocks.BYTE, LINK_OFFSET);
         return "block " + descriptor.get(Blocks.INT, NUMBER_OFFSET) + " of " + descriptor.get(Blocks.LONG, 0)

@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What users wait on for what the handler of a channel brings about: the waiting thread calls the handler itself, if the message comes
- * from where it is expected.
+ * The signal of a channel, for conditions that the channel's handler makes true. If the message comes from the expected
+ * sender, the waiting thread calls the handler itself.
  *
  * <p>Threading: thread-safe.
  */
@@ -46,7 +46,7 @@ final class ChannelSignal implements Signal {
         return condition.getAsBoolean() || handleUntil(condition, expected) || signal.awaitUntil(condition, deadlineNs);
     }
 
-    /** Memory that was cut short is a lost connection, of which the engine tells. */
+    /** An {@link InternalError} from truncated shared memory means a lost connection; the engine reports it. */
     private boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection expected) {
         try {
             return channel.arrivals().handleUntil(condition, expected);

@@ -8,10 +8,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of an outgoing message that wait for their turn, in order: LATER ones and all behind them, and what found
- * no room. Reused from message to message.
+ * The queue of an outgoing message's deferred blocks: LATER blocks and all after them, and blocks that found no room.
+ * The object is reused from message to message.
  *
- * <p>Threading: confined to whoever packs, or later to the leader who finishes the message.
+ * <p>Threading: confined to the thread that packs, and later to the leader that finishes the message; {@link #touches}
+ * may run in any thread.
  */
 final class DeferredBlocks {
     private static final int LATER = 1;
@@ -38,7 +39,7 @@ final class DeferredBlocks {
         addFlags(link, later, express);
     }
 
-    /** Adds a block that lies in the ranges of a layout: one entry, however many ranges there are. */
+    /** Adds a block that lies in the ranges of a layout: one entry, whatever the number of ranges. */
     void add(BlockLayout layout, int link, boolean later, boolean express) {
         makeRoom();
         layouts[end] = layout;
@@ -57,7 +58,7 @@ final class DeferredBlocks {
         flags[end++] = (later ? LATER : 0) | (express ? EXPRESS : 0);
     }
 
-    /** All or nothing, should memory be short. */
+    /** Grows all arrays or none: an {@link OutOfMemoryError} leaves the state unchanged. */
     private void grow() {
         int capacity = 2 * end;
         @Nullable MemorySegment[] moreSegments = Arrays.copyOf(segments, capacity);
@@ -82,7 +83,7 @@ final class DeferredBlocks {
     MemorySegment segment() {
         MemorySegment segment = segments[first];
         if (segment == null) {
-            throw new IllegalStateException("no deferred block");
+            throw new IllegalStateException("no block is deferred");
         }
         return segment;
     }
@@ -116,7 +117,7 @@ final class DeferredBlocks {
         }
     }
 
-    /** Copies the blocks that {@code stranger} may not touch, before it goes on with them. */
+    /** Copies the blocks that {@code stranger} may not access, before another thread continues with them. */
     void copyConfinedAside(Staging staging, Thread stranger) {
         for (int i = first; i < end; i++) {
             MemorySegment segment = segments[i];
@@ -135,7 +136,7 @@ final class DeferredBlocks {
         }
     }
 
-    /** Whether memory of a region is among them; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    /** Whether a block lies in the region; with the guarantees of {@link io.madeleine.pmm.spi.BufferGroup#touches}. */
     boolean touches(Region region) {
         @Nullable MemorySegment[] known = segments;
         @Nullable BlockLayout[] knownLayouts = layouts;

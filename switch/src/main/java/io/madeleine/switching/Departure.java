@@ -6,9 +6,9 @@ import java.util.Collection;
 import java.util.function.Predicate;
 
 /**
- * How a process leaves its channels without cutting anybody off: what {@code endPackingAsync} promised is sent, and what
- * was discarded is taken in, as far as that is possible in time; then the peers are told that nothing more will come. A
- * thread that waits to have its message sent, and may do so for ever, takes nobody's time.
+ * Leaves the channels of a process without cutting off any peer: sends what {@code endPackingAsync} promised and drains
+ * discarded messages, as far as time permits, and then tells the peers that nothing more will come. A thread that
+ * waits, perhaps forever, for the end of its own message does not prolong the departure.
  *
  * <p>Threading: one thread, which drives the networks meanwhile.
  */
@@ -16,8 +16,8 @@ public final class Departure {
     private static final long STEP_NS = 1_000_000;
 
     /**
-     * How long the rest of discarded messages is taken in, whose senders wait for that or do not even send, and how long
-     * messages have that a thread of this process waits to have sent: who closes meanwhile has not waited for that thread.
+     * The bound for draining discarded messages, whose senders may have stopped sending, and for messages whose sending
+     * thread waits for their end.
      */
     private static final long QUIET_NS = 1_000_000_000;
 
@@ -25,26 +25,29 @@ public final class Departure {
     private final ProgressEngine engine;
     private final long quietNs;
 
-    /** The departure from these channels, which are driven by this engine. */
+    /** Creates the departure from these channels, which this engine drives. */
     public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine) {
         this(channels, engine, QUIET_NS);
     }
 
-    /** The same, with another time than a second for what may never come to an end. */
+    /** As above, with another bound than one second for messages that may never end. */
     public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine, long quietNs) {
         this.channels = channels;
         this.engine = engine;
         this.quietNs = quietNs;
     }
 
-    /** Leaves; returns whether everything that was promised has been sent within so many nanoseconds. */
+    /**
+     * Leaves the channels.
+     *
+     * @return whether everything that was promised has been sent within {@code timeoutNs} nanoseconds
+     */
     public boolean leave(long timeoutNs) {
         channels.forEach(SwitchedChannel::startClosing);
         long startNs = System.nanoTime();
         boolean kept = driveUntil(SwitchedChannel::isDrained, startNs + timeoutNs);
         driveUntil(SwitchedChannel::isQuiet, startNs + Math.min(timeoutNs, quietNs));
-        channels.forEach(
-                SwitchedChannel::stopSending); // who waits for its end is told; and nothing may follow the goodbye
+        channels.forEach(SwitchedChannel::stopSending); // fails pending messages: nothing may follow the goodbye
         driveUntil(SwitchedChannel::isStopped, System.nanoTime() + quietNs);
         channels.forEach(SwitchedChannel::finish);
         return kept;

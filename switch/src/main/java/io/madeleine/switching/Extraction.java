@@ -13,13 +13,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of an incoming message on their way out of all its links, and the judgement whether they mirror what was
- * packed. A wrong mirror shows in one of three ways: the message ends while blocks are still empty, payload lies in
- * front of a link that should have been asked for before, or payload is left when everything has been asked for.
+ * Extracts the blocks of an incoming message from all its links, and judges whether the unpacked blocks mirror the
+ * packed ones. A wrong mirror shows in one of three ways: the message ends while blocks are still empty; payload is in
+ * front of a link that should have been used before; or payload is left when all blocks are filled.
  *
- * <p>So no wait lasts longer than the message takes to arrive. A sender finishes one packet before it begins the next, on
- * whatever link, so of the packet with the lowest number that nobody asks for all predecessors arrive by themselves: then
- * it is overdue for who waits for a block of another link. And once the end is asked for nobody will ask for it at all.
+ * <p>So no wait lasts longer than the message takes to arrive. A sender finishes one packet before it begins the next,
+ * on any link. So all predecessors of the lowest-numbered packet that no block asks for arrive by themselves. That
+ * packet is then overdue for a thread that waits for a block of another link; and once the end is asked for, no block
+ * will ask for it.
  *
  * <p>Threading: guarded by the connection's receive lock.
  */
@@ -34,10 +35,10 @@ final class Extraction {
     private int blockCount;
     private final @Nullable SelfDescription description;
 
-    /** All blocks are filled and more has come: the description of the block that nobody has unpacked is asked for. */
+    /** All blocks are filled and payload is left: the descriptor of the surplus block has been asked for. */
     private boolean asksForSurplus;
 
-    /** With the receiver's side of the blocks' descriptions, or null where they have none. */
+    /** Creates the extraction; {@code description} is null if blocks have no descriptors. */
     Extraction(
             List<TransmissionLink> links,
             List<TransmissionCapabilities> modules,
@@ -60,7 +61,7 @@ final class Extraction {
         blockCount++;
     }
 
-    /** Appends a block, checking out the link used before if it is another. */
+    /** Appends a block; checks out the previous link if the link changes. */
     void append(int link, MemorySegment block, long offset, long bytes, boolean express) {
         turnTo(link);
         bmms[link].append(block, offset, bytes);
@@ -69,7 +70,7 @@ final class Extraction {
         }
     }
 
-    /** The same for a block that lies in the ranges of a layout. */
+    /** As above, for a block that lies in the ranges of a layout. */
     void append(int link, BlockLayout block, boolean express) {
         turnTo(link);
         bmms[link].append(block);
@@ -87,7 +88,7 @@ final class Extraction {
         }
     }
 
-    /** Fills a block if that can be done here and now, while no other waits for its data. */
+    /** Fills a block if all its data is there, and no other block waits for its data. */
     boolean takeWhole(int link, MemorySegment block, long offset, long bytes) {
         if (!bmms[link].takeWhole(block, offset, bytes)) {
             return false;
@@ -96,7 +97,7 @@ final class Extraction {
         return true;
     }
 
-    /** Takes a message of one block whole from the primary link; as {@link ReceiveBmm#takeMessage} says. */
+    /** Takes a whole message of one block from the primary link, as {@link ReceiveBmm#takeMessage}. */
     boolean takeMessage(MemorySegment block, long offset, long bytes) {
         return bmms[0].takeMessage(block, offset, bytes);
     }
@@ -107,7 +108,7 @@ final class Extraction {
         }
     }
 
-    /** Fills blocks with what has arrived; returns how much that was. */
+    /** Fills blocks from the arrived packets; returns how many bytes were moved. */
     long extract() {
         long moved = 0;
         long before;
@@ -116,7 +117,7 @@ final class Extraction {
             for (ReceiveBmm bmm : bmms) {
                 moved += bmm.isDrained() ? bmm.passMarks() : bmm.extract();
             }
-        } while (moved > before && holdsMark()); // whose turn has come, perhaps, and no event will tell of it
+        } while (moved > before && holdsMark()); // the mark may be next now, and no event will report it
         return moved;
     }
 
@@ -129,7 +130,7 @@ final class Extraction {
         return false;
     }
 
-    /** Drops what has arrived; returns how much that was. */
+    /** Drops the arrived packets; returns how many bytes were dropped. */
     long drop() {
         long dropped = 0;
         for (ReceiveBmm bmm : bmms) {
@@ -138,7 +139,7 @@ final class Extraction {
         return dropped;
     }
 
-    /** As {@link ReceiveBmm#hasLostTrack} says. */
+    /** Whether a link has lost track of its packet; see {@link ReceiveBmm#hasLostTrack}. */
     boolean hasLostTrack() {
         for (ReceiveBmm bmm : bmms) {
             if (bmm.hasLostTrack()) {
@@ -179,7 +180,10 @@ final class Extraction {
         }
     }
 
-    /** Takes back what was posted of blocks that are forgotten; to be repeated, and nothing else done, while it is pending. */
+    /**
+     * Takes back posted memory of forgotten blocks. While the result is PENDING, the caller repeats the call and does
+     * nothing else with the message.
+     */
     int retract() {
         int status = LinkStatus.COMPLETE;
         for (ReceiveBmm bmm : posting) {
@@ -197,13 +201,14 @@ final class Extraction {
         asksForSurplus = false;
     }
 
-    /** Why the last block will never come, or null as long as it may. */
+    /** Why the last block can never arrive, or null while it may. */
     @Nullable
     String whyWaitIsVain() {
         if (ledger.isEnded()) {
             return description != null
                     ? whatIsMissing(description)
-                    : "its sender packed less than the " + blockCount + " blocks unpacked so far, or by other modules";
+                    : "its sender packed less data than the " + blockCount
+                            + " blocks unpacked so far, or into other modules";
         }
         for (int link = 0; link < bmms.length; link++) {
             if (link != currentLink && bmms[link].holdsOverduePayload()) {
@@ -215,43 +220,44 @@ final class Extraction {
         return whyGroupsDiffer();
     }
 
-    /** Why the message does not end as it should, or null as long as it may. */
+    /** Why the message cannot end successfully, or null while it may. */
     @Nullable
     String whyEndIsWrong() {
         boolean drained = isDrained();
         if (asksForSurplus && description != null && (drained || !ledger.isEnded())) {
-            return drained ? "packed was " + description.packed() + ", which is not unpacked" : null;
+            return drained ? "the sender packed " + description.packed() + ", which the receiver did not unpack" : null;
         }
         if (!drained && ledger.isEnded() && description != null && !asksForSurplus) {
             return whatIsMissing(description);
         }
         if (!drained && ledger.isEnded()) {
-            return "its sender packed less than the " + blockCount + " blocks that were unpacked";
+            return "its sender packed less data than the " + blockCount + " blocks that were unpacked";
         }
         for (int link = 0; link < bmms.length; link++) {
             if (bmms[link].holdsUnclaimedPayload()) {
-                return bmms[link].untakenBytes() + " bytes or more by " + id(link)
+                return bmms[link].untakenBytes() + " or more bytes from " + id(link)
                         + (drained
                                 ? " are left after the " + blockCount + " blocks that were unpacked"
-                                : " come where none of the " + blockCount + " blocks unpacked is to be filled by it");
+                                : " belong to none of the " + blockCount + " blocks that were unpacked");
             }
         }
         return whyGroupsDiffer();
     }
 
     private String whatIsMissing(SelfDescription described) {
-        return "unpacked is " + described.wanted() + ", but its sender packed no more than the " + blockCount
+        return "the receiver unpacks " + described.wanted() + ", but the sender packed only the " + blockCount
                 + " blocks before it";
     }
 
-    /** Whether the message ends well with what has been unpacked and has come. */
+    /** Whether the message has ended and mirrors the unpacked blocks. */
     boolean isOver() {
         return !asksForSurplus && isDrained() && ledger.isEnded();
     }
 
     /**
-     * Asks for the description of a block that is left at the end of the message, if blocks have descriptions; returns false if
-     * there is nothing to be asked for, or it has been.
+     * Asks for the descriptor of a surplus block at the end of the message, if blocks have descriptors.
+     *
+     * @return false if there is nothing to ask for, or if it has been asked for already
      */
     boolean askForSurplus() {
         if (description == null || asksForSurplus || !(isDrained() || bmms[0].holdsLargerGroup())) {
@@ -262,25 +268,25 @@ final class Extraction {
         return true;
     }
 
-    /** Whether a group of a symmetric module cannot be received as it was sent. */
+    /** Why a group of a symmetric module cannot be received as it was sent, or null. */
     private @Nullable String whyGroupsDiffer() {
         for (int link = 0; link < bmms.length; link++) {
             if (bmms[link].holdsLargerGroup()) {
                 return "its sender packed a group of " + bmms[link].untakenBytes() + " bytes into " + id(link)
-                        + ", of which less is unpacked up to an EXPRESS block or another module; sizes and modes have"
-                        + " to be the same at both ends";
+                        + ", but the receiver unpacked less up to an EXPRESS block or a change of module; sizes and"
+                        + " modes have to be the same at both ends";
             }
         }
         return null;
     }
 
-    /** What is missing, for error messages. */
+    /** The missing data, for error messages. */
     String missing() {
         long missingBytes = 0;
         for (ReceiveBmm bmm : bmms) {
             missingBytes += bmm.missingBytes();
         }
-        return missingBytes + " bytes of " + blockCount + " blocks are missing, the last by " + id(currentLink);
+        return missingBytes + " bytes of " + blockCount + " blocks are missing, the last from " + id(currentLink);
     }
 
     private String id(int link) {

@@ -6,7 +6,10 @@ import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SessionException;
 
-/** A failure is found by one thread and thrown by another: each throw has a trace of its own. */
+/**
+ * Makes the exceptions of messages. One thread detects a failure and another throws it: each throw gets a stack trace
+ * of its own, with the original exception as its cause.
+ */
 final class Failures {
     private Failures() {}
 
@@ -18,7 +21,7 @@ final class Failures {
         return here;
     }
 
-    /** No switch: the first time one takes memory, and without that fails ever after. */
+    /** No pattern switch: its first execution allocates memory, and if that fails, it fails forever. */
     private static MadeleineException sameKind(MadeleineException failure, String text) {
         if (failure instanceof PeerFailedException peer) {
             return new PeerFailedException(peer.rank(), text);
@@ -31,24 +34,24 @@ final class Failures {
                 : new SessionException(text);
     }
 
-    /** An incoming message does not have the blocks that are unpacked. */
+    /** The unpack calls do not mirror the blocks of the message. */
     static AsymmetricMessageException notMirrored(SwitchedConnection connection, String why) {
         boolean names = connection.channel().settings().selfDescribed();
         return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why
-                + (names ? "" : " (madeleine.debug.self-described = true in all processes names the block)"));
+                + (names ? "" : " (set madeleine.debug.self-described = true in all processes to see the block)"));
     }
 
-    /** The memory of a block of an incoming message has been freed. */
+    /** The memory of a block of an incoming message was freed. */
     static MessageAbortedException memoryGone(SwitchedConnection connection, RuntimeException seen) {
         return new MessageAbortedException(
                 "the message " + connection.toHere()
-                        + " was given up: the memory of a block became inaccessible while it was awaited ("
+                        + " was aborted: the memory of a block became inaccessible before its data arrived ("
                         + seen.getMessage()
                         + "); keep its arena open until the end of unpacking",
                 seen);
     }
 
-    /** The sender gave an incoming message up. */
+    /** The sender aborted the message. */
     static MessageAbortedException aborted(SwitchedConnection connection) {
         return new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender");
     }

@@ -4,10 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A flag that publishes what was written before it, and costs no fence: several of them change with each message. Who
- * raises one for others to see passes a full fence before looking whether they wait.
+ * A flag with release/acquire semantics and no full fence, since several flags change with each message. A thread that
+ * raises a flag and then checks for waiters must issue a full fence in between.
  *
- * <p>Threading: one thread at a time changes it, any reads it.
+ * <p>Threading: one thread at a time changes it, any thread reads it.
  */
 final class Flag {
     private static final VarHandle UP = upHandle();

@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why and how far the outgoing message of a connection is being given up: its user closes it before its end, the memory of a
- * block has gone, or something that no link throws came out of one.
+ * Tracks whether and why the outgoing message of a connection is being given up: its user closes it before its end, the
+ * memory of a block was freed, or a link threw something that the SPI does not allow.
  *
- * <p>Threading: as {@link SendHalf}, by who has the message; requests, what is left to others, and whether it has begun for a message are for any
- * thread.
+ * <p>Threading: as {@link SendHalf}, by the owner of the message. Any thread may use the requests,
+ * {@link #leftToOthers}, {@link #isDecidedFor} and {@link #isAborted}.
  */
 final class GivingUp {
-    /** The number of no message. */
+    /** Stands for no message. */
     static final long NO_MESSAGE = -1;
 
     private static final VarHandle LEFT_TO_OTHERS = leftToOthersHandle();
@@ -24,28 +24,31 @@ final class GivingUp {
     private final ProgressEngine engine;
     private final Insertion insertion;
 
-    /** Why the message is being given up; null while it is not. */
+    /** The reason; null while the message is not being given up. */
     private @Nullable MessageAbortedException why;
 
-    /** The last message that was given up. */
+    /** The number of the last message that was given up. */
     private volatile long abortedNumber = NO_MESSAGE;
 
-    /** The last message of which its user has asked that, and it is known whether it is, or too late. */
+    /** The number of the last message for which it is decided whether it is given up, or whether it is too late. */
     private volatile long decidedNumber = NO_MESSAGE;
 
     /**
-     * The number of an open message that is nobody's any more: the stack of its user, or memory, has come to its end, even for
-     * giving it up. Set without a call, for which there may be no room.
+     * The number of an open message without an owner: its user ran out of stack or memory even for giving it up. Set by
+     * a field access, since there may be no stack left for a call.
      */
     volatile long leftToOthers = NO_MESSAGE;
 
-    /** The number of the sealed message that its user wants aborted, or {@link #NO_MESSAGE}; it holds a demand. */
+    /**
+     * The number of the sealed message that its user wants aborted, or {@link #NO_MESSAGE}; while it is set, it holds a
+     * demand.
+     */
     private final AtomicLong request = new AtomicLong(NO_MESSAGE);
 
-    /** Nobody knows what is in the links, which are not touched any more. */
+    /** The state of the links is unknown; they are not accessed any more. */
     private boolean linkBroken;
 
-    /** What has brought that about, until the user has it. */
+    /** The throwable that broke a link, until its user gets it. */
     private @Nullable Throwable escaped;
 
     GivingUp(SwitchedConnection connection, Insertion insertion) {
@@ -62,24 +65,27 @@ final class GivingUp {
         }
     }
 
-    // ---- the message on its way
+    // ---- the current message
 
-    /** Whether the message is being given up. */
+    /** Whether the current message is being given up. */
     boolean hasBegun() {
         return why != null;
     }
 
-    /** Whether a message is being given up, or was, or it is too late for that; in any case nobody looks at its blocks any more. */
+    /**
+     * Whether it is decided that this message is given up, or that it is too late; either way nothing accesses its
+     * blocks.
+     */
     boolean isDecidedFor(long number) {
         return decidedNumber == number;
     }
 
-    /** Whether a message was given up, and not too late. */
+    /** Whether this message was given up in time. */
     boolean isAborted(long number) {
         return abortedNumber == number;
     }
 
-    /** Why the message is given up; null if it is not. */
+    /** The reason for giving up; null if the message is not being given up. */
     @Nullable
     MessageAbortedException why() {
         return why;
@@ -91,7 +97,10 @@ final class GivingUp {
         }
     }
 
-    /** Begins, as the user has closed the message; unless it has begun, or all of it has left and it is going to end well. */
+    /**
+     * Gives the message up for its user, unless this has begun already, or the whole message has left and will end
+     * successfully.
+     */
     void forItsUser(long number) {
         if (why == null && !insertion.isBeyondRecall()) {
             begin(
@@ -101,17 +110,17 @@ final class GivingUp {
         decidedNumber = number;
     }
 
-    /** Begins, as a block cannot be read any more; unless it has begun. */
+    /** Gives the message up because a block cannot be read any more, unless this has begun already. */
     void forGoneMemory(long number, RuntimeException seen) {
         if (why == null) {
             begin(
                     number,
                     new MessageAbortedException(
                             "the message " + connection.fromHere()
-                                    + " was given up: the memory of a block became inaccessible while it was in flight ("
+                                    + " was aborted: the memory of a block became inaccessible while it was in flight ("
                                     + seen.getMessage()
-                                    + "); keep its arena open until the end of packing, and confined memory to"
-                                    + " the thread that packs and ends",
+                                    + "); keep its arena open until the end of packing, and pack and end a message"
+                                    + " with confined memory in one thread",
                             seen));
         }
     }
@@ -130,17 +139,17 @@ final class GivingUp {
         why = null;
     }
 
-    // ---- requests: the message is sealed, and the leader's
+    // ---- requests: the message is sealed and belongs to the leader
 
-    /** Asks for a message to be given up; {@link #withdrawRequest} follows when it has ended. */
+    /** Asks the leader to give a message up; {@link #withdrawRequest} follows when the message has ended. */
     void request(long number) {
         engine.raiseDemand();
         while (!request.compareAndSet(NO_MESSAGE, number)) {
             if (isRequestedFor(number)) {
                 engine.lowerDemand();
-                return; // it has been asked before
+                return; // requested before
             }
-            Thread.onSpinWait(); // one for an earlier message is being withdrawn
+            Thread.onSpinWait(); // another thread is withdrawing the request for an earlier message
         }
     }
 
@@ -158,14 +167,18 @@ final class GivingUp {
         }
     }
 
-    // ---- what a thread could not do at the end of its stack or memory
+    // ---- a message whose owner ran out of stack or memory
 
-    /** Whether there is a message that the next one who wants to begin gives up. */
+    /** Whether there is a message that the next thread that wants to begin has to give up. */
     boolean isLeftToOthers() {
         return leftToOthers != NO_MESSAGE;
     }
 
-    /** Takes that on: the number of the message, or {@link #NO_MESSAGE} if another thread has. */
+    /**
+     * Takes over such a message.
+     *
+     * @return its number, or {@link #NO_MESSAGE} if another thread has taken it over
+     */
     long takeLeft() {
         long number = leftToOthers;
         return number != NO_MESSAGE && (boolean) LEFT_TO_OTHERS.compareAndSet(this, number, NO_MESSAGE)
@@ -179,7 +192,7 @@ final class GivingUp {
         return linkBroken;
     }
 
-    /** Whether what came out of a link leaves nobody knowing how far it came; then the connection is given up. */
+    /** Whether the throwable leaves the state of a link unknown; if so, gives the connection up. */
     boolean isLinkBrokenBy(Throwable seen) {
         if (!connection.isBrokenBy(seen, insertion.hasLostTrack())) {
             return false;
@@ -189,12 +202,15 @@ final class GivingUp {
         return true;
     }
 
-    /** That came out of a link as the message was moved, and is for its user if that has moved it. */
+    /** Keeps the throwable that a link threw while the message was moved, for its user if the user's call moved it. */
     void escaped(Throwable seen) {
         escaped = seen;
     }
 
-    /** Throws what came out of a link as the caller moved its message: the message has ended, and says so to others. */
+    /**
+     * Throws the throwable that a link threw while the caller moved its message. The message itself ends with another
+     * failure.
+     */
     void throwEscaped() {
         Throwable seen = escaped;
         escaped = null;

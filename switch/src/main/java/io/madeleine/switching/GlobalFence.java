@@ -3,16 +3,16 @@ package io.madeleine.switching;
 import java.lang.foreign.Arena;
 
 /**
- * A full fence in every thread of the process, for what is changed often by one thread without a fence and looked at
- * rarely by others, who pay for both: "asymmetric" synchronisation.
+ * Issues a full fence in every thread of the process ("asymmetric" synchronisation). It suits state that one thread
+ * changes often, without a fence, and others inspect rarely: the others pay for both sides.
  *
- * <p>The closing of a shared arena stops each thread for a moment at a point where no access to memory is half done. That
- * this is a fence follows from how the JVM does it, and is not promised.
+ * <p>Closing a shared arena makes the JVM stop each thread at a point where no memory access is in progress. That this
+ * is a full fence follows from the JVM's implementation; the specification does not promise it.
  */
 final class GlobalFence {
     private GlobalFence() {}
 
-    /** Passes the fence: some 10 to 100 us. */
+    /** Issues the fence; takes 10 to 100 µs. */
     static void pass() {
         Arena.ofShared().close();
     }

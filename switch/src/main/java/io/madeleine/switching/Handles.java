@@ -7,22 +7,23 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The message objects of one direction of a connection. Those that are free serve again, so that messages cost no
- * allocation; the others, which have not been closed, say, are left to the collector as new ones take their places.
+ * The message objects of one direction of a connection. Free objects are reused, so that messages cost no allocation.
+ * An object that stays in use, because its user never closed it, for instance, is replaced by a new one and left to the
+ * garbage collector.
  *
- * <p>An object that the beginning thread has closed itself serves again at once. One that another thread has closed, or
- * somebody has a completion of, waits until several messages have come between: a second {@code close}, or one more look
- * at the completion, by who does not know that it may serve again, does no harm then.
+ * <p>An object that the thread now beginning a message has closed itself is reused at once. An object that another
+ * thread closed, or whose completion somebody has, is reused only after several other messages: a late second
+ * {@code close}, or a late look at the completion, then does no harm.
  *
- * <p>Threading: confined to whoever begins a message, which is one thread at a time.
+ * <p>Threading: confined to the thread that begins a message, one at a time.
  *
  * @param <H> the kind of the objects
  */
 final class Handles<H extends MessageHandle> {
-    /** How many objects are known at most. */
+    /** The largest number of objects that are kept for reuse. */
     static final int MOST = 8;
 
-    /** Memory for the scratch words of so many objects is allocated together: it costs more than an object does. */
+    /** The number of scratch words that are allocated together: an allocation costs more than an object does. */
     private static final int WORDS = 64;
 
     private final Function<MemorySegment, H> maker;
@@ -33,9 +34,9 @@ final class Handles<H extends MessageHandle> {
     private long wordsUsed = WORDS;
 
     /**
-     * One object, and more as they are needed.
+     * Starts with one object and makes more as needed.
      *
-     * @param maker makes an object, to which it gives the eight bytes of native memory
+     * @param maker makes an object from eight bytes of native memory for it
      */
     Handles(Function<MemorySegment, H> maker) {
         this.maker = maker;
@@ -51,7 +52,7 @@ final class Handles<H extends MessageHandle> {
         return maker.apply(words.asSlice(wordsUsed++ * Long.BYTES, Long.BYTES));
     }
 
-    /** An object for a message that begins. */
+    /** Returns an object for a message that begins. */
     H take() {
         H handle = last;
         if (handle.isFreeFor(Thread.currentThread().threadId())) {

@@ -8,26 +8,29 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands the messages of a channel that no thread waits for to its handler, one after the other: by whoever leads, or by a thread
- * that waits for what the handler brings about.
+ * Passes the messages that no thread waits for to the channel's handler, one after the other. The leader calls the
+ * handler, or a thread that waits for something that the handler makes true.
  *
- * <p>Threading: {@link #onMessage} and {@link #handleUntil} by any thread; the rest by who has the right to call handlers, one
- * thread at a time ({@link Dispatcher}).
+ * <p>Threading: any thread may call {@link #onMessage} and {@link #handleUntil}; the rest needs the right to call
+ * handlers, which one thread has at a time ({@link Dispatcher}).
  */
 final class Handling {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
     private static final int HANDLED_PER_ROUND = 16;
 
     /**
-     * How often the leader looks at the sender of the handler's last message in each round: some times as long as its polls
-     * take, since what these find comes by the queue, which takes longer. It does so for a while only, some 30 us, for the
-     * sake of others who wait.
+     * How often per round the leader polls the sender of the handler's last message directly. That takes some times as
+     * long as the polls of a round; a message that the polls find goes through the queue, which takes longer. The
+     * leader does this for {@link #ROUNDS_WITH_LOOKS} rounds, some 30 µs, and then spends its time on the others again.
      */
     private static final int HANDLER_LOOKS = 64;
 
     private static final int ROUNDS_WITH_LOOKS = 64;
 
-    /** So many messages a thread that waits hands to the handler before it waits in the engine, which serves all. */
+    /**
+     * How many messages a waiting thread passes to the handler before it waits in the engine, which serves all
+     * connections.
+     */
     private static final int MOST_BESIDE = 32;
 
     private final FailureLog failures = new FailureLog(LOGGER);
@@ -36,10 +39,10 @@ final class Handling {
     private volatile @Nullable MessageHandler handler;
     private volatile @Nullable Dispatcher dispatcher;
 
-    /** How many rounds more the handler's expected sender is looked at directly. */
+    /** For how many more rounds the expected sender is polled directly. */
     private int roundsWithLooks;
 
-    /** Where a handler has failed on a message that has not been discarded yet, and its number. */
+    /** The connection and number of a message on which the handler has failed and that has not been discarded yet. */
     private @Nullable ReceiveHalf failed;
 
     private long failedNumber;
@@ -53,7 +56,7 @@ final class Handling {
         return handler != null;
     }
 
-    /** Has a handler called from now on, in place of the one before if there was one. */
+    /** Sets the handler; replaces the previous one, if any. */
     synchronized void onMessage(MessageHandler wanted) {
         handler = wanted;
         if (dispatcher == null) {
@@ -66,16 +69,19 @@ final class Handling {
         }
     }
 
-    /** Whether there may be something to do for whoever leads. */
+    /** Whether the leader may have something to do here. */
     private boolean hasWork() {
         return roundsWithLooks > 0 || arrivals.hasQueued() || failed != null;
     }
 
-    // ---- by a thread that waits
+    // ---- called by a waiting thread
 
     /**
-     * Looks so often whether a message of that sender has come, and calls the handler for it, until the condition is met; returns
-     * whether it is. To be called by a thread that {@linkplain io.madeleine.pmm.ProgressEngine#mayDispatch() may}.
+     * Polls the sender up to {@code looks} times after each of its messages and calls the handler for them, until the
+     * condition is met. The caller must be allowed to call handlers:
+     * {@link io.madeleine.pmm.ProgressEngine#mayDispatch()}.
+     *
+     * @return whether the condition is met
      */
     boolean handleUntil(BooleanSupplier condition, SwitchedConnection sender, int looks) {
         int handled = 0;
@@ -92,7 +98,9 @@ final class Handling {
         return false;
     }
 
-    /** Calls the handler for the next message of that sender, if it has come and no other thread calls handlers just now. */
+    /**
+     * Calls the handler for the next message of the sender, if it has arrived and no other thread is calling handlers.
+     */
     private boolean handleNext(SwitchedConnection sender) {
         Dispatcher within = dispatcher;
         if (within == null || !sender.receiving().mayBegin() || isForThreads(sender) || !within.tryEnter()) {
@@ -102,13 +110,15 @@ final class Handling {
             return hasHandler() && handleFirstOf(within, sender);
         } finally {
             within.leave();
-            if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // by a leader that found this thread inside
+            if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // a leader may have skipped them for us
                 channel.engine().callRound();
             }
         }
     }
 
-    /** The message of that sender, and then those that are queued, which no other thread can have handled meanwhile. */
+    /**
+     * Handles the message of the sender, and then the queued messages, which no other thread could handle meanwhile.
+     */
     private boolean handleFirstOf(Dispatcher within, SwitchedConnection sender) {
         discardFailed();
         IncomingHandle begun = sender.receiving().tryBegin();
@@ -126,17 +136,17 @@ final class Handling {
         return arrivals.isWaitedForByThreads() || sender.hasClaims();
     }
 
-    // ---- by whoever leads
+    // ---- called by the leader
 
-    /** Hands messages that have arrived to the handler, outside all polls; returns how many. */
+    /** Passes arrived messages to the handler, outside all polls; returns how many. */
     private int dispatch() {
         Dispatcher within = dispatcher;
-        if (!hasHandler() || within == null) { // it is being added
+        if (!hasHandler() || within == null) { // onMessage is running
             return 0;
         }
         discardFailed();
         int handled = handleQueued(within);
-        return handled > 0 ? handled : look(within); // the leader may have waited for what has been handled
+        return handled > 0 ? handled : look(within); // the leader may have waited for what the handler has just done
     }
 
     private int handleQueued(Dispatcher within) {
@@ -156,7 +166,7 @@ final class Handling {
         return handled;
     }
 
-    /** For a while after each message of the expected sender, looks for the next one; returns how many were handled. */
+    /** Polls the expected sender for a while after each of its messages; returns how many messages were handled. */
     private int look(Dispatcher within) {
         SwitchedConnection sender = arrivals.expected();
         if (roundsWithLooks == 0 || sender == null) {
@@ -166,7 +176,10 @@ final class Handling {
         return lookAndHandle(within, sender);
     }
 
-    /** The next message for the handler may come from there, too, if the one before did. */
+    /**
+     * Expects the next message for the handler from this sender, and polls it directly if the previous one came from
+     * it, too.
+     */
     private void expectFrom(SwitchedConnection sender) {
         if (arrivals.expected() != sender) {
             arrivals.expect(sender);
@@ -177,8 +190,9 @@ final class Handling {
     }
 
     /**
-     * Looks at one sender for a moment; hands a message found there to the handler without the polls, the queue and the wake-ups
-     * through which other messages come; returns how many.
+     * Polls one sender for a moment. A message found this way needs no other polls, no queue and no wake-up.
+     *
+     * @return how many messages were handled
      */
     private int lookAndHandle(Dispatcher within, SwitchedConnection sender) {
         ReceiveHalf receiving = sender.receiving();
@@ -187,26 +201,27 @@ final class Handling {
             if (begun != null) {
                 roundsWithLooks = ROUNDS_WITH_LOOKS;
                 handle(within, sender, begun);
-                return 1; // whoever leads may have waited for what the handler did
+                return 1; // the leader may have waited for what the handler did
             }
         }
         return 0;
     }
 
     /**
-     * The handler is that of now: whoever looked for the message may have begun to before there was this one. The object may stand for
-     * another message when it returns: what fails is known by its number.
+     * Calls the current handler: the thread that found the message may have begun before this handler was set. When the
+     * handler returns, the message object may stand for another message, so a message that failed is identified by its
+     * number.
      */
     private void handle(Dispatcher within, SwitchedConnection sender, IncomingHandle begun) {
         MessageHandler current = Objects.requireNonNull(handler);
         ReceiveHalf receiving = sender.receiving();
         long number = begun.number();
         within.handling(receiving.news());
-        boolean wasInterrupted = Thread.interrupted(); // which is not the handler's business
+        boolean wasInterrupted = Thread.interrupted(); // the interrupt is not meant for the handler
         try {
             current.onMessage(begun);
-        } catch (Throwable e) { // the thread that happens to call it is not to blame
-            failedNumber = number; // without a call: its stack may have come to its end
+        } catch (Throwable e) { // not thrown on: the calling thread did not cause it
+            failedNumber = number; // a field access first: there may be no stack left for a call
             failed = receiving;
             discardFailed();
             log(sender, e);
@@ -215,7 +230,7 @@ final class Handling {
         }
     }
 
-    /** If the stack ends in here, too, the next round does it. */
+    /** Discards the message of a failed handler. If this overflows the stack, too, the next round repeats it. */
     private void discardFailed() {
         ReceiveHalf left = failed;
         if (left != null) {
@@ -231,7 +246,7 @@ final class Handling {
                             + "; the message is discarded",
                     failure);
         } catch (RuntimeException | Error _) {
-            // as little as the handler's does a log's failure end what others wait for
+            // a failing logger must not end the progress of others either
         }
     }
 }

@@ -4,24 +4,28 @@ import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An incoming message of which no block waits for its data: it is its user's alone, who takes blocks out of what has
- * arrived without a lock. Most small messages are begun, taken and ended like that. Once a block has to wait, the message
- * is shared with whoever polls, and everything goes under the receive lock.
+ * An incoming message in the state HELD: no block waits for its data. It belongs to its user alone, who takes blocks
+ * out of arrived packets without a lock. Most small messages begin and end in this state. Once a block has to wait, the
+ * message is shared with the threads that poll, and every access needs the receive lock.
  *
- * <p>Threading: the user's, between {@link #enter()} and {@link #leave()}; {@link #revoke} under the receive lock.
+ * <p>Threading: the user's, between {@link #enter()} and {@link #leave()}; {@link #revoke} needs the receive lock.
  */
 final class HeldMessage {
     private final Reception reception;
     private final Extraction extraction;
     private final Flag inside = new Flag();
 
-    /** The message is held while the reception says so. */
+    /** The message is held while the reception is in the state HELD. */
     HeldMessage(Reception reception, Extraction extraction) {
         this.reception = reception;
         this.extraction = extraction;
     }
 
-    /** Whether the message is held; if so nobody else touches it until {@link #leave()}. */
+    /**
+     * Enters a call of the user.
+     *
+     * @return whether the message is held; if so, no other thread touches it until {@link #leave()}
+     */
     boolean enter() {
         inside.raise();
         if (reception.is(Reception.HELD)) {
@@ -36,8 +40,10 @@ final class HeldMessage {
     }
 
     /**
-     * Takes a block; returns whether all of it was there. If not, it has been appended, and the message has to be shared:
-     * what has gone wrong, if anything has, shows there once more.
+     * Takes a block.
+     *
+     * @return whether its data was there; if not, the block has been appended and the caller has to share the message;
+     *     a failure of the message then shows up there again
      */
     boolean take(int link, MemorySegment block, long offset, long bytes, boolean express) {
         try {
@@ -45,7 +51,7 @@ final class HeldMessage {
                 return true;
             }
         } catch (IllegalStateException | WrongThreadException _) {
-            // the block's memory is gone
+            // the block's memory was freed
         }
         extraction.append(link, block, offset, bytes, express);
         return takeArrived();
@@ -57,7 +63,7 @@ final class HeldMessage {
         return takeArrived();
     }
 
-    /** Whether the message has come to its end, well. */
+    /** Whether the message has ended successfully. */
     boolean isOver() {
         return extraction.ledger().isEnded()
                 || takeArrived() && extraction.ledger().isEnded();
@@ -72,13 +78,17 @@ final class HeldMessage {
         return extraction.isDrained() && !extraction.ledger().isAborted();
     }
 
-    /** Ends the user's privilege if there is one; false if the user's call does not return in time, having failed perhaps. */
+    /**
+     * Ends the user's privilege, if the message is held.
+     *
+     * @return false if a call of the user is still inside after the given time, perhaps because it failed
+     */
     boolean revoke(long timeoutNs) {
         if (reception.is(Reception.HELD)) {
             reception.share();
             GlobalFence.pass();
             long startNs = System.nanoTime();
-            while (inside.isUp()) { // a call that moves what is there, and waits for nothing
+            while (inside.isUp()) { // such a call only moves data that is there, and never waits
                 if (System.nanoTime() - startNs >= timeoutNs) {
                     return false;
                 }

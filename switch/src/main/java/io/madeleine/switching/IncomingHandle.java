@@ -38,12 +38,12 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         this.hasEnded = () -> half.hasEnded(this);
     }
 
-    /** What a wait for an EXPRESS block waits for. */
+    /** The condition of a wait for an EXPRESS block. */
     Condition isCheckedOut() {
         return isCheckedOut;
     }
 
-    /** What a wait for the end waits for. */
+    /** The condition of a wait for the end. */
     Condition hasEnded() {
         return hasEnded;
     }
@@ -55,7 +55,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         super.begin(messageNumber);
     }
 
-    /** Remembers the thread that may touch confined blocks. */
+    /** Records the calling thread as the one that may access confined blocks, if there are any. */
     void setUser(boolean confined) {
         user = confined ? Thread.currentThread() : null;
     }
@@ -68,7 +68,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         return asOptional;
     }
 
-    /** An unpack's wait has ended early. */
+    /** Remembers an unpack whose wait has ended early. */
     void remember(UnfinishedUnpack left) {
         unfinished = left;
     }
@@ -81,9 +81,9 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     }
 
     /**
-     * The unpack that this one repeats, or null if it is a new one.
+     * Returns the unfinished unpack that this call repeats, or null if there is none.
      *
-     * @throws IllegalStateException if another one has to be repeated
+     * @throws IllegalStateException if the call does not repeat the unfinished unpack
      */
     @Nullable
     UnfinishedUnpack takeUnfinished(
@@ -92,7 +92,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         return left == null ? null : take(left, left.isRepeatedBy(block, offset, bytes, sendMode, receiveMode));
     }
 
-    /** The same for a block that lies in the ranges of a layout. */
+    /** As above, for a block that lies in the ranges of a layout. */
     @Nullable
     UnfinishedUnpack takeUnfinished(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
         UnfinishedUnpack left = unfinished;
@@ -103,7 +103,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         if (!repeated) {
             throw new IllegalStateException(
                     "the " + left + " of the message " + connection().toHere()
-                            + " did not come to its end: repeat it with the same block, or end or close the message");
+                            + " has not finished: repeat it with the same block, or end or close the message");
         }
         unfinished = null;
         return left;
@@ -135,7 +135,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (block.isReadOnly()) {
-            throw new IllegalArgumentException("unpack needs memory it can write, found a read-only block");
+            throw new IllegalArgumentException("unpack into a read-only block; expected writable memory");
         }
         half.unpacking().unpack(this, block, offset, bytes, sendMode, receiveMode);
         return this;
@@ -146,8 +146,9 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         checkUnpacking();
         require(block, sendMode, receiveMode);
         if (block.isReadOnly() || block.isOverlapping()) {
-            throw new IllegalArgumentException("unpack needs memory it can write, and each byte once; found a " + block
-                    + (block.isReadOnly() ? ", some of which is read-only" : " that overlap"));
+            throw new IllegalArgumentException("unpack into a " + block
+                    + (block.isReadOnly() ? ", some of which are read-only" : " that overlap")
+                    + "; expected writable ranges that do not overlap");
         }
         half.unpacking().unpack(this, block, sendMode, receiveMode);
         return this;
@@ -177,13 +178,13 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
         if (utf8 == null) {
             int length = unpackInt();
             if (length < 0 || length > maximumBytes) {
-                throw new AsymmetricMessageException("a string of " + Integer.toUnsignedString(length)
-                        + " bytes is announced by rank " + remote() + " on channel "
-                        + channel().name() + "; expected 0 to " + maximumBytes + " bytes");
+                throw new AsymmetricMessageException("rank " + remote() + " on channel "
+                        + channel().name() + " announced a string of " + Integer.toUnsignedString(length)
+                        + " bytes; expected 0 to " + maximumBytes + " bytes");
             }
             utf8 = new byte[length];
         }
-        unfinishedUtf8 = utf8; // if the wait for it ends early, this call can be repeated like others
+        unfinishedUtf8 = utf8; // if the wait ends early, the user can repeat this call like others
         unpack(utf8, SendMode.SAFER, ReceiveMode.EXPRESS);
         unfinishedUtf8 = null;
         return new String(utf8, StandardCharsets.UTF_8);
@@ -199,7 +200,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
     public void endUnpacking() {
         StackRoom.ensure();
         if (isEnding() && !isOpen()) {
-            completion().throwFailure(); // the end came between a deadline and this second call
+            completion().throwFailure(); // the message ended between a deadline and this second call
             return;
         }
         if (!isEnding()) {
@@ -236,7 +237,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
             begun = true;
         } finally {
             if (!begun && !asynchronous) {
-                half.abandoned = number; // without a call
+                half.abandoned = number; // a field access: there may be no stack left for a call
             }
         }
         if (completion().isClosed()) {

@@ -14,11 +14,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The blocks of an outgoing message on their way into its links, the mirror of {@link Extraction}. When the link changes,
- * what the previous one gathered is committed. From the first LATER block on, and from the first block that finds no room,
- * blocks are recorded, and replayed in order at the end.
+ * Inserts the blocks of an outgoing message into its links, the mirror of {@link Extraction}. When the link changes,
+ * the blocks gathered for the previous link are committed. From the first LATER block on, and from the first block that
+ * finds no room, blocks are recorded and replayed in order at the end.
  *
- * <p>Threading: as {@link SendHalf} says; confined to whoever has the message.
+ * <p>Threading: as {@link SendHalf}; confined to the owner of the message.
  */
 final class Insertion {
     private static final int NO_LINK = -1;
@@ -35,7 +35,10 @@ final class Insertion {
     private boolean abortMarkSent;
     private boolean abortMarkUnderWay;
 
-    /** Into these links; what a foreign thread may not touch is copied before another than the user has to send it. */
+    /**
+     * Inserts into these links. Memory that {@code foreignThread} may not access is copied before another thread than
+     * the user has to send it.
+     */
     Insertion(List<TransmissionLink> links, Thread foreignThread, StagingPool stagingPool) {
         this.staging = new Staging(stagingPool);
         this.foreignThread = foreignThread;
@@ -45,7 +48,10 @@ final class Insertion {
         this.primary = bmms[0];
     }
 
-    /** Sends a message of one block whole by the primary link; as {@link SendBmm#sendWhole} says. {@link #primary()} is told then. */
+    /**
+     * Sends a whole message of one block over the primary link, as {@link SendBmm#sendWhole}; the caller then announces
+     * it on {@link #primary()}.
+     */
     int sendWhole(MemorySegment block, long offset, long bytes, boolean express) {
         int status = primary.sendWhole(block, offset, bytes, express);
         if (status == LinkStatus.COMPLETE) {
@@ -64,9 +70,9 @@ final class Insertion {
     }
 
     /**
-     * Takes a block: gives it to its link, or records it. Does not wait.
+     * Takes a block: gives it to its link, or records it. Never waits.
      *
-     * @return {@link LinkStatus#COMPLETE} once it is taken, or {@link LinkStatus#CLOSED}
+     * @return {@link LinkStatus#COMPLETE} when it is taken, or {@link LinkStatus#CLOSED}
      */
     int add(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
         boolean later = sendMode == SendMode.LATER;
@@ -89,7 +95,10 @@ final class Insertion {
         return LinkStatus.COMPLETE;
     }
 
-    /** Takes a block that lies in the ranges of a layout; as {@link #add(int, MemorySegment, long, long, SendMode, boolean)}. */
+    /**
+     * As {@link #add(int, MemorySegment, long, long, SendMode, boolean)}, for a block that lies in the ranges of a
+     * layout.
+     */
     int add(int link, BlockLayout block, SendMode sendMode, boolean express) {
         boolean later = sendMode == SendMode.LATER;
         boolean mayKeep = sendMode == SendMode.CHEAPER && mayKeep(block);
@@ -112,7 +121,7 @@ final class Insertion {
         return LinkStatus.COMPLETE;
     }
 
-    /** Records what was copied last, the rest of a block of which its link may have taken a part. */
+    /** Records the last copy: the rest of a block, of which the link may have taken a part. */
     private void deferRestOf(int link, boolean underWay, long bytes, boolean express) {
         deferred.add(staging.segment(), staging.offset(), bytes, link, false, express);
         if (underWay) {
@@ -128,7 +137,7 @@ final class Insertion {
         return block.isAccessibleBy(foreignThread);
     }
 
-    /** Gives a block to its link, after committing what another link has gathered. */
+    /** Gives a block to its link, after committing the blocks of the previous link. */
     private int put(int link, MemorySegment block, long offset, long bytes, boolean mayKeep, boolean express) {
         if (link != currentLink) {
             int status = turnTo(link);
@@ -152,7 +161,7 @@ final class Insertion {
             }
         }
         if (link != 0 && (announcing || ledger.isUntouched())) {
-            // A message's first packet goes over the primary link, where the receiver watches; even if it is empty.
+            // The first packet of a message uses the primary link, which the receiver polls, even if it is empty.
             int status = bmms[0].flushMark(0);
             announcing = status == LinkStatus.PENDING;
             if (status != LinkStatus.COMPLETE) {
@@ -190,12 +199,14 @@ final class Insertion {
 
     // ---- the end
 
-    /** The message is about to be left to another thread: copies what that may not touch. */
+    /** Copies the blocks that another thread may not access; called before the message is left to one. */
     void copyConfinedAside() {
         deferred.copyConfinedAside(staging, foreignThread);
     }
 
-    /** Sends what there is, and the end mark with the last packet or behind it; repeated until it is not pending. */
+    /**
+     * Sends the remaining blocks, and the end mark in the last packet or after it; repeated until it is not PENDING.
+     */
     int finish() {
         int status = replay(true);
         if (status != LinkStatus.COMPLETE) {
@@ -215,7 +226,10 @@ final class Insertion {
         return bmms[lastLink].flushLast();
     }
 
-    /** Whether memory of a region is on its way; as {@link io.madeleine.pmm.spi.BufferGroup#touches} says. */
+    /**
+     * Whether a block in the region is in flight; with the guarantees of
+     * {@link io.madeleine.pmm.spi.BufferGroup#touches}.
+     */
     boolean touches(Region region) {
         boolean found = deferred.touches(region);
         for (SendBmm bmm : bmms) {
@@ -224,7 +238,7 @@ final class Insertion {
         return found;
     }
 
-    /** As {@link SendBmm#hasLostTrack} says. */
+    /** Whether a link has lost track of its packet; see {@link SendBmm#hasLostTrack}. */
     boolean hasLostTrack() {
         for (SendBmm bmm : bmms) {
             if (bmm.hasLostTrack()) {
@@ -234,17 +248,17 @@ final class Insertion {
         return false;
     }
 
-    /** Which link has sent the end mark. */
+    /** The buffer management of the link that has sent the end mark. */
     SendBmm last() {
         return bmms[Math.max(lastLink, 0)];
     }
 
-    /** Whether it is too late to give the message up; as {@link SendBmm#isBeyondRecall} says. */
+    /** Whether it is too late to give the message up; see {@link SendBmm#isBeyondRecall}. */
     boolean isBeyondRecall() {
         return lastLink != NO_LINK && bmms[lastLink].isBeyondRecall();
     }
 
-    /** Gives up what has not left: the memory of blocks is not touched any more. */
+    /** Abandons the blocks that have not left; their memory is not accessed any more. */
     void abandon() {
         deferred.clear();
         abortMarkSent = false;
@@ -254,9 +268,11 @@ final class Insertion {
         }
     }
 
-    /** Sends what is under way of an abandoned message, and an abort mark; repeated until it is not pending. */
+    /**
+     * Sends the packet that is under way of an abandoned message, and an abort mark; repeated until it is not PENDING.
+     */
     int finishAbort() {
-        if (!abortMarkUnderWay) { // else a flush would complete the mark, and it would be sent once more
+        if (!abortMarkUnderWay) { // otherwise a flush would complete the mark, and it would be sent twice
             for (SendBmm bmm : bmms) {
                 int status = bmm.flush();
                 if (status != LinkStatus.COMPLETE) {

@@ -8,10 +8,10 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Waits until messages let go of memory that is about to be freed. Nothing is counted while messages are made: who frees memory
- * looks through what is under way.
+ * Waits until no message uses memory that is about to be freed. Messages keep no use counts; instead the thread that
+ * frees memory inspects all messages in progress.
  *
- * <p>Threading: any number of threads, which drive the networks meanwhile.
+ * <p>Threading: any number of threads; they drive the networks while they wait.
  */
 public final class MemoryDrain implements SessionArenas.Drain {
     private static final long STEP_NS = 1_000_000;
@@ -19,7 +19,7 @@ public final class MemoryDrain implements SessionArenas.Drain {
     private final Collection<SwitchedChannel> channels;
     private final ProgressEngine engine;
 
-    /** For the messages of these channels, which are driven by this engine. */
+    /** Creates a drain for the messages of these channels, which this engine drives. */
     public MemoryDrain(Collection<SwitchedChannel> channels, ProgressEngine engine) {
         this.channels = channels;
         this.engine = engine;

@@ -17,14 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a message ended, and when the object that stands for it may stand for another one; the latter is decided here and
- * nowhere else.
+ * The outcome of a message, and the only place that decides when the message object may serve another message.
  *
- * <p>A message is open, then it has ended, then it is over: whoever brought the end about has nothing more to do with it. Its
- * user closes it, at any of these times. The object is free to serve again once it is over and closed and no thread is inside,
- * which is to say in a call that waits for this message: such a call may run a handler that begins the next one.
+ * <p>A message is OPEN, then ENDED, then OVER: the thread that ended it does not access it any more. The user closes it
+ * in any of these stages. The object is free for another message when it is OVER and closed, and no thread is inside a
+ * call that waits for it: such a call may run a handler that begins the next message.
  *
- * <p>Threading: thread-safe; begun by one thread, ended once per message. The usual way of a message costs no fence.
+ * <p>Threading: thread-safe; one thread begins it, one thread ends it, once per message. The usual case costs no fence.
  */
 final class MessageCompletion implements Completion, Condition {
     private static final FailureLog FAILURES = new FailureLog(System.getLogger("io.madeleine.switching"));
@@ -44,7 +43,7 @@ final class MessageCompletion implements Completion, Condition {
     @SuppressWarnings("unused") // through STAGE
     private int stage = OVER;
 
-    /** How many threads are in a call that waits. */
+    /** The number of threads inside a call that waits. */
     private volatile int inside;
 
     private @Nullable MadeleineException failure;
@@ -66,12 +65,12 @@ final class MessageCompletion implements Completion, Condition {
 
     // ---- the life of the object
 
-    /** Whether nobody has anything to do with the message any more: the object may serve another one. */
+    /** Whether no thread uses the object for its message any more, so that it may serve another. */
     boolean isFree() {
         return closed.isUp() && (int) STAGE.getAcquire(this) == OVER && inside == 0;
     }
 
-    /** Another message begins, whose object has been {@linkplain #isFree() free}. */
+    /** Begins another message; the object was {@linkplain #isFree() free}. */
     void begin() {
         failure = null;
         if (action != null) {
@@ -86,31 +85,36 @@ final class MessageCompletion implements Completion, Condition {
     }
 
     /**
-     * Ends the message. The caller passes a full fence, signals the waitable, and then {@linkplain #leave() leaves}.
+     * Ends the message. The caller then issues a full fence, signals the waitable, and {@linkplain #leave() leaves}.
      *
-     * @param outcome what went wrong, or null
+     * @param outcome the failure, or null
      */
     void end(@Nullable MadeleineException outcome) {
         failure = outcome;
         STAGE.setRelease(this, ENDED);
     }
 
-    /** Ends the message well, which nobody else can know of yet; that is all the caller has to do with it. */
+    /**
+     * Ends the message successfully when no other thread can observe it yet; the caller does not access it any more.
+     */
     void endAndLeave() {
         failure = null;
         STAGE.setRelease(this, OVER);
     }
 
-    /** Whoever ended the message has done with it; calls the action if there is one and nobody has called it. */
+    /**
+     * The last access of the thread that ended the message. Calls the action, if there is one and no other thread has
+     * called it.
+     */
     void leave() {
         Runnable taken = takeAction();
-        STAGE.setRelease(this, OVER); // from here on the object may be another message's
+        STAGE.setRelease(this, OVER); // from here on the object may serve another message
         if (taken != null) {
             run(taken);
         }
     }
 
-    /** The user has done with the message; the object is not to be touched any more. */
+    /** Closes the message; the user does not access the object any more. */
     void close() {
         closed.raise();
     }
@@ -119,7 +123,7 @@ final class MessageCompletion implements Completion, Condition {
         return closed.isUp();
     }
 
-    /** A thread begins a call that may run handlers before it looks at this object again; {@link #exit} follows. */
+    /** Enters a call that may run handlers before it accesses this object again; {@link #exit} follows. */
     void enter() {
         INSIDE.getAndAdd(this, 1);
     }
@@ -128,7 +132,7 @@ final class MessageCompletion implements Completion, Condition {
         INSIDE.getAndAdd(this, -1);
     }
 
-    /** Waits, on behalf of the message's user, in whose hands the object stays meanwhile. */
+    /** Waits for the message's user; the object is not reused meanwhile. */
     boolean await(Waitable on, Condition condition, long deadlineNs) {
         StackRoom.ensure();
         enter();
@@ -144,12 +148,14 @@ final class MessageCompletion implements Completion, Condition {
         return isMet() || await(waitable, this, deadlineNs);
     }
 
-    /** Waits for an end that comes soon, whatever happens: memory depends on it. An interrupt is left to the next wait. */
+    /**
+     * Waits for an end that is certain to come soon, since memory depends on it. Leaves an interrupt to the next wait.
+     */
     void awaitEndInAnyCase() {
         awaitInAnyCase(this);
     }
 
-    /** As {@link #awaitEndInAnyCase}, for something else that ends with the message at the latest. */
+    /** As {@link #awaitEndInAnyCase}, for a condition that holds at the latest when the message has ended. */
     void awaitInAnyCase(Condition condition) {
         boolean interrupted = false;
         try {
@@ -157,10 +163,10 @@ final class MessageCompletion implements Completion, Condition {
                 try {
                     await(waitable, condition, ProgressEngine.NO_DEADLINE);
                 } catch (WaitInterruptedException _) {
-                    Thread.interrupted(); // else the next wait would end at once, too
+                    Thread.interrupted(); // otherwise the next wait would end at once, too
                     interrupted = true;
                 } catch (SessionException _) {
-                    return; // it is closed, and has taken back whatever was posted
+                    return; // the session is closed and has taken back all posted memory
                 }
             }
         } finally {
@@ -170,12 +176,12 @@ final class MessageCompletion implements Completion, Condition {
         }
     }
 
-    /** Whether the message, which has ended, has not failed. */
+    /** Whether the ended message was successful. */
     boolean hasEndedWell() {
         return failure == null;
     }
 
-    /** Throws what went wrong, as seen from the calling thread. */
+    /** Throws the failure, if there is one, with a stack trace of the calling thread. */
     void throwFailure() {
         if (failure != null) {
             throw Failures.seenFromHere(failure);
@@ -192,14 +198,14 @@ final class MessageCompletion implements Completion, Condition {
         boolean wasInterrupted = Thread.interrupted();
         try {
             taken.run();
-        } catch (RuntimeException | Error e) { // the thread that happens to call it is not to blame
+        } catch (RuntimeException | Error e) { // not thrown on: the calling thread did not cause it
             FAILURES.error("the action of a completion failed", e);
         } finally {
             engine.afterUsersCode(wasInterrupted);
         }
     }
 
-    // ---- what the user sees
+    // ---- the user's view
 
     @Override
     public boolean isMet() {
@@ -242,7 +248,7 @@ final class MessageCompletion implements Completion, Condition {
         boolean tooLate = isMet();
         Runnable replaced = (Runnable) ACTION.getAndSet(this, action);
         if (tooLate && replaced != null) {
-            run(replaced); // whoever brought the end about has not come to it yet
+            run(replaced); // the message has ended, but the thread that ended it has not called the action yet
         }
         if (isMet()) {
             Runnable taken = takeAction();

@@ -14,10 +14,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an incoming and an outgoing message, as their users hold them, have in common: one object serves message after
- * message. When it may do so its {@link MessageCompletion} decides.
+ * The common part of incoming and outgoing messages as their users hold them. One object serves message after message;
+ * its {@link MessageCompletion} decides when the object is free for the next one.
  *
- * <p>Threading: one thread at a time; the end comes from whoever brings it about.
+ * <p>Threading: one user thread at a time; any thread may end the message.
  */
 abstract class MessageHandle {
     private static final long NOBODY = -1;
@@ -30,7 +30,10 @@ abstract class MessageHandle {
     long number;
     private long deadlineNs;
 
-    /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
+    /**
+     * The id of the thread that closed the message. Not the thread: some collectors issue a fence for storing a
+     * reference.
+     */
     private long closedBy = NOBODY;
 
     MessageHandle(SwitchedConnection connection, MessageCompletion completion, MemorySegment scratch) {
@@ -41,17 +44,20 @@ abstract class MessageHandle {
 
     // ---- the life of the object
 
-    /** Whether it may serve another message. */
+    /** Whether the object may serve another message. */
     final boolean isFree() {
         return completion.isFree();
     }
 
-    /** Whether it may serve another message at once: that thread has closed it, and nobody has a completion of it. */
+    /**
+     * Whether the object may serve another message at once: this thread has closed it, and nobody has a completion of
+     * it.
+     */
     final boolean isFreeFor(long threadId) {
         return completion.isFree() && (closedBy == threadId || closedBy == NOBODY) && !asynchronous;
     }
 
-    /** Stands for a message from now on. */
+    /** Begins a message: the object stands for it from now on. */
     void begin(long messageNumber) {
         number = messageNumber;
         deadlineNs = ProgressEngine.NO_DEADLINE;
@@ -60,12 +66,12 @@ abstract class MessageHandle {
         completion.begin();
     }
 
-    /** Whether the message has not ended. */
+    /** Whether the message is open. */
     final boolean isOpen() {
         return completion.isOpen();
     }
 
-    /** The message has ended; the caller signals afterwards, and then {@linkplain MessageCompletion#leave() leaves}. */
+    /** Ends the message; the caller signals afterwards, and then {@linkplain MessageCompletion#leave() leaves}. */
     final void end(@Nullable MadeleineException failure) {
         completion.end(failure);
     }
@@ -74,12 +80,12 @@ abstract class MessageHandle {
         return completion;
     }
 
-    /** Which of the connection's messages it is. */
+    /** The number of the message on its connection. */
     final long number() {
         return number;
     }
 
-    /** The user has done with the message: the last thing that the object is used for. */
+    /** Closes the message for its user; the user's last access to the object. */
     final void leaveToNext() {
         closedBy = Thread.currentThread().threadId();
         completion.close();
@@ -87,7 +93,7 @@ abstract class MessageHandle {
 
     // ---- the user's calls
 
-    /** A block and its modes, none of which may be null. */
+    /** Checks that neither the block nor its modes are null. */
     static void require(@Nullable Object block, @Nullable SendMode sendMode, @Nullable ReceiveMode receiveMode) {
         Objects.requireNonNull(block, "block");
         Objects.requireNonNull(sendMode, "sendMode");
@@ -98,12 +104,12 @@ abstract class MessageHandle {
         return connection;
     }
 
-    /** Eight bytes of native memory, for numbers on their way. */
+    /** Eight bytes of native memory, for packing and unpacking numbers. */
     final MemorySegment scratch() {
         return scratch;
     }
 
-    /** Whether the user has asked for the end. */
+    /** Whether the user has called an end method. */
     final boolean isEnding() {
         return ending;
     }
@@ -112,13 +118,13 @@ abstract class MessageHandle {
         ending = true;
     }
 
-    /** The user has asked for the end, and leaves it to the session. */
+    /** The user has called an asynchronous end method. */
     final void startEndingAsync() {
         ending = true;
         asynchronous = true;
     }
 
-    /** Whether the user's {@code close} gives the message up: it is open, and its end is not left to the session. */
+    /** Whether the user's {@code close} aborts the message: it is open, and its end is not asynchronous. */
     final boolean isGivenUpByClose() {
         return isOpen() && !asynchronous;
     }
@@ -135,7 +141,7 @@ abstract class MessageHandle {
         deadlineNs = givenNs;
     }
 
-    /** Waits as long as the message's waits may take; false at the deadline. */
+    /** Waits until the deadline of the message at most; returns false at the deadline. */
     final boolean await(Waitable on, Condition condition) {
         return completion.await(on, condition, deadlineNs);
     }

@@ -39,7 +39,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     private void checkOpen() {
         if (!isOpen() || isEnding()) {
             if (!isOpen() && connection().channel().isClosing()) {
-                completion().throwFailure(); // "begin another" would be no advice
+                completion().throwFailure(); // no other message can begin
             }
             throw new IllegalStateException(
                     "the message " + connection().fromHere() + " has ended: begin another with beginPacking");
@@ -106,7 +106,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     @Override
     public void endPacking() {
         StackRoom.ensure();
-        if (isEnding()) { // its end may have come between a deadline and this second call
+        if (isEnding()) { // the message may have ended between a deadline and this second call
             half.awaitEnd(this);
             return;
         }
@@ -124,10 +124,10 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
     }
 
     /**
-     * Gives the message up, whose end was waited for in vain; the user's memory is not looked at any more when this returns. To be closed
-     * afterwards.
+     * Aborts the message after the wait for its end has failed. When this returns, nothing accesses the user's memory.
+     * The caller closes the message afterwards.
      *
-     * @return whether it was too late: all of it had left, and it has ended well or will
+     * @return whether it was too late: the whole message had left, and it has ended successfully or will
      */
     boolean giveUp() {
         if (isGivenUpByClose()) {
@@ -147,7 +147,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
             begun = true;
         } finally {
             if (!begun && !asynchronous) {
-                half.givingUp.leftToOthers = number; // without a call
+                half.givingUp.leftToOthers = number; // a field access: there may be no stack left for a call
             }
         }
         if (completion().isClosed()) {

@@ -5,11 +5,12 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.util.List;
 
 /**
- * The memory of an outgoing message that links have taken and still read. The message ends when they let go. Where nothing is
- * received any more (the message is aborted, the peer is lost, the session ends) they have {@code madeleine.peer-timeout} for
- * that, or the connection is lost; and once more after that, in which this side alone has to see to it.
+ * The memory of an outgoing message that links have posted and a network still reads. The message ends when the network
+ * releases it. If the peer receives nothing any more (the message is aborted, the peer is lost, or the session ends),
+ * the network has {@code madeleine.peer-timeout} to release it. After that the connection is given up, and this side
+ * has the same time again to release the memory on its own; then the message ends regardless.
  *
- * <p>Threading: as {@link SendHalf} says, but for {@link #isHeld}.
+ * <p>Threading: as {@link SendHalf}, except {@link #isHeld}.
  */
 final class PostedMemory {
     private static final long NOT_YET = Long.MIN_VALUE;
@@ -27,12 +28,12 @@ final class PostedMemory {
                 .toArray(PostingLink[]::new);
     }
 
-    /** Whether there are links that may hold memory. */
+    /** Whether the connection has links that can hold memory. */
     boolean isPossible() {
         return links.length != 0;
     }
 
-    /** Whether a link holds memory. Any thread. */
+    /** Whether a link holds memory. Any thread may call it. */
     boolean isHeld() {
         for (PostingLink link : links) {
             if (link.holdsMemory()) {
@@ -42,7 +43,10 @@ final class PostedMemory {
         return false;
     }
 
-    /** Of a message that has been given up: whether memory is held that is still waited for. */
+    /**
+     * For a message that has been given up: whether a link holds memory and its time has not run out. Gives the
+     * connection up when the first period runs out.
+     */
     boolean isAwaited() {
         if (!isHeld()) {
             return false;
@@ -61,11 +65,11 @@ final class PostedMemory {
         brokenUp = true;
         givenUpNs = nowNs;
         connection.breakUp(
-                "its network did not let go of the memory of blocks that it reads within madeleine.peer-timeout");
+                "its network did not release the memory of blocks that it reads within madeleine.peer-timeout");
         return true;
     }
 
-    /** On to the next message. */
+    /** Resets the state for the next message. */
     void reset() {
         givenUpNs = NOT_YET;
         brokenUp = false;

@@ -24,21 +24,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving half of a connection: one incoming message after the other. Each block is asked of the link that the
- * selection table names, as the sender did; blocks are gathered and filled as bytes arrive, by whoever polls.
+ * The receiving half of a connection: one incoming message after the other. Each block is taken from the link that the
+ * selection table names, as at the sender. Threads that poll fill the posted blocks as bytes arrive.
  *
- * <p>Threading: while a message is HELD it is its user's alone, who needs no lock: most small messages are begun, taken and
- * ended like that. In all other states everything is done under the lock of the {@link Reception}.
+ * <p>Threading: while a message is HELD it belongs to its user alone, who needs no lock; most small messages begin and
+ * end in this state. In all other states everything happens under the lock of the {@link Reception}.
  */
 final class ReceiveHalf {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
 
-    /** A call that moves what is there takes microseconds; a thread that is kept from its processor, some more. */
+    /**
+     * The longest wait for a call inside the connection: such a call takes microseconds, more if its thread is
+     * preempted.
+     */
     private static final long LONGEST_CALL_NS = 5_000_000_000L;
 
     private static final long NO_MESSAGE = -1;
 
-    /** Answers of {@link #takeWhole}. */
+    /** Results of {@link #takeWhole}. */
     static final int NOTHING_THERE = 0;
 
     static final int TAKEN = 1;
@@ -59,12 +62,15 @@ final class ReceiveHalf {
     private final Handles<IncomingHandle> handles;
     private long messageNumber;
 
-    /** The message before was received in one step, and the next one may be there: it is looked for under the lock at once. A hint. */
+    /**
+     * The previous message was received in one step and the next may be there: look for it under the lock at once. A
+     * hint.
+     */
     private boolean inStream;
 
     /**
-     * The number of a message that is nobody's any more, since its user had no stack left to close it: the next one that wants to
-     * begin does. Set without a call.
+     * The number of a message without an owner: its user had no stack left to close it. The next thread that wants to
+     * begin discards it. Set by a field access, since there may be no stack left for a call.
      */
     volatile long abandoned = NO_MESSAGE;
 
@@ -90,19 +96,19 @@ final class ReceiveHalf {
         return connection;
     }
 
-    /** What the user of an open message calls. */
+    /** The calls of the user of an open message. */
     Unpacking unpacking() {
         return unpacking;
     }
 
-    /** What the user of the open message may wait on. */
+    /** The waitable of the user of the open message. */
     Waitable news() {
         return reception.news();
     }
 
     // ---- arrival
 
-    /** Looks at the links if nobody else does just now. Called by who polls. */
+    /** Polls the links, unless another thread does so just now. Called by threads that poll. */
     int onReadable() {
         if (!reception.tryLock()) {
             return 0;
@@ -113,31 +119,34 @@ final class ReceiveHalf {
             if (!reception.isBroken()) {
                 throw e;
             }
-            return 1; // who polls is not to blame, and goes on with other connections
+            return 1; // the polling thread continues with other connections
         } finally {
             reception.settleAndUnlock();
         }
     }
 
-    /** Whether no message will ever arrive any more. */
+    /** Whether no message can arrive any more. */
     boolean isExhausted() {
         return reception.isExhausted();
     }
 
-    /** Tells why no message will ever arrive any more, if so. */
+    /** Throws the reason if no message can arrive any more. */
     void throwIfExhausted() {
         if (reception.isExhausted()) {
             throw connection.failure();
         }
     }
 
-    /** Whether {@link #tryBegin()} may begin a message, as far as a glance can tell. */
+    /** Whether {@link #tryBegin()} may begin a message; cheap and imprecise. */
     boolean mayBegin() {
         int seen = reception.now();
         return seen == ARRIVED || (seen == IDLE ? protocol.hasArrivals() : abandoned != NO_MESSAGE);
     }
 
-    /** Opens the message that has arrived, if there is one and nobody else has. Looks for it if that costs next to nothing. */
+    /**
+     * Begins the arrived message, if there is one and no other thread has begun it. Looks for a new one if that is
+     * cheap.
+     */
     @Nullable
     IncomingHandle tryBegin() {
         int seen = reception.now();
@@ -149,7 +158,7 @@ final class ReceiveHalf {
         }
         if (!reception.tryLock()) {
             if (seen == IDLE) {
-                return null; // who holds it looks
+                return null; // the holder of the lock looks
             }
             reception.lock();
         }
@@ -166,17 +175,17 @@ final class ReceiveHalf {
         }
     }
 
-    /** Whether a message of that block may be received in one step: it is described by nothing, and goes by the primary link. */
+    /** Whether a message of this block may be received in one step: it has no descriptor, and uses the primary link. */
     boolean mayTakeWhole(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         return !selfDescribed && table.select(bytes, sendMode, receiveMode) == 0;
     }
 
     /**
-     * Receives a message of one block in one step, if it is in front and all of it is there: without a message object, and without
-     * what only a message of several steps can need.
+     * Receives a message of one block in one step, if it is in front and complete: without a message object, and
+     * without the state that only a message of several steps needs.
      *
-     * @return {@link #NOTHING_THERE}, {@link #TAKEN}; or {@link #TO_BE_BEGUN}: all is as before, and the message is to be begun,
-     *     unpacked and ended, which also tells what is wrong with it
+     * @return {@link #NOTHING_THERE}, {@link #TAKEN}, or {@link #TO_BE_BEGUN}: then nothing has changed, and the caller
+     *     has to begin, unpack and end the message, which also reports what is wrong with it
      */
     int takeWhole(MemorySegment block, long offset, long bytes) {
         int seen = reception.now();
@@ -199,13 +208,13 @@ final class ReceiveHalf {
             return NOTHING_THERE;
         }
         if (taken && !worthLooking) {
-            VarHandle.fullFence(); // who has found the lock taken sees what is behind the message, or is seen
+            VarHandle.fullFence(); // a thread that found the lock taken sees the next message, or we see it wait
             lookForNext();
         }
         return taken ? TAKEN : TO_BE_BEGUN;
     }
 
-    /** Whether looking again and again, by {@link #tryBegin()}, may find a message that comes meanwhile. */
+    /** Whether repeated calls of {@link #tryBegin()} may find a message that arrives meanwhile. */
     boolean isWorthLooking() {
         return worthLooking;
     }
@@ -214,12 +223,12 @@ final class ReceiveHalf {
         return reception.is(ARRIVED);
     }
 
-    /** Whether the rest of a message that its user has done with is still coming in, to be dropped. */
+    /** Whether the rest of a message whose user is done with it is still arriving, to be dropped. */
     boolean isDropping() {
         return reception.is(DISCARDING) || reception.is(RETRACTING);
     }
 
-    /** Whether blocks of a message that wait for data are in a region, or a network may still write into some. */
+    /** Whether blocks in the region wait for data, or a network may still write into blocks of the message. */
     boolean uses(Region region) {
         int seen = reception.now();
         if (seen != OPEN && seen != ENDING && seen != RETRACTING) {
@@ -238,14 +247,18 @@ final class ReceiveHalf {
         return engine.await(reception.arrivals(), hasArrived, deadlineNs);
     }
 
-    /** Waits, for the user of an open message, for something that this half signals; false at the deadline. */
+    /** Waits for the user of an open message, for a condition that this half signals; false at the deadline. */
     boolean await(IncomingHandle waiting, Condition condition) {
         return waiting.await(reception.news(), condition);
     }
 
     // ---- blocks
 
-    /** Asks for a block; returns whether it need not be waited for, because it is there or will never be. */
+    /**
+     * Asks for a block.
+     *
+     * @return whether there is no need to wait: the data is there, or will never arrive
+     */
     boolean append(IncomingHandle using, int link, MemorySegment block, long offset, long bytes, boolean express) {
         if (using.isOpen() && held.enter()) {
             boolean there;
@@ -270,7 +283,7 @@ final class ReceiveHalf {
         }
     }
 
-    /** The same for a block that lies in the ranges of a layout. */
+    /** As above, for a block that lies in the ranges of a layout. */
     boolean append(IncomingHandle using, int link, BlockLayout block, boolean express) {
         if (using.isOpen() && held.enter()) {
             boolean there;
@@ -308,7 +321,7 @@ final class ReceiveHalf {
         try {
             return held.take(link, block, offset, bytes, express);
         } finally {
-            held.leave(); // whatever happens: who closes the connection waits for that
+            held.leave(); // in any case: a thread that closes the connection waits for this
         }
     }
 
@@ -328,7 +341,7 @@ final class ReceiveHalf {
         }
     }
 
-    /** A link failed its user, who is told what came out of it; it is settled when the message has been left. */
+    /** A link threw in a call of the user, who gets the throwable; the message fails after the user has left it. */
     private void failHeld(IncomingHandle using, Throwable seen) {
         reception.lock();
         try {
@@ -340,7 +353,11 @@ final class ReceiveHalf {
         }
     }
 
-    /** From now on whoever polls fills the blocks of the held message; returns whether the last need not be waited for. */
+    /**
+     * Shares the held message: from now on the threads that poll fill its blocks.
+     *
+     * @return whether there is no need to wait for the last block
+     */
     private boolean share(IncomingHandle using, boolean withConfinedBlock) {
         reception.lock();
         try {
@@ -352,17 +369,17 @@ final class ReceiveHalf {
         }
     }
 
-    /** Condition of an EXPRESS block: it is there, or will never be. */
+    /** The condition of a wait for an EXPRESS block: its data is there, or will never arrive. */
     boolean isCheckedOut(IncomingHandle waiting) {
         reception.lock();
         try {
             if (!waiting.isOpen() || reception.now() == RETRACTING) {
                 return !waiting.isOpen();
             }
-            boolean lost = connection.isLost(); // before the look: what came before the loss is there
+            boolean lost = connection.isLost(); // read first: data that arrived before the loss is then visible
             if (reception.isConfined() || lost) {
                 while (reception.extract() > 0 && lost && waiting.isOpen()) {
-                    // what came before the loss counts
+                    // take everything that arrived before the loss
                 }
             }
             if (!waiting.isOpen() || reception.isCheckedOut()) {
@@ -380,8 +397,10 @@ final class ReceiveHalf {
     // ---- ending
 
     /**
-     * Asks for the end of the message; returns whether it need not be waited for. Unattended, whoever polls brings it
-     * about.
+     * Asks for the end of the message.
+     *
+     * @param unattended whether no thread waits for it: the threads that poll complete the message
+     * @return whether there is no need to wait
      */
     boolean startEnd(IncomingHandle ending, boolean unattended) {
         if (ending.isOpen() && held.enter()) {
@@ -424,14 +443,14 @@ final class ReceiveHalf {
         }
     }
 
-    /** Condition of the end. */
+    /** The condition of a wait for the end. */
     boolean hasEnded(IncomingHandle waiting) {
         if (!waiting.isOpen()) {
             return true;
         }
-        boolean lost = connection.isLost(); // before the look: what came before the loss is there
+        boolean lost = connection.isLost(); // read first: data that arrived before the loss is then visible
         if (!reception.isConfined() && !lost) {
-            return false; // who polls brings the end about
+            return false; // the threads that poll complete the message
         }
         reception.lock();
         try {
@@ -439,12 +458,12 @@ final class ReceiveHalf {
                 reception.advance();
             }
         } finally {
-            reception.settleAndUnlock(); // which settles what a lost connection leaves
+            reception.settleAndUnlock(); // also concludes the messages of a lost connection
         }
         return !waiting.isOpen();
     }
 
-    /** The held message ends well. Nobody else waits for that, nor has its completion. */
+    /** The held message ends successfully. No other thread waits for its end or has its completion. */
     private void release(IncomingHandle ending) {
         ending.completion().endAndLeave();
         extraction.nextMessage();
@@ -452,12 +471,12 @@ final class ReceiveHalf {
         if (!attention.isInterested() || connection.isLost()) {
             reception.lock();
             attention.setInterest(true);
-            reception.settleAndUnlock(); // which is where a loss is settled
+            reception.settleAndUnlock(); // also handles a loss
         }
         lookForNext();
     }
 
-    /** The next message is there already, perhaps: no need that the leader finds it for those who wait. */
+    /** Looks for the next message if threads wait for one, so that the leader need not find it for them. */
     private void lookForNext() {
         if (engine.isAwaited(reception.arrivals())
                 || connection.channel().arrivals().isAwaited()) {
@@ -479,7 +498,10 @@ final class ReceiveHalf {
         using.completion().throwFailure();
     }
 
-    /** Drops what is left of the message of that number, if it has not ended; its object may stand for another by now. */
+    /**
+     * Drops the rest of the message with this number, unless it has ended; its object may stand for another message by
+     * now.
+     */
     void discard(long number) {
         reception.lock();
         try {
@@ -495,14 +517,14 @@ final class ReceiveHalf {
         discard(number);
     }
 
-    /** Waits as long as a network may write into blocks of the message, which has been given up. */
+    /** Waits until no network may write into blocks of the message, which has been given up. */
     void awaitRetraction(IncomingHandle givenUp) {
         if (givenUp.isOpen()) {
             givenUp.completion().awaitEndInAnyCase();
         }
     }
 
-    /** The peer has been given up: nothing of it is begun any more. */
+    /** The peer has been given up: none of its messages is begun any more. */
     void cutOff() {
         reception.lock();
         try {
@@ -512,20 +534,26 @@ final class ReceiveHalf {
         }
     }
 
-    /** Brings up what arrived before the connection was lost, and lets waits see the loss. */
+    /** Receives what arrived before the connection was lost, and wakes waiting threads so that they see the loss. */
     void connectionLost() {
         reception.lock();
-        reception.settleAndUnlock(); // which is where a loss is settled
+        reception.settleAndUnlock(); // also handles a loss
         engine.signal(reception.news());
         engine.signal(reception.arrivals());
     }
 
-    /** Frees the connection. Who is inside it for seconds has failed there, and is not waited for any longer. */
+    /**
+     * Frees the connection. A call that has been inside it for seconds has failed there; this method does not wait for
+     * it.
+     */
     void close() {
         boolean locked = reception.tryLock(LONGEST_CALL_NS);
         try {
             if (!locked || !held.revoke(LONGEST_CALL_NS)) {
-                LOGGER.log(Level.WARNING, "a call on the message " + connection.toHere() + " has never returned");
+                LOGGER.log(
+                        Level.WARNING,
+                        "a call on the message " + connection.toHere() + " did not return within "
+                                + LONGEST_CALL_NS / 1_000_000_000 + " s; the connection is freed regardless");
             }
             attention.close();
             protocol.close();

@@ -15,34 +15,34 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the incoming message of a connection is on its way from arrival to end, and the steps that whoever polls can take
- * with it: look for it, fill the blocks that its user has asked for, judge its end, drop what nobody wants.
+ * The state machine of a connection's incoming message, and the steps that any polling thread can take with it: look
+ * for a message, fill the blocks that its user has asked for, judge its end, drop the rest.
  *
- * <p>A message that is not mirrored, aborted or lost fails for its user, and what is left of it is dropped as it arrives.
+ * <p>A message that is not mirrored, aborted or lost fails for its user; the rest of it is dropped as it arrives.
  *
- * <p>Threading: guarded by its own lock, which callers take; the state, and whether it is exhausted, may be looked at
- * without. While a message is HELD it is its user's alone, who may change the state to IDLE without the lock.
+ * <p>Threading: guarded by its own lock, which the callers take. The state and {@link #isExhausted} may be read without
+ * the lock. While a message is HELD it belongs to its user alone, who may change the state to IDLE without the lock.
  */
 final class Reception {
     /** No message has been found. */
     static final int IDLE = 0;
 
-    /** A message has been found, and nobody has begun it. */
+    /** A message has been found, and no thread has begun it. */
     static final int ARRIVED = 1;
 
     /** Open, and no block waits for its data. */
     static final int HELD = 2;
 
-    /** Open, and whoever polls fills blocks. */
+    /** Open, and the threads that poll fill blocks. */
     static final int OPEN = 3;
 
     /** Its user has asked for its end. */
     static final int ENDING = 4;
 
-    /** Its user has done with it, and the rest is still coming in. */
+    /** Its user is done with it, and the rest is still arriving. */
     static final int DISCARDING = 5;
 
-    /** It has failed, or its user does not want it, but a network may still write into its blocks. */
+    /** It has failed or its user has discarded it, but a network may still write into its blocks. */
     static final int RETRACTING = 6;
 
     private final SwitchedConnection connection;
@@ -54,15 +54,18 @@ final class Reception {
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Retraction retraction;
     private final Waitable news;
-    private final Waitable arrivals; // one of those who want to receive is enough
+    private final Waitable arrivals; // signalled with signalOne
 
     /** The connection is lost, and no further message can be begun. */
     private volatile boolean exhausted;
 
-    /** No further message may be begun, though one may come in: one before it is missing, or the peer has been given up. */
+    /**
+     * No further message may be begun, although one may arrive: a message before it is missing, or the peer was given
+     * up.
+     */
     private boolean cut;
 
-    /** Nobody knows what is in the links, which are not touched any more. */
+    /** The state of the links is unknown; they are not accessed any more. */
     private boolean broken;
 
     private @Nullable IncomingHandle handle;
@@ -82,7 +85,7 @@ final class Reception {
         this.arrivals = connection.newWaitable("use tryBeginUnpacking in place of beginUnpacking");
     }
 
-    /** The state, which may change at any moment unless the caller holds the lock or the message. */
+    /** The state; it may change at any moment unless the caller holds the lock or the message. */
     int now() {
         return state.get();
     }
@@ -91,12 +94,12 @@ final class Reception {
         return state.get() == wanted;
     }
 
-    /** What is signalled whenever something has changed that the message's user may wait for. */
+    /** The waitable of the message's user, signalled whenever something changes that the user may wait for. */
     Waitable news() {
         return news;
     }
 
-    /** What is signalled, to one of those who wait, when a message has arrived. */
+    /** The waitable for arriving messages; one waiting thread is signalled per message. */
     Waitable arrivals() {
         return arrivals;
     }
@@ -105,7 +108,7 @@ final class Reception {
         return attention;
     }
 
-    /** Whether no message will ever arrive any more. */
+    /** Whether no message can arrive any more. */
     boolean isExhausted() {
         return exhausted || connection.hasNothingMoreToBegin();
     }
@@ -124,14 +127,14 @@ final class Reception {
         return lock.tryLock(timeoutNs);
     }
 
-    /** Lets the lock go after what cannot have ended a message. */
+    /** Releases the lock after an operation that cannot have ended a message. */
     void unlock() {
         lock.unlock();
     }
 
     /**
-     * Judges first whether a lost connection is exhausted, and lets the lock go; then runs what a message that ended meanwhile has to be
-     * followed by.
+     * Checks whether a lost connection is exhausted, releases the lock, and then concludes a message that has ended
+     * meanwhile.
      */
     void settleAndUnlock() {
         boolean newlyExhausted = false;
@@ -140,7 +143,7 @@ final class Reception {
             newlyExhausted = connection.isLost() && !exhausted && isExhaustedNow();
             completion = ended;
             if (completion != null) {
-                ended = null; // a store of a reference costs more than a look
+                ended = null; // only if set: storing a reference costs more than reading it
             }
         } finally {
             lock.unlock();
@@ -156,15 +159,16 @@ final class Reception {
     }
 
     /**
-     * Of a lost connection: takes in what had arrived, and says whether all messages have been begun. As long as one is
-     * open, others may stand behind it.
+     * For a lost connection: receives what had arrived.
+     *
+     * @return whether all messages have been begun; while one is open, others may be behind it
      */
     private boolean isExhaustedNow() {
         while (advance() > 0) {
-            // on to what stands behind
+            // continue with the next message
         }
         if (state.get() == ENDING && (!confined || mayTouchBlocks())) {
-            failForLoss(); // and becomes DISCARDING, or RETRACTING at first
+            failForLoss(); // the state becomes DISCARDING, or RETRACTING first
         }
         if (state.get() != IDLE && state.get() != DISCARDING) {
             return false;
@@ -175,7 +179,9 @@ final class Reception {
         return true;
     }
 
-    /** The peer has been given up: what it may still send is not taken in, nor what nobody has begun. Under the lock. */
+    /**
+     * The peer has been given up: drops what it may still send, and a message that no thread has begun. Under the lock.
+     */
     void cutOff() {
         cut = true;
         if (state.get() == ARRIVED) {
@@ -183,7 +189,7 @@ final class Reception {
         }
     }
 
-    /** Nothing may follow what is missing. */
+    /** Fails the message for the loss; no message may follow the missing data. */
     private void failForLoss() {
         cut = true;
         fail(connection.failure());
@@ -223,15 +229,17 @@ final class Reception {
         }
     }
 
-    /** The message in front is its user's from now on. Under the lock. */
+    /** Gives the message in front to its user. Under the lock. */
     void begin(IncomingHandle user) {
         handle = user;
         state.setRelease(HELD);
     }
 
     /**
-     * Takes the next message whole, if it is one packet with one block of that size; nobody has begun it. Returns whether that is done;
-     * if not, all is as before. Under the lock.
+     * Takes the next message in one step, if no thread has begun it, and it is one packet with one block of this size.
+     * Under the lock.
+     *
+     * @return whether it was taken; if not, nothing has changed
      */
     boolean takeWhole(MemorySegment block, long offset, long bytes) {
         int seen = state.get();
@@ -243,7 +251,7 @@ final class Reception {
                 return false;
             }
         } catch (IllegalStateException | WrongThreadException _) {
-            return false; // the block's memory is gone
+            return false; // the block's memory was freed
         } catch (RuntimeException | Error e) {
             boolean _ = isBrokenBy(e);
             throw e;
@@ -255,24 +263,26 @@ final class Reception {
         return true;
     }
 
-    /** The message, which is HELD, is to be filled by whoever polls. Under the lock, or where nobody else comes any more. */
+    /**
+     * HELD becomes OPEN: the threads that poll fill the message. Under the lock, or when no other thread can interfere.
+     */
     void share() {
         state.set(OPEN);
     }
 
-    /** The user of the message, which is OPEN, asks for its end. Under the lock. */
+    /** OPEN becomes ENDING: the user asks for the end. Under the lock. */
     void startEnding() {
-        state.setRelease(ENDING); // only looked at under the lock
+        state.setRelease(ENDING); // ENDING matters only under the lock
     }
 
-    /** The message, which is HELD, has ended; by its user, without the lock. */
+    /** HELD becomes IDLE: the user has ended the message, without the lock. */
     void release() {
-        state.set(IDLE); // a full fence: who has changed something since sees that, or is seen
+        state.set(IDLE); // a full fence: a thread that polls meanwhile sees IDLE, or the user sees what it changed
     }
 
     // ---- steps
 
-    /** Does what can be done now, in any state. Under the lock. */
+    /** Makes all progress that is possible now, in any state. Under the lock. */
     int advance() {
         int work = 0;
         while (true) {
@@ -287,11 +297,11 @@ final class Reception {
                 case ENDING -> {
                     work += extract();
                     if (state.get() == ENDING && (!judgeEnd() || state.get() == IDLE)) {
-                        return work; // the next message is left to the next poll: looking may be a system call
+                        return work; // the next poll looks for the next message: looking may be a system call
                     }
                 }
                 case RETRACTING -> {
-                    return work; // up to a step of its own
+                    return work; // up to the step of Retraction
                 }
                 case DISCARDING -> {
                     work += drop();
@@ -302,12 +312,12 @@ final class Reception {
                     becomeIdle();
                     return work + 1;
                 }
-                default -> { // ARRIVED, HELD: up to its user
+                default -> { // ARRIVED, HELD: up to the user
                     attention.setInterest(false);
                     if (seen == state.get()) {
                         return work;
                     }
-                    attention.setInterest(true); // the user has ended it without seeing that
+                    attention.setInterest(true); // the user ended the message and missed the withdrawn interest
                 }
             }
         }
@@ -334,14 +344,14 @@ final class Reception {
         return 1;
     }
 
-    /** Fills blocks with what has arrived; returns how much that was. Under the lock. */
+    /** Fills blocks from the arrived packets; returns 1 if that did something, else 0. Under the lock. */
     int extract() {
         if (confined && !mayTouchBlocks()) {
-            attention.setInterest(false); // until their owner, who has to move them, has looked
+            attention.setInterest(false); // until the owner, the only thread that may fill them, has looked
             engine.signal(news);
             return 0;
         }
-        if (broken) { // and there was no memory to say so
+        if (broken) { // and there was no memory to fail the message
             fail(connection.failure());
             return 1;
         }
@@ -364,20 +374,23 @@ final class Reception {
         if (confined) {
             confined = !extraction.isDrained();
         }
-        if (moved > 0 || found != extraction.ledger().foundCount()) { // what nobody asked for may make a wait vain
+        if (moved > 0 || found != extraction.ledger().foundCount()) { // a packet nobody asked for may end a wait
             engine.signal(news);
         }
         return moved > 0 ? 1 : 0;
     }
 
-    /** Something came out of a link that none throws: if it does harm the connection is given up, and the message fails. Under the lock. */
+    /**
+     * A link threw something that the SPI does not allow. If that breaks the link, gives the connection up and fails
+     * the message. Under the lock.
+     */
     void linkFailed(Throwable seen) {
         if (isBrokenBy(seen)) {
             fail(connection.failure());
         }
     }
 
-    /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
+    /** Whether the throwable leaves the state of a link unknown; if so, the links are not accessed any more. */
     private boolean isBrokenBy(Throwable seen) {
         if (!connection.isBrokenBy(seen, extraction.hasLostTrack())) {
             return false;
@@ -388,7 +401,7 @@ final class Reception {
         return true;
     }
 
-    /** Whether the connection has been given up since a link failed. Under the lock. */
+    /** Whether the connection has been given up because a link failed. Under the lock. */
     boolean isBroken() {
         return broken;
     }
@@ -411,7 +424,7 @@ final class Reception {
         }
     }
 
-    /** Whether the message, whose end is asked for, has come to it: well, or as a failure. */
+    /** Whether the message, whose end is asked for, has ended, successfully or not. */
     private boolean judgeEnd() {
         if (extraction.isOver()) {
             conclude();
@@ -456,7 +469,7 @@ final class Reception {
         state.set(IDLE);
     }
 
-    /** The message fails for its user; what is left of it is dropped as it arrives. Under the lock. */
+    /** Fails the message for its user and drops the rest as it arrives. Under the lock. */
     void fail(MadeleineException failure) {
         giveUp(failure);
     }
@@ -475,11 +488,14 @@ final class Reception {
     private void concludeGivenUp(@Nullable MadeleineException failure) {
         startDiscarding();
         end(failure);
-        VarHandle.fullFence(); // who waits sees the end, or is seen
+        VarHandle.fullFence(); // a thread about to wait sees the end, or we see that it waits
         engine.signal(news);
     }
 
-    /** Whether no network writes into blocks of the message any more, which ends for its user then. Under the lock. */
+    /**
+     * Ends the message for its user if no network writes into its blocks any more; returns whether it has. Under the
+     * lock.
+     */
     boolean tryConcludeRetraction(@Nullable MadeleineException failure) {
         if (extraction.retract() == LinkStatus.PENDING) {
             return false;
@@ -489,7 +505,7 @@ final class Reception {
         return true;
     }
 
-    /** The user of the message of that number does not want it, if it has not ended. Under the lock. */
+    /** Discards the message with this number for its user, unless it has ended. Under the lock. */
     void discard(long number) {
         IncomingHandle current = handle;
         if (current != null && current.number() == number && current.isGivenUpByClose() && state.get() != RETRACTING) {
@@ -498,7 +514,7 @@ final class Reception {
         }
     }
 
-    /** What is left of the message is dropped as it arrives. Under the lock. */
+    /** Begins to drop the rest of the message as it arrives. Under the lock. */
     private void startDiscarding() {
         confined = false;
         state.set(DISCARDING);
@@ -510,7 +526,7 @@ final class Reception {
 
     // ---- blocks
 
-    /** Notes whether the message, which is open, has a block that only its user may touch. Under the lock. */
+    /** Records whether the open message has a block that only its user may access. Under the lock. */
     void confine(IncomingHandle user, boolean withConfinedBlock) {
         confined = withConfinedBlock;
         user.setUser(withConfinedBlock);
@@ -521,22 +537,22 @@ final class Reception {
         return extraction.isCheckedOut() && state.get() != RETRACTING;
     }
 
-    /** Whether a block that only its user may touch waits for its data. */
+    /** Whether a block that only the user may access waits for its data. */
     boolean isConfined() {
         return confined;
     }
 
-    /** Whether the block is one that only the calling thread may touch. */
+    /** Whether the block is in memory that only the calling thread may access. */
     boolean isConfined(MemorySegment block) {
         return !block.isAccessibleBy(engine.absentThread());
     }
 
-    /** Whether some of the block is what only the calling thread may touch. */
+    /** Whether a part of the block is in memory that only the calling thread may access. */
     boolean isConfined(BlockLayout block) {
         return !block.isAccessibleBy(engine.absentThread());
     }
 
-    /** Whether what is waited for can never come; the message has failed then. */
+    /** Fails the message if the awaited data can never arrive; returns whether it has. */
     boolean judgeWait(boolean lost) {
         String vain = extraction.whyWaitIsVain();
         if (vain != null) {

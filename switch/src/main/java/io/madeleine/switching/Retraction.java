@@ -6,11 +6,11 @@ import io.madeleine.pmm.Step;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes back the blocks of a message that has failed, or that its user does not want, of those links to which they were posted:
- * as long as a network may write into them the message is its user's, who waits for that. A network that does not give them
- * back within {@code madeleine.peer-timeout} loses the connection, after which they come back by means of this side.
+ * Takes back the posted blocks of a message that has failed or was discarded. While a network may still write into
+ * them, the message stays open and its user waits. If a network does not return them within
+ * {@code madeleine.peer-timeout}, the connection is given up; after that this side can reclaim the memory on its own.
  *
- * <p>Threading: begun under the lock of the {@link Reception}, which the leader takes for each step.
+ * <p>Threading: {@link #start} runs under the lock of the {@link Reception}; the leader takes that lock for each step.
  */
 final class Retraction implements Step {
     private final SwitchedConnection connection;
@@ -24,7 +24,7 @@ final class Retraction implements Step {
         this.reception = reception;
     }
 
-    /** Begins; the message ends like that when it is through. */
+    /** Begins; when the blocks are back, the message ends with this outcome. */
     void start(@Nullable MadeleineException outcome) {
         failure = outcome;
         startNs = System.nanoTime();
@@ -49,7 +49,7 @@ final class Retraction implements Step {
             connection.engine().lowerDemand();
         } else if (!overdue && System.nanoTime() - startNs >= connection.peerTimeoutNs()) {
             overdue = true;
-            connection.breakUp("its network did not give back the memory of blocks that it may write to within"
+            connection.breakUp("its network did not return the memory of blocks that it may write to within"
                     + " madeleine.peer-timeout");
         }
         return through;

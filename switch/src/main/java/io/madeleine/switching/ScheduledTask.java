@@ -4,9 +4,9 @@ import io.madeleine.api.SendTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task as its user holds it, and its place among those of its connection.
+ * A send task: the user's handle and the list node of its {@link TaskLine}.
  *
- * <p>Threading: thread-safe; the links and whether it is scheduled belong to the {@link TaskLine}.
+ * <p>Threading: thread-safe; the {@link TaskLine} guards the links and {@code scheduled}.
  */
 final class ScheduledTask implements SendTask {
     final Runnable action;

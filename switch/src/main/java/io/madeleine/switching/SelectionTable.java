@@ -12,12 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which transmission module takes a block: a pure function of its size and modes, resolved when the connection is made
- * and the same at both ends, since the receiver repeats it (paper, section 4.2). A block goes to the first module that
- * accepts its size, which may be larger for SAFER blocks: they are copied anyway, and a module with static buffers copies them
- * once. The other modes make no difference with the families there are today.
+ * Selects the transmission module for a block: a pure function of the block's size and modes. The two ends resolve it
+ * when they make the connection, and it is the same at both, since the receiver repeats the selection (paper, section
+ * 4.2). A block goes to the first module that accepts its size. The bound may be higher for SAFER blocks: they are
+ * copied anyway, and a module with static buffers copies them once. The other modes make no difference to the present
+ * modules.
  *
- * <p>Nothing that only one end knows may enter here.
+ * <p>The selection must not depend on anything that only one end knows.
  *
  * <p>Threading: immutable.
  */
@@ -39,18 +40,18 @@ public final class SelectionTable {
                 .toArray();
     }
 
-    /** The table of one process alone, as it would agree with its like. */
+    /** The table of one process alone, as two processes with these modules would agree on it. */
     public static SelectionTable of(List<TransmissionCapabilities> modules) {
         return agree("", modules, modules);
     }
 
     /**
      * The table of a connection: the modules that both ends have, in the order and with the thresholds of the end with
-     * the lower rank, and with the smaller static buffers of the two: a process may have posted its own before it knew of the
-     * other. The last module takes blocks of any size.
+     * the lower rank. Static buffers have the smaller of the two sizes, since a process may have posted its own before
+     * it knew the other's. The last module takes blocks of any size.
      *
-     * @param channel for the error message
-     * @throws SessionException if they have no module in common
+     * @param channel the channel's name, for the error message
+     * @throws SessionException if the ends have no module in common
      */
     public static SelectionTable agree(
             String channel, List<TransmissionCapabilities> lowerRank, List<TransmissionCapabilities> higherRank) {
@@ -64,7 +65,7 @@ public final class SelectionTable {
         if (common.isEmpty()) {
             throw new SessionException(
                     "channel " + channel + ": the two ends have no transmission module in common; the"
-                            + " lower rank has " + ids(lowerRank) + ", the higher " + ids(higherRank));
+                            + " lower rank has " + ids(lowerRank) + ", the higher rank has " + ids(higherRank));
         }
         common.set(common.size() - 1, common.getLast().withMaxBlockBytes(Long.MAX_VALUE));
         return new SelectionTable(common);
@@ -85,7 +86,7 @@ public final class SelectionTable {
         return modules;
     }
 
-    /** The index of the module, and link, that takes a block of this size and these modes. */
+    /** The index of the module, and of its link, that takes a block of this size and these modes. */
     @SuppressWarnings("unused") // the receive mode: see the class comment
     public int select(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         return first(sendMode == SendMode.SAFER ? saferBounds : upperBounds, bytes);
@@ -99,7 +100,7 @@ public final class SelectionTable {
         return link;
     }
 
-    /** A number that differs when two tables do, but for one chance in 2^64. */
+    /** A 64-bit hash of the table; different tables have the same digest with a probability of 2^-64. */
     public long digest() {
         long hash = FNV_OFFSET;
         for (byte b : toString().getBytes(StandardCharsets.UTF_8)) {
@@ -108,7 +109,7 @@ public final class SelectionTable {
         return hash;
     }
 
-    /** The table by size range; SAFER blocks have rows of their own where that makes a difference. */
+    /** The table by size range; SAFER blocks have rows of their own where they differ. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
         List<Row> others = rows(false);
@@ -145,13 +146,13 @@ public final class SelectionTable {
     }
 
     /**
-     * A line of the table.
+     * A row of the table.
      *
      * @param fromBytes the smallest block
-     * @param toBytes the largest block, {@link Long#MAX_VALUE} for any
-     * @param modes which modes
+     * @param toBytes the largest block, {@link Long#MAX_VALUE} for no bound
+     * @param modes the modes to which the row applies
      * @param moduleId the transmission module
-     * @param bufferManagement what becomes of the block in the buffer management module
+     * @param bufferManagement how the buffer management module treats the block
      */
     public record Row(long fromBytes, long toBytes, String modes, String moduleId, String bufferManagement) {
         private boolean takesTheSizesOf(Row other) {
@@ -163,7 +164,7 @@ public final class SelectionTable {
         }
     }
 
-    /** Why a block goes where it goes, in sentences. */
+    /** Explains the selection for a block, in sentences. */
     public String explain(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         int link = select(bytes, sendMode, receiveMode);
         TransmissionCapabilities module = modules.get(link);

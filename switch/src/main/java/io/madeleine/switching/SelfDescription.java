@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The receiver's side of {@link BlockDescriptor}: what it expects and what it finds.
+ * The receiver's side of {@link BlockDescriptor}: the expected and the received descriptor.
  *
- * <p>Threading: confined to whoever unpacks.
+ * <p>Threading: confined to the thread that unpacks.
  */
 final class SelfDescription {
     private final List<TransmissionCapabilities> modules;
@@ -33,15 +33,15 @@ final class SelfDescription {
     }
 
     String difference() {
-        return "unpacked is " + wanted() + ", packed was " + packed();
+        return "the receiver unpacks " + wanted() + ", but the sender packed " + packed();
     }
 
-    /** The block that is unpacked, in words. */
+    /** The expected block, as text. */
     String wanted() {
         return BlockDescriptor.describe(expected, modules);
     }
 
-    /** The block that was packed, in words. */
+    /** The received block, as text. */
     String packed() {
         return BlockDescriptor.describe(found, modules);
     }

@@ -17,12 +17,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending half of a connection: one outgoing message after the other. Each block goes by way of the {@link Insertion}
+ * The sending half of a connection: one outgoing message after the other. Each block goes through the {@link Insertion}
  * to the link that the selection table names.
  *
- * <p>Threading: the message is touched by its user, who has taken the {@link Turn}, while it is open; once it is sealed, by the
- * leader, through {@link #step}, to whom the turn is handed on. The turn and the engine's queue hand it from one to the other;
- * no lock is needed.
+ * <p>Threading: while a message is open, only its user accesses it; the user has the {@link Turn}. When the message is
+ * sealed, the user hands the turn on to the leader, which accesses the message in {@link #step}. The turn and the
+ * engine's queue publish the state from one to the other; no lock is needed.
  */
 final class SendHalf implements Step {
     private static final long NOBODY = -1;
@@ -39,7 +39,7 @@ final class SendHalf implements Step {
     private final Turn turn;
     private final TaskLine tasks;
 
-    /** The id of the thread that has the turn, and has begun no message yet, as it runs a send task. */
+    /** The id of the thread that has the turn for a send task and has not begun a message yet. */
     private volatile long claimant = NOBODY;
 
     private final Handles<OutgoingHandle> handles;
@@ -47,16 +47,16 @@ final class SendHalf implements Step {
     private int blockCount;
     private boolean raisedDemand;
 
-    /** All is out, or given up, but a network still reads memory of the message. */
+    /** Everything has been sent or given up, but a network still reads memory of the message. */
     private boolean releasing;
 
-    /** This process leaves: nothing is sent any more, not even the rest of a message. */
+    /** This process is leaving: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
-    /** What goes wrong with messages; read without a call where there may be no room for one. */
+    /** The giving-up of messages. A field, since there may be no stack left for an accessor. */
     final GivingUp givingUp;
 
-    /** How the message ends that is {@link #releasing}. */
+    /** The outcome of the message while it is {@link #releasing}. */
     private @Nullable MadeleineException outcome;
 
     private long messageNumber;
@@ -88,13 +88,13 @@ final class SendHalf implements Step {
 
     // ---- beginning
 
-    /** Begins a message, unless another is on its way or a thread waits that has been overtaken for long enough. */
+    /** Begins a message, unless another one is open or on its way, or the turn is reserved for the first in line. */
     @Nullable
     OutgoingHandle tryBegin() {
         return isTaken() || queue.isKept() ? takeClaimed() : take();
     }
 
-    /** Whether the turn can be had. */
+    /** Whether the turn can be taken. */
     boolean isFree() {
         return turn.isFree();
     }
@@ -113,7 +113,7 @@ final class SendHalf implements Step {
         return turn.tryTake() ? start() : null;
     }
 
-    /** The calling thread has the turn. */
+    /** Begins a message; the calling thread has the turn. */
     private OutgoingHandle start() {
         if (isLost()) {
             turn.release();
@@ -121,7 +121,7 @@ final class SendHalf implements Step {
         }
         try {
             handle = handles.take();
-        } catch (Throwable e) { // no memory, for instance
+        } catch (Throwable e) { // out of memory, for instance
             turn.release();
             tellFirst();
             throw e;
@@ -130,7 +130,7 @@ final class SendHalf implements Step {
         return handle;
     }
 
-    /** Tells why no message will ever begin any more, if so. */
+    /** Throws the reason if no message can begin any more. */
     void throwIfLost() {
         if (isLost()) {
             throw connection.failure();
@@ -153,29 +153,30 @@ final class SendHalf implements Step {
                 }
                 if (!engine.await(place.news(), place, deadlineNs)) {
                     throw new DeadlineExceededException("beginPacking " + connection.fromHere()
-                            + ": the previous message is still open or on its way (" + progressText() + ")");
+                            + ": the previous message was still open or on its way at the deadline (" + progressText()
+                            + ")");
                 }
                 throwIfLost();
             }
         } finally {
             queue.leave(place);
-            turnMayBeNext(); // what it had been told is for the next
+            turnMayBeNext(); // passes a wake-up that this thread may have got on to the next
         }
     }
 
-    /** Who was in the line is so no more. */
+    /** Called after a place has left the line: wakes the first if the turn is free. */
     void turnMayBeNext() {
         if (isFree() || isVain()) {
             tellFirst();
         }
     }
 
-    /** Whether no message will ever begin any more. */
+    /** Whether no message can begin any more. */
     boolean isLost() {
         return connection.isLost() || stopped;
     }
 
-    /** Whether it is in vain to wait for a turn, or there is another message to be given up first. */
+    /** Whether waiting for the turn is pointless, or a message without an owner has to be given up first. */
     private boolean isVain() {
         return isLost() || givingUp.isLeftToOthers();
     }
@@ -187,7 +188,11 @@ final class SendHalf implements Step {
         }
     }
 
-    /** The turn may have come for those in that place; returns whether they are tasks, which are still to be run. */
+    /**
+     * Wakes the place, whose turn may have come.
+     *
+     * @return whether it is a place of send tasks, which the caller has to have run
+     */
     private boolean tell(TurnQueue.Place place) {
         TaskLine line = place.tasks();
         if (line == null) {
@@ -204,12 +209,18 @@ final class SendHalf implements Step {
         return tasks;
     }
 
-    /** The calling thread has made known that it, or a task, waits for the turn: who gives it back next sees that, or is seen. */
+    /**
+     * The calling thread has joined the line, itself or with a task: either it sees the turn free, or the thread that
+     * gives the turn back sees it.
+     */
     void prepareToWait() {
         turn.prepareToWait();
     }
 
-    /** Takes the turn for the task that the calling thread is about to run, if it is the turn of that place. */
+    /**
+     * Takes the turn for the task that the calling thread is about to run, if that place is the first and the turn is
+     * free.
+     */
     boolean claim(TurnQueue.Place place) {
         if (isTaken() || !queue.isFirst(place) || !turn.tryTake()) {
             return false;
@@ -226,7 +237,7 @@ final class SendHalf implements Step {
         return start();
     }
 
-    /** Gives the turn back if the task has begun no message. */
+    /** Gives the turn back if the task has not begun a message. */
     void releaseClaim() {
         if (claimant != Thread.currentThread().threadId()) {
             return;
@@ -238,9 +249,12 @@ final class SendHalf implements Step {
     }
 
     /**
-     * Sends a message of one block in one step, if nobody else is sending or waits to, and a packet of the primary link takes it
-     * at once: without a message object, and without what only a message of several steps can need. Returns whether it has
-     * left; if not, all is as before, and the message is to be begun, packed and ended, which also tells what stands in its way.
+     * Sends a message of one block in one step, if no other thread is sending or waiting, and a packet of the primary
+     * link takes it at once: without a message object, and without the state that only a message of several steps
+     * needs.
+     *
+     * @return whether the message has left; if not, nothing has changed, and the caller has to begin, pack and end it,
+     *     which also reports what is in the way
      */
     boolean sendWhole(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         if (selfDescribed || table.select(bytes, sendMode, receiveMode) != 0 || !queue.isEmpty() || !turn.tryTake()) {
@@ -252,7 +266,7 @@ final class SendHalf implements Step {
                 status = insertion.sendWhole(block, offset, bytes, receiveMode == ReceiveMode.EXPRESS);
             }
         } catch (IllegalStateException | WrongThreadException _) {
-            return false; // the block's memory is gone
+            return false; // the block's memory was freed
         } catch (RuntimeException | Error e) {
             boolean _ = isBrokenBy(e);
             throw e;
@@ -291,10 +305,10 @@ final class SendHalf implements Step {
         throwIfClosed(status);
     }
 
-    /** Describes the block, where blocks are; returns the link that takes it. */
+    /** Packs the descriptor if blocks have descriptors; returns the link for the block. */
     private int startBlock(long bytes, SendMode sendMode, ReceiveMode receiveMode) {
         if (stopped) {
-            throw connection.failure(); // a block that is only referenced would go unnoticed
+            throw connection.failure(); // if the block were only referenced, nothing would report the failure
         }
         int link = table.select(bytes, sendMode, receiveMode);
         if (selfDescribed) {
@@ -322,7 +336,10 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Throws why a block could not be taken: its memory is gone, and with it the message, or something has come out of a link. */
+    /**
+     * Throws the reason why a block could not be taken: its memory was freed, which aborts the message, or a link
+     * threw.
+     */
     private void packFailed(Throwable seen) {
         if (seen instanceof IllegalStateException || seen instanceof WrongThreadException) {
             givingUp.forGoneMemory(messageNumber, (RuntimeException) seen);
@@ -338,7 +355,7 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Whether that has left a link of which nobody knows how far it came: nothing is to be done with the links any more. */
+    /** Whether the throwable leaves the state of a link unknown; if so, the links are not accessed any more. */
     private boolean isBrokenBy(Throwable seen) {
         boolean breaks = givingUp.isLinkBrokenBy(seen);
         if (breaks) {
@@ -349,7 +366,7 @@ final class SendHalf implements Step {
 
     // ---- ending
 
-    /** Ends the message, which is open, and waits until that is done. */
+    /** Ends the open message and waits until everything is sent. */
     void end(OutgoingHandle ending) {
         if (seal(false)) {
             givingUp.throwEscaped();
@@ -359,16 +376,20 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Waits until the message, whose end has been asked for, has ended; it may have, and others may have begun. */
+    /**
+     * Waits until the message, whose end was asked for, has ended. It may have ended before, and other messages may
+     * have begun.
+     */
     void awaitEnd(OutgoingHandle ending) {
         if (!ending.completion().awaitEnd(ending.deadlineNs())) {
-            throw new DeadlineExceededException("endPacking " + connection.fromHere() + " did not finish in time: "
-                    + progressText() + "; rank " + connection.rank() + " has to unpack, or the deadline to be later");
+            throw new DeadlineExceededException("endPacking " + connection.fromHere()
+                    + " did not finish before its deadline: " + progressText() + "; rank " + connection.rank()
+                    + " has to unpack, or set a later deadline");
         }
         ending.completion().throwFailure();
     }
 
-    /** Ends the message, which is open, without waiting. */
+    /** Ends the open message without waiting. */
     void endAsync() {
         long number = messageNumber;
         try {
@@ -377,13 +398,13 @@ final class SendHalf implements Step {
             }
         } catch (Throwable e) {
             if (turn.isTaken() && messageNumber == number) {
-                givingUp.leftToOthers = number; // its user's close does not give up what it has ended
+                givingUp.leftToOthers = number; // the user's close does not abort a message that ends asynchronously
             }
             throw e;
         }
     }
 
-    /** Finishes the open message or leaves it to the leader. True if it has ended. */
+    /** Finishes the open message, or leaves it to the leader; returns whether it has ended. */
     private boolean seal(boolean unattended) {
         if (advance()) {
             return true;
@@ -408,13 +429,13 @@ final class SendHalf implements Step {
         turn.handOn();
         try {
             engine.enqueue(this);
-        } catch (Throwable e) { // no memory, for instance
+        } catch (Throwable e) { // out of memory, for instance
             turn.takeBack();
             throw e;
         }
     }
 
-    /** Gives up the message of that number, if it has not ended; its user calls. */
+    /** Gives up the message with this number, unless it has ended; called by its user. */
     void abort(long number) {
         if (turn.isTaken() && messageNumber == number) {
             abortOpen();
@@ -426,14 +447,14 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Whether a message that its user has given up has ended well all the same, or will. */
+    /** Whether a message that its user tried to give up has ended successfully all the same, or will. */
     boolean hasLeft(OutgoingHandle aborted) {
         return aborted.isOpen()
                 ? givingUp.isDecidedFor(aborted.number()) && !givingUp.isAborted(aborted.number())
                 : aborted.completion().hasEndedWell();
     }
 
-    /** Waits as long as anybody may read memory of the message, which its user has given up. */
+    /** Waits until no thread or network reads memory of the message, which its user has given up. */
     void awaitRelease(OutgoingHandle aborted) {
         long number = aborted.number();
         if (aborted.isOpen()) {
@@ -448,13 +469,13 @@ final class SendHalf implements Step {
             if (!advance()) {
                 handToLeader(true);
             }
-        } catch (Throwable e) { // the stack has come to its end, or memory
-            givingUp.leftToOthers = messageNumber; // without a call, for which there may be no room either
+        } catch (Throwable e) { // out of stack or memory
+            givingUp.leftToOthers = messageNumber; // a field access: there may be no stack left for a call
             throw e;
         }
     }
 
-    /** Gives up the message whose user could not. */
+    /** Gives up the message whose user could not do so. */
     private void abortLeft() {
         long number = givingUp.takeLeft();
         if (number != GivingUp.NO_MESSAGE && !isFree() && messageNumber == number) {
@@ -465,7 +486,7 @@ final class SendHalf implements Step {
     @Override
     public boolean step() {
         if (posted.isPossible() && givingUp.hasBegun() && !posted.isHeld()) {
-            engine.signal(news); // who waits for memory looks for himself
+            engine.signal(news); // a user that waits for the memory evaluates its condition
         }
         if (releasing) {
             return conclude(outcome);
@@ -493,7 +514,7 @@ final class SendHalf implements Step {
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
             if (givingUp.hasBegun()) {
-                posted.isAwaited(); // and breaks the connection up if that takes too long
+                posted.isAwaited(); // gives the connection up if this takes too long
             }
             return false;
         }
@@ -565,7 +586,7 @@ final class SendHalf implements Step {
         }
     }
 
-    /** Lets waits see that the connection is lost. */
+    /** Wakes waiting threads and tasks so that they see the loss. */
     void connectionLost() {
         engine.signal(news);
         tellFirst();
@@ -575,33 +596,37 @@ final class SendHalf implements Step {
     private void tellTasksOfLoss() {
         if (tasks.isDue()) {
             tasks.markReady();
-            connection.channel().taskRunner().leaveToLeader(); // this may be called from within a link
+            connection.channel().taskRunner().leaveToLeader(); // not here: a link may be the caller
         }
     }
 
-    /** Nothing is to be sent any more. What is on its way fails in the leader's next round. */
+    /** Stops sending. A message that is on its way fails in the leader's next round. */
     void stop() {
         stopped = true;
         tellTasksOfLoss();
     }
 
-    /** Whether a message that its user has ended is still on its way. */
+    /** Whether a message whose end was asked for is still on its way. */
     boolean isOnItsWay() {
         return turn.isHandedOn();
     }
 
-    /** Whether a message uses memory of a region, which it may also if a network still reads something. Any thread. */
+    /**
+     * Whether a message may use memory of the region, conservatively if a network still reads any memory. Any thread.
+     */
     boolean uses(Region region) {
         return !isFree() && (posted.isHeld() || insertion.touches(region));
     }
 
-    /** Whether that is so and nobody waits for it: the session has promised to send it, or that it is aborted. */
+    /**
+     * Whether a message is on its way and no thread waits for it: the session has promised to send it, or to abort it.
+     */
     boolean isPromised() {
         return isOnItsWay() && (raisedDemand || givingUp.isRequested());
     }
 
     private String progressText() {
-        return blockCount + " blocks packed, the last by "
+        return blockCount + " blocks are packed, the last into "
                 + table.modules().get(insertion.currentLink()).id();
     }
 }

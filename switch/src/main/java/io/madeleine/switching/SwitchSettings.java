@@ -5,9 +5,10 @@ import io.madeleine.pmm.WaitHint;
 /**
  * Settings of a channel's switch.
  *
- * @param selfDescribed whether each block is preceded by its length, modes and transmission module, so that a wrong
- *     mirror is an error that names the block; equal at both ends
- * @param hint what counts for those who wait on the channel in this process
- * @param peerTimeoutNs how long memory that was posted to a network is waited for at most, {@code madeleine.peer-timeout}
+ * @param selfDescribed whether a descriptor (length, modes, transmission module) precedes each block, so that the error
+ *     for an unpack that does not mirror the pack names the block; must be equal at both ends
+ * @param hint what waits on this channel optimise for in this process: latency, processor time or throughput
+ * @param peerTimeoutNs the longest wait for a network to release posted memory, {@code madeleine.peer-timeout}, in
+ *     nanoseconds
  */
 public record SwitchSettings(boolean selfDescribed, WaitHint hint, long peerTimeoutNs) {}

@@ -26,13 +26,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel as users hold it: the connections to all peers, and the queue of those with a message to be opened.
+ * The channel that users hold: the connections to all peers, and the queue of connections with a message to begin.
  *
- * <p>Threading: thread-safe once {@linkplain #attach connections are attached}, which the session does before it hands
- * the channel out.
+ * <p>Threading: thread-safe once all {@linkplain #attach connections are attached}; the session does that before it
+ * hands the channel out.
  */
 public final class SwitchedChannel implements Channel {
-    /** How many of the peers that are gone an error names. */
+    /** How many lost peers an error message names at most. */
     private static final int LOSSES_TOLD = 3;
 
     private final Session session;
@@ -49,7 +49,7 @@ public final class SwitchedChannel implements Channel {
     private volatile Supplier<String> lossContext = () -> "";
     private volatile boolean closing;
 
-    /** A channel of a session, without connections yet. */
+    /** Creates a channel of a session, without connections. */
     public SwitchedChannel(Session session, String name, ProgressEngine engine, SwitchSettings settings) {
         this.session = session;
         this.name = name;
@@ -69,19 +69,24 @@ public final class SwitchedChannel implements Channel {
         connection.start(switched);
     }
 
-    /** Hears of connections that are lost without the peer's leave. */
+    /** A listener for connections that are lost without the peer having left. */
     @FunctionalInterface
     public interface LossListener {
-        /** The connection to that rank is lost, with whatever else of this kind; for that reason, which is a clause. */
+        /** Reports the loss of the connection to a rank; {@code reason} is a clause for error messages. */
         void onLost(int rank, LossKind kind, String reason);
     }
 
-    /** Who is told, before any wait fails for it, when a connection is lost without the peer's leave. */
+    /**
+     * Sets the listener for connections that are lost without the peer having left. It is called before any wait fails.
+     */
     public void onConnectionLost(LossListener listener) {
         onLoss = listener;
     }
 
-    /** What else there is to say of a loss that is not the peer's leave; empty, or a clause behind a semicolon. */
+    /**
+     * Sets the source of further information on losses: it returns an empty text, or a clause that begins with a
+     * semicolon.
+     */
     public void explainLossesBy(Supplier<String> context) {
         lossContext = context;
     }
@@ -90,7 +95,7 @@ public final class SwitchedChannel implements Channel {
         return lossContext.get();
     }
 
-    /** Where the messages of all connections have copies of their blocks. */
+    /** The pool for the messages' copies of blocks, shared by all connections. */
     StagingPool stagingPool() {
         return stagingPool;
     }
@@ -99,7 +104,7 @@ public final class SwitchedChannel implements Channel {
         return engine;
     }
 
-    /** The messages that have arrived and not been begun. */
+    /** The messages that have arrived and have not begun. */
     Arrivals arrivals() {
         return arrivals;
     }
@@ -269,7 +274,10 @@ public final class SwitchedChannel implements Channel {
         wholeMessages.receive(connection(remote), block, offset, bytes, sendMode, receiveMode, timeout, unit);
     }
 
-    /** Memory that was cut short is a lost connection: who begins again hears of it. */
+    /**
+     * Retries once after an {@link InternalError} from truncated shared memory: that means a lost connection, which the
+     * second attempt reports.
+     */
     private IncomingMessage take(long deadlineNs) {
         StackRoom.ensure();
         try {
@@ -321,7 +329,7 @@ public final class SwitchedChannel implements Channel {
         return begun == null ? Optional.empty() : begun.asOptional();
     }
 
-    /** Whether no peer is left, nor a message of one. */
+    /** Whether no peer is left, and no message of one. */
     boolean isExhausted() {
         if (livePeers.get() > 0) {
             return false;
@@ -334,7 +342,7 @@ public final class SwitchedChannel implements Channel {
         return true;
     }
 
-    /** For error messages: what became of the peers. */
+    /** What happened to the peers, for error messages. */
     String whyNobodyIsLeft() {
         StringBuilder why = new StringBuilder();
         int told = 0;
@@ -361,7 +369,9 @@ public final class SwitchedChannel implements Channel {
 
     // ---- peers that leave, and the end
 
-    /** The session has given a peer up: waits for it end, and nothing of it is taken in any more, be it alive. */
+    /**
+     * The session has given a peer up: waits for it end, and nothing of it is received any more, even if it is alive.
+     */
     public void peerLost(int rank, boolean orderly, String reason) {
         SwitchedConnection connection = connectionOrNull(rank);
         if (connection != null) {
@@ -369,12 +379,14 @@ public final class SwitchedChannel implements Channel {
         }
     }
 
-    /** How many peers have not left. */
+    /** The number of peers that are neither lost nor have left. */
     int livePeers() {
         return livePeers.get();
     }
 
-    /** A connection is about to be lost without the peer's leave: no wait has failed for it yet. */
+    /**
+     * Tells the listener that a connection is about to be lost without the peer having left; no wait has failed yet.
+     */
     void tellOfLoss(int rank, LossKind kind, String reason) {
         onLoss.onLost(rank, kind, reason);
     }
@@ -385,7 +397,10 @@ public final class SwitchedChannel implements Channel {
         arrivals.signalLoss();
     }
 
-    /** Whether all that {@code endPackingAsync} promised has been sent, or has failed, and send tasks have had their turns. */
+    /**
+     * Whether everything that {@code endPackingAsync} promised has been sent or has failed, and all send tasks have
+     * run.
+     */
     public boolean isDrained() {
         for (SwitchedConnection connection : byRank) {
             if (connection != null
@@ -399,8 +414,8 @@ public final class SwitchedChannel implements Channel {
     }
 
     /**
-     * Whether nothing is left to come of messages that were discarded, so that their senders have been rid of them, nor to be
-     * sent of messages whose senders wait for their end.
+     * Whether all discarded messages have been drained, so that their senders are done with them, and no message is on
+     * its way whose sender waits for its end.
      */
     public boolean isQuiet() {
         for (SwitchedConnection connection : byRank) {
@@ -429,17 +444,17 @@ public final class SwitchedChannel implements Channel {
         return false;
     }
 
-    /** The session begins to close: from now on calls that fail say so, whatever the peers do. */
+    /** The session begins to close: from now on failing calls give that as the reason, whatever the peers do. */
     void startClosing() {
         closing = true;
     }
 
-    /** Whether this process closes its session, or has: that is why calls fail. */
+    /** Whether this process is closing its session or has closed it, which is then the reason of failures. */
     boolean isClosing() {
         return closing;
     }
 
-    /** Gives up what could not be sent; until {@link #isStopped} the leader may be at it. */
+    /** Gives up the messages that could not be sent; the leader may still use them until {@link #isStopped}. */
     void stopSending() {
         for (SwitchedConnection connection : byRank) {
             if (connection != null) {
@@ -449,7 +464,7 @@ public final class SwitchedChannel implements Channel {
         engine.lookAgain();
     }
 
-    /** Whether nothing is on its way any more, and send tasks have been told. */
+    /** Whether no message is on its way any more, and all send tasks have run. */
     boolean isStopped() {
         for (SwitchedConnection connection : byRank) {
             if (connection != null

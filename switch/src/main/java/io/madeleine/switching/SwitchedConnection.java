@@ -15,22 +15,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel's connection to one peer: a sending and a receiving half over the links of a protocol's connection, and the
- * knowledge whether the peer is still there.
+ * A channel's connection to one peer: a sending and a receiving half over the links of a protocol connection, and the
+ * state of the peer.
  *
  * <p>Threading: thread-safe; the halves have their own rules.
  */
 final class SwitchedConnection implements ConnectionListener, Step {
     private static final FailureLog FAILURES = new FailureLog(System.getLogger("io.madeleine.switching"));
 
-    /** How long who fails at a closed link waits for the reason at most. */
+    /** How long a call that fails at a closed link waits for the reason at most. */
     private static final long MOMENT_NS = 10_000_000;
 
     private static final String GIVEN_UP = "this process has given the connection up: ";
 
-    /** Made in time. */
+    /** Allocated in advance, for use when no memory is left. */
     private static final Loss MEMORY_ENDED =
-            new Loss(LossKind.CONNECTION, false, GIVEN_UP + "memory ended in the midst of a packet");
+            new Loss(LossKind.CONNECTION, false, GIVEN_UP + "memory ran out in the middle of a packet");
 
     private final SwitchedChannel channel;
     private final int rank;
@@ -43,10 +43,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
     private final AtomicBoolean losing = new AtomicBoolean();
     private volatile @Nullable Loss loss;
 
-    /** The network says that no more comes than what has arrived. */
+    /** The network has reported that no data will arrive any more. */
     private volatile boolean ended;
 
-    /** This process wants nothing more of the peer, which may be alive. */
+    /** This process has given the connection up, although the peer may be alive. */
     private volatile boolean givenUp;
 
     private record Loss(LossKind kind, boolean orderly, String reason) {}
@@ -71,7 +71,11 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return channel.engine();
     }
 
-    /** What threads can wait on, as the channel's hint says; with what handlers are to do instead. */
+    /**
+     * Makes a waitable with the channel's hint.
+     *
+     * @param inHandlers the advice for handlers, which must not wait on it
+     */
     Waitable newWaitable(String inHandlers) {
         return new Waitable(channel.settings().hint(), inHandlers);
     }
@@ -115,7 +119,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return receiving.onReadable();
     }
 
-    /** The message that has arrived stands in the channel's queue, once. */
+    /** Puts the connection into the channel's queue, once, since a message has arrived. */
     void messageArrived() {
         if (queued.compareAndSet(false, true)) {
             channel.arrivals().add(this);
@@ -123,17 +127,17 @@ final class SwitchedConnection implements ConnectionListener, Step {
         channel.arrivals().signal();
     }
 
-    /** Taken out of the channel's queue; before looking whether the message is still there. */
+    /** Called after the connection was taken out of the channel's queue, and before the caller checks for a message. */
     void leftQueue() {
         queued.set(false);
     }
 
-    /** A thread waits for a message of this connection: no handler is to take it. */
+    /** A thread begins to wait for a message of this connection: no handler may take it. */
     void claimArrivals() {
         claims.incrementAndGet();
     }
 
-    /** The thread waits no more; a message that it left unopened queues again. */
+    /** The thread stops waiting; a message that it has not begun is queued again. */
     void unclaimArrivals() {
         claims.decrementAndGet();
         if (receiving.hasArrived()) {
@@ -151,7 +155,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return loss != null;
     }
 
-    /** Whether nothing more of the peer may be begun, though it has arrived: since before anyone was told. */
+    /**
+     * Whether no message of the peer may be begun any more, even if it has arrived. Set before anyone is told of the
+     * loss.
+     */
     boolean isGivenUp() {
         return givenUp;
     }
@@ -161,15 +168,15 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return loss != null && (givenUp || protocol.hasLostArrivals());
     }
 
-    /** Why calls fail, of a connection that is lost or whose link is closed. */
+    /** The failure for calls on a connection that is lost or whose link is closed. */
     MadeleineException failure() {
         return channel.isClosing()
                 ? new SessionException("the session is closed: rank " + rank + " on channel " + channel.name()
-                        + " cannot be reached any more; end messages before Session.close")
+                        + " cannot be reached any more; end all messages before Session.close")
                 : peerFailure();
     }
 
-    /** What became of the peer. */
+    /** The failure that says what happened to the peer. */
     PeerFailedException peerFailure() {
         Loss known = lossSoon();
         String what = known == null
@@ -188,7 +195,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return seen.isEmpty() ? "its link is closed" : seen;
     }
 
-    /** A link may be seen closed a moment before it is known why; null if that stays so. */
+    /** Waits a moment for the loss: a link may appear closed before the reason is known. Null if it stays unknown. */
     private @Nullable Loss lossSoon() {
         Loss known = loss;
         for (long startNs = System.nanoTime(); known == null && System.nanoTime() - startNs < MOMENT_NS; ) {
@@ -204,7 +211,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
         lose(kind, orderly, reason, true);
     }
 
-    /** The peer is given up, which may be alive: nothing of it is taken in any more, and it is told as far as possible. */
+    /** Gives the peer up, although it may be alive: nothing of it is received any more, and it is told if possible. */
     void giveUp(boolean orderly, String reason) {
         lose(LossKind.PEER, orderly, reason, false);
     }
@@ -213,11 +220,10 @@ final class SwitchedConnection implements ConnectionListener, Step {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
-        givenUp = !byNetwork; // which what the network says later does not change
+        givenUp = !byNetwork; // later reports of the network do not change this
         try {
             if (!orderly) {
-                channel.tellOfLoss(
-                        rank, kind, reason); // before a wait fails for it, after which the session may be closed
+                channel.tellOfLoss(rank, kind, reason); // before a wait fails, after which the session may be closed
             }
         } finally {
             setLost(kind, orderly, reason);
@@ -226,7 +232,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     private void setLost(LossKind kind, boolean orderly, String reason) {
         loss = lossOf(kind, orderly, reason);
-        // May be called from within a link: the halves are told from outside, by the leader.
+        // A link may be the caller: so the leader tells the halves later, in step().
         engine().raiseDemand();
         engine().enqueue(this);
         channel.lost();
@@ -241,7 +247,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
         }
     }
 
-    /** The session is closed, and nothing is driven any more: calls see that. */
+    /** The session is closed and nothing drives this connection any more: calls fail from now on. */
     void closed() {
         sending.stop();
         if (losing.compareAndSet(false, true)) {
@@ -250,8 +256,9 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     /**
-     * Whether nobody knows what of a packet has moved, after that came out of a link in its midst. Of memory that was cut short the
-     * network knows. Of memory that is short the packet does, unless that happened within a call that cannot be repeated.
+     * Whether the throwable, from a link in the middle of a packet, leaves the state of the packet unknown. If shared
+     * memory was truncated ({@link InternalError}), the network knows the state. If memory ran out, the link knows it,
+     * unless that happened in a call that cannot be repeated ({@code trackLost}).
      */
     boolean isBrokenBy(Throwable seen, boolean trackLost) {
         return seen instanceof OutOfMemoryError
@@ -259,13 +266,13 @@ final class SwitchedConnection implements ConnectionListener, Step {
                 : !(seen instanceof InternalError || seen instanceof MadeleineException);
     }
 
-    /** Nobody knows what of a packet has moved: the connection is given up. */
+    /** Gives the connection up, since the state of a packet is unknown. */
     void breakUpAfter(Throwable seen) {
         try {
             breakUp(reasonAfter(seen));
-            FAILURES.error("the connection " + fromHere() + " is given up", seen);
+            FAILURES.error("this process gives up the connection " + fromHere(), seen);
         } catch (OutOfMemoryError _) {
-            // it is lost all the same, and whoever uses it is told
+            // the connection is lost all the same, and its users are told
         }
     }
 
@@ -273,15 +280,15 @@ final class SwitchedConnection implements ConnectionListener, Step {
         try {
             String thread = Thread.currentThread().getName();
             String what = seen instanceof StackOverflowError
-                    ? "the stack of thread " + thread + " ended"
-                    : seen + " came out of network " + network + " in thread " + thread;
-            return GIVEN_UP + what + " in the midst of a packet";
+                    ? "the stack of thread " + thread + " overflowed"
+                    : seen + " was thrown by network " + network + " in thread " + thread;
+            return GIVEN_UP + what + " in the middle of a packet";
         } catch (OutOfMemoryError _) {
             return MEMORY_ENDED.reason;
         }
     }
 
-    /** The connection cannot go on: the peer's bytes make no sense. */
+    /** Gives the connection up, since it cannot continue; {@code reason} is a clause for error messages. */
     void breakUp(String reason) {
         lose(LossKind.CONNECTION, false, reason, false);
     }

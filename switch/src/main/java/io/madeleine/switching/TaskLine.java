@@ -7,13 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The send tasks of a connection, first come, first served. Together they have one place among the threads that wait to send: when
- * its turn has come the first task runs, and if others are left the place is the last again.
+ * The queue of a connection's send tasks, in the order of scheduling. All tasks together occupy one place in the
+ * {@link TurnQueue}. When that place has its turn, the first task runs; if tasks remain, the place goes to the end of
+ * the line.
  *
- * <p>None is forgotten: who schedules a task takes the place first and looks then whether the connection is free; who frees it
- * frees it first and looks then who is the first that waits. One of the two sees the other, and marks this as ready.
+ * <p>No task is lost: a thread that schedules a task joins the line first and then checks whether the connection is
+ * free; a thread that frees the connection frees it first and then checks who is first in line. At least one of the two
+ * sees the other, and marks this queue as ready.
  *
- * <p>Threading: thread-safe; {@link #runFirst} by who runs the channel's tasks, one thread at a time ({@link TaskRunner}).
+ * <p>Threading: thread-safe; one thread at a time calls {@link #runFirst}, the one that runs the channel's tasks
+ * ({@link TaskRunner}).
  */
 final class TaskLine {
     private final SendHalf half;
@@ -23,7 +26,7 @@ final class TaskLine {
     private final SpinLock lock = new SpinLock();
     private final AtomicBoolean ready = new AtomicBoolean();
 
-    /** Made with the first task. */
+    /** Created with the first task. */
     private TurnQueue.@Nullable Place place;
 
     private boolean inTurnQueue;
@@ -52,7 +55,7 @@ final class TaskLine {
         return new ScheduledTask(this, action);
     }
 
-    /** Whether a task waits, or runs. */
+    /** Whether a task is waiting or running. */
     boolean hasTasks() {
         return hasTasks;
     }
@@ -61,7 +64,7 @@ final class TaskLine {
 
     void schedule(ScheduledTask task) {
         half.throwIfLost();
-        engine.raiseDemand(); // until it has run: somebody has to, though nobody waits for that
+        engine.raiseDemand(); // until the task has run: no thread waits, but progress is needed
         if (!add(task)) {
             engine.lowerDemand();
             return;
@@ -73,7 +76,7 @@ final class TaskLine {
         }
     }
 
-    /** Adds it at the end, unless it is scheduled already. */
+    /** Appends the task, unless it is scheduled already. */
     private boolean add(ScheduledTask task) {
         lock.lock();
         try {
@@ -115,7 +118,7 @@ final class TaskLine {
         return true;
     }
 
-    // ---- with the lock
+    // ---- under the lock
 
     private void remove(ScheduledTask task) {
         ScheduledTask before = task.before;
@@ -154,32 +157,39 @@ final class TaskLine {
 
     // ---- running
 
-    /** Whether the first task's turn may have come. */
+    /** Whether the first task may have its turn now. */
     boolean isDue() {
         if (!hasTasks) {
             return false;
         }
-        TurnQueue.Place own = place; // there is one since there has been a task
+        TurnQueue.Place own = place; // not null: there has been a task
         return half.isLost() || (own != null && queue.isFirst(own) && half.isFree());
     }
 
-    /** The turn may have come: {@link #runFirst} is called, once, by whoever runs tasks next. */
+    /**
+     * Queues this connection with the {@link TaskRunner}, once; the thread that runs tasks next calls
+     * {@link #runFirst}.
+     */
     void markReady() {
         if (!ready.getAndSet(true)) {
             runner.add(this);
         }
     }
 
-    /** Runs the first task if its turn has come; returns whether it has. */
+    /**
+     * Runs the first task if it has its turn.
+     *
+     * @return whether a task has run
+     */
     boolean runFirst() {
-        boolean _ = ready.getAndSet(false); // before looking
+        boolean _ = ready.getAndSet(false); // before the check, so that a later markReady is not lost
         TurnQueue.Place own = place;
         if (own == null) {
             return false;
         }
         boolean claims = !half.isLost();
         if (claims && !half.claim(own)) {
-            return false; // who has the connection, or is before, tells when that is over
+            return false; // the thread that has the connection, or is before us, will mark us ready again
         }
         ScheduledTask task = takeFirst();
         try {

@@ -8,20 +8,23 @@ import io.madeleine.pmm.StackRoom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the send tasks of a channel, one after the other: by the thread that has freed a connection, unless it is in a handler or
- * another task, is virtual, or near the end of its stack; else by whoever leads, after its polls.
+ * Runs the send tasks of a channel, one after the other. The thread that frees a connection runs them, unless it is
+ * virtual, in a handler, in another task, or near the end of its stack; then the leader runs them after its polls.
  *
  * <p>Threading: thread-safe; the {@link Dispatcher} lets one thread run tasks at a time.
  */
 final class TaskRunner {
-    /** A thread that sends for itself does no more for others; the leader goes on with its round. */
+    /**
+     * The most tasks in one go: after that, a sending thread returns to its own work and the leader continues its
+     * round.
+     */
     private static final int MOST_AT_ONCE = 16;
 
     private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.switching"));
     private final SwitchedChannel channel;
     private final ProgressEngine engine;
 
-    /** The connections whose turn may have come. */
+    /** The connections whose first task may have its turn. */
     private final ArrivalQueue<TaskLine> ready;
 
     private volatile @Nullable Dispatcher dispatcher;
@@ -32,7 +35,7 @@ final class TaskRunner {
         this.ready = new ArrivalQueue<>(connections);
     }
 
-    /** There are going to be tasks. */
+    /** Registers the dispatcher; called before the first task. */
     synchronized void start() {
         if (dispatcher == null) {
             dispatcher = engine.addDispatcher(
@@ -44,7 +47,7 @@ final class TaskRunner {
         ready.add(line);
     }
 
-    /** Runs what is ready in the calling thread if that may be, or has it run soon. */
+    /** Runs the ready tasks in the calling thread if it may; otherwise the leader runs them soon. */
     void run() {
         Dispatcher started = dispatcher;
         if (started != null) {
@@ -52,7 +55,7 @@ final class TaskRunner {
         }
     }
 
-    /** Has what is ready run soon, by whoever leads. */
+    /** Leaves the ready tasks to the leader. */
     void leaveToLeader() {
         Dispatcher started = dispatcher;
         if (started != null) {
@@ -60,7 +63,7 @@ final class TaskRunner {
         }
     }
 
-    /** Runs all that is ready, when nobody leads any more. */
+    /** Runs all ready tasks, when no thread leads any more. */
     void runRest() {
         Dispatcher started = dispatcher;
         if (started != null) {
@@ -81,7 +84,7 @@ final class TaskRunner {
         return count;
     }
 
-    /** Runs an action; the thread that happens to do so is not to blame for what it throws. */
+    /** Runs an action and logs what it throws: the calling thread did not cause it. */
     void run(Runnable action) {
         boolean wasInterrupted = Thread.interrupted();
         try {

@@ -4,43 +4,46 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Takes and gives back the right to send on a connection. As long as one thread alone comes, that costs no fence: an atomic
- * exchange would wait each time until the packet before has left the processor, which is most of what a message in a dense stream
- * costs. Such a thread has the <i>privilege</i> (it is a biased lock, that is). The first thread has it at once. Another one that
- * comes takes it away, at the price of a fence in all threads; and whoever has sent often in a row then, while nobody waited, has
- * it next. Each loss doubles how often that is, so that fences stay rare whatever the threads do.
+ * The right to send on a connection: a biased lock. While one thread alone sends, taking and giving back costs no
+ * fence. An atomic exchange would wait each time until the previous packet has left the processor, which is most of the
+ * cost of a message in a dense stream.
  *
- * <p>All is in one state, which nobody else knows:
+ * <p>The thread for which the lock is biased has the <i>privilege</i>. The first thread gets it at once. A second
+ * thread revokes it, at the price of a fence in all threads. After that, a thread gets the privilege when it has sent
+ * many times in a row while no thread waited. Each revocation doubles that number, so that fences stay rare whatever
+ * the threads do.
+ *
+ * <p>One private field holds the whole state:
  *
  * <pre>
- *   free      -- compare and set, by anyone -------------> taken
- *   kept      -- store, by who has the privilege --------> taken
- *   taken     -- giveBack, by who has the privilege -----> kept
- *   taken     -- giveBack, by another, or release -------> free
- *   kept      -- compare and set, by who takes the privilege away ---> free
- *   taken     -- handOn ---------------------------------> handed on
- *   handed on -- takeBack -------------------------------> taken
- *   handed on -- giveBack -------------------------------> free
+ *   free      -- compare and set, by any thread ------------------> taken
+ *   kept      -- store, by the thread with the privilege ---------> taken
+ *   taken     -- giveBack, by the thread with the privilege ------> kept
+ *   taken     -- giveBack, by another thread, or release ---------> free
+ *   kept      -- compare and set, by a thread that revokes -------> free
+ *   taken     -- handOn ------------------------------------------> handed on
+ *   handed on -- takeBack ----------------------------------------> taken
+ *   handed on -- giveBack ----------------------------------------> free
  * </pre>
  *
- * So what is kept for one thread nobody else can take by mistake, and to get the privilege takes no fence.
+ * <p>So no other thread can take a kept turn by mistake, and granting the privilege needs no fence.
  *
  * <p>Threading: thread-safe.
  */
 final class Turn {
-    /** So often the thread that has come alone since the privilege was lost has to come before it has it. */
+    /** After a revocation, a thread gets the privilege when it has taken the turn at least this many times in a row. */
     static final int LEAST_IN_A_ROW = 4_096;
 
     private static final int MOST_IN_A_ROW = 1 << 18;
 
     private static final int FREE = 0;
 
-    /** As FREE, for the thread that has the privilege. */
+    /** Free, but only for the thread with the privilege. */
     private static final int KEPT = 1;
 
     private static final int TAKEN = 2;
 
-    /** Who took it has left it to another thread, whichever that is. */
+    /** The thread that took the turn has left it to another one, whichever that is. */
     private static final int HANDED_ON = 3;
 
     private final AtomicInteger state = new AtomicInteger(FREE);
@@ -50,19 +53,19 @@ final class Turn {
 
     private volatile Privilege privilege = Privilege.NOBODYS;
 
-    /** How often in a row a thread has to come; the first one has it at once. */
+    /** How many times in a row a thread has to take the turn; the first thread gets the privilege at once. */
     private volatile int wantedInARow = 1;
 
-    // of whoever has the turn
+    // guarded by the turn
     private long lastThreadId = Privilege.NOBODY;
     private int inARow;
 
-    /** That of one thread, until it is lost for good. */
+    /** The privilege of one thread, from its grant to its revocation. */
     private static final class Privilege {
         static final long NOBODY = -1;
         static final Privilege NOBODYS = new Privilege(NOBODY);
 
-        /** The id of the thread, not the thread: storing a reference costs a fence under some collectors. */
+        /** The id of the thread, not the thread: some collectors issue a fence for storing a reference. */
         final long threadId;
 
         private final Flag inside = new Flag();
@@ -72,7 +75,9 @@ final class Turn {
             this.threadId = threadId;
         }
 
-        /** Whether the thread, which calls, has it still, and will until it {@linkplain #leave() leaves}. */
+        /**
+         * Whether the calling thread still has the privilege; if so, it keeps it until it {@linkplain #leave() leaves}.
+         */
         boolean enter() {
             inside.raise();
             if (!contested) {
@@ -90,7 +95,7 @@ final class Turn {
             contested = true;
         }
 
-        /** After a fence in all threads, behind {@link #contest}. */
+        /** Waits until the thread is outside; called after {@link #contest} and a fence in all threads. */
         void awaitOutside() {
             while (inside.isUp()) {
                 Thread.onSpinWait(); // a few instructions
@@ -99,44 +104,44 @@ final class Turn {
     }
 
     /**
-     * The turn, which is free.
+     * Creates a free turn.
      *
-     * @param isAwaited whether a thread waits for the turn, or is about to and {@linkplain #prepareToWait prepares}; nobody has a
-     *     privilege then
+     * @param isAwaited whether a thread waits for the turn, or is about to and {@linkplain #prepareToWait prepares};
+     *     while it returns true, nobody is granted the privilege
      */
     Turn(BooleanSupplier isAwaited) {
         this(isAwaited, GlobalFence::pass, LEAST_IN_A_ROW);
     }
 
-    /** As {@link #Turn(BooleanSupplier)}, with another fence and another number. */
+    /** As {@link #Turn(BooleanSupplier)}, with another fence and another minimum of takes in a row. */
     Turn(BooleanSupplier isAwaited, Runnable fence, int leastInARow) {
         this.isAwaited = isAwaited;
         this.fence = fence;
         this.leastInARow = leastInARow;
     }
 
-    /** Whether the turn can be had, by some thread at least. */
+    /** Whether the turn can be taken, at least by some thread. */
     boolean isFree() {
         int seen = state.get();
         return seen == FREE || seen == KEPT;
     }
 
-    /** Whether it is free and a thread has the privilege. */
+    /** Whether it is free for the thread with the privilege only. */
     boolean isKept() {
         return state.get() == KEPT;
     }
 
-    /** Whether who took it has it still. */
+    /** Whether a thread has taken it and not handed it on. */
     boolean isTaken() {
         return state.get() == TAKEN;
     }
 
-    /** Whether who took it has handed it on. */
+    /** Whether a thread has taken it and handed it on. */
     boolean isHandedOn() {
         return state.get() == HANDED_ON;
     }
 
-    /** Takes the turn if it can be had. */
+    /** Takes the turn if the calling thread can have it. */
     boolean tryTake() {
         long self = Thread.currentThread().threadId();
         Privilege alone = privilege;
@@ -149,7 +154,7 @@ final class Turn {
                 alone.leave();
                 return isKept || state.compareAndSet(FREE, TAKEN);
             }
-            revoke(); // who contests it is on the way to this
+            revoke(); // as the contesting thread is about to do
         } else if (state.get() == KEPT) {
             revoke();
         }
@@ -161,8 +166,8 @@ final class Turn {
     }
 
     /**
-     * Gives back what was taken, or has been handed on. Who has {@linkplain #prepareToWait prepared to wait} is seen after this, or
-     * sees it.
+     * Gives the turn back, taken or handed on. Either the caller sees a thread that has
+     * {@linkplain #prepareToWait prepared to wait}, or that thread sees the free turn.
      */
     void giveBack() {
         Privilege alone = privilege;
@@ -174,29 +179,32 @@ final class Turn {
         }
     }
 
-    /** As {@link #giveBack}, without regard to privileges; it is a full fence. */
+    /** As {@link #giveBack}, but ignores the privilege; it is a full fence. */
     void release() {
         state.set(FREE);
     }
 
-    /** Who has taken the turn leaves it to another thread, and what was done in it with it. */
+    /** Hands the turn, and with it everything written under it, to another thread. */
     void handOn() {
         state.set(HANDED_ON);
     }
 
-    /** As if it had not been {@linkplain #handOn handed on}: nobody knows of that yet. */
+    /** Undoes {@link #handOn}, if no other thread knows of it yet. */
     void takeBack() {
         state.set(TAKEN);
     }
 
-    /** The calling thread, which others can see waiting by now, is about to wait until the turn is given back. */
+    /** Called by a thread that is already visible as a waiter and is about to wait until the turn is given back. */
     void prepareToWait() {
         if (privilege.threadId != Thread.currentThread().threadId()) {
             revoke();
         }
     }
 
-    /** When this returns several threads may come; what the one did until now is visible. */
+    /**
+     * Revokes the privilege. When this returns, all threads compete, and everything that the privileged thread did is
+     * visible.
+     */
     private synchronized void revoke() {
         Privilege alone = privilege;
         if (alone == Privilege.NOBODYS) {
@@ -210,7 +218,7 @@ final class Turn {
         privilege = Privilege.NOBODYS;
     }
 
-    /** The calling thread has the turn, and nobody the privilege, or another thread. */
+    /** Counts the takes in a row; the calling thread has the turn, and not the privilege. */
     private void count(long self) {
         if (lastThreadId != self) {
             lastThreadId = self;
@@ -222,7 +230,10 @@ final class Turn {
         }
     }
 
-    /** Who begins to wait sees the privilege, or is seen to wait: then nobody has it. */
+    /**
+     * Grants the privilege. A thread that begins to wait sees the privilege, or this thread sees the waiter and
+     * withdraws it.
+     */
     private void grant(long self) {
         Privilege granted;
         try {
@@ -232,7 +243,7 @@ final class Turn {
         }
         privilege = granted;
         if (isAwaited.getAsBoolean()) {
-            granted.contest(); // without a fence: it is this thread's
+            granted.contest(); // needs no fence: the privilege is this thread's own
             privilege = Privilege.NOBODYS;
         }
     }

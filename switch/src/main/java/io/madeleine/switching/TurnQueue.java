@@ -8,24 +8,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that wait for their turn to send on a connection, and its send tasks, first come, first served.
+ * The line of threads and send tasks that wait to send on a connection, in the order of their arrival.
  *
- * <p>Who comes just when the connection is free may overtake the first of them for a moment: to wake a thread takes longer than
- * most messages do, and the connection would be idle meanwhile. After that moment it is kept for the first, who can be
- * overtaken no more, whatever handlers do. (Go's mutexes call this starvation mode.) Only a first that does not come though the
- * connection has long been free, as a handler computes in its thread or it is virtual and others keep all carriers, is
- * passed by until it is back.
+ * <p>A thread that arrives when the connection happens to be free may overtake the first in line for a moment: waking a
+ * thread takes longer than most messages, and the connection would be idle meanwhile. After that moment the connection
+ * is reserved for the first in line, which cannot be overtaken any more, not by handlers either (Go's mutexes call this
+ * starvation mode). Only a first that does not come although the connection has long been free is skipped until it is
+ * back: a handler may be computing in its thread, or it is virtual and others occupy all carriers.
  *
- * <p>Threading: thread-safe. Whoever frees the connection calls {@link #willBeFree()} first and tells {@link #first()} afterwards.
+ * <p>Threading: thread-safe. A thread that frees the connection calls {@link #willBeFree()} before and wakes
+ * {@link #first()} afterwards.
  */
 final class TurnQueue {
-    /** For how long the first may be overtaken. */
+    /** How long the first in line may be overtaken. */
     private static final long MOMENT_NS = 1_000_000;
 
-    /** For how long the connection is kept free for it. */
+    /** How long the free connection is reserved for the first in line. */
     private static final long KEPT_NS = 20_000_000;
 
-    /** More than these are for a crowd, and left to the collector. */
+    /** How many places are kept for reuse; the garbage collector takes those of a larger crowd. */
     private static final int MOST_SPARE = 64;
 
     private final Supplier<Waitable> newWaitable;
@@ -38,7 +39,9 @@ final class TurnQueue {
     private int spareCount;
     private volatile long freeSinceNs = System.nanoTime();
 
-    /** Where a thread stands, and one object serves one thread after the other; or where send tasks do. */
+    /**
+     * A place in the line: of a thread (one object serves one thread after the other), or of a connection's send tasks.
+     */
     final class Place implements Condition {
         private final Waitable news = newWaitable.get();
         private final @Nullable TaskLine tasks;
@@ -46,28 +49,28 @@ final class TurnQueue {
         private @Nullable Place behind;
         private long threadId;
 
-        /** Since when it has been the first. */
+        /** When it became the first, in {@link System#nanoTime()} terms. */
         private volatile long firstSinceNs;
 
-        /** The connection was free for long, and its thread did not come. */
+        /** Whether the connection was free for long and the waiting thread did not come. */
         private volatile boolean absent;
 
         private Place(@Nullable TaskLine tasks) {
             this.tasks = tasks;
         }
 
-        /** What is signalled when its turn may have come, if it is a thread's. */
+        /** The waitable that is signalled when the turn may have come, for a thread's place. */
         Waitable news() {
             return news;
         }
 
-        /** The tasks that stand here; null if it is a thread. */
+        /** The tasks of this place; null for a thread's place. */
         @Nullable
         TaskLine tasks() {
             return tasks;
         }
 
-        /** Whether its thread, which asks, need not wait any longer. */
+        /** Whether the thread need not wait any longer; evaluated by that thread. */
         @Override
         public boolean isMet() {
             if (absent) {
@@ -78,11 +81,11 @@ final class TurnQueue {
     }
 
     /**
-     * Nobody waits yet.
+     * Creates an empty line.
      *
-     * @param newWaitable makes what a thread waits on
-     * @param isFree whether the connection can be had
-     * @param isVain whether nobody need wait any more
+     * @param newWaitable makes the waitable of a place
+     * @param isFree whether the connection is free
+     * @param isVain whether waiting has become pointless
      */
     TurnQueue(Supplier<Waitable> newWaitable, BooleanSupplier isFree, BooleanSupplier isVain) {
         this.newWaitable = newWaitable;
@@ -90,7 +93,7 @@ final class TurnQueue {
         this.isVain = isVain;
     }
 
-    /** Whether the connection is not to be taken by who comes now, even if it is free. */
+    /** Whether a newcomer must not take the connection, even if it is free. */
     boolean isKept() {
         Place next = first;
         return next != null && isKeptFor(next);
@@ -112,12 +115,12 @@ final class TurnQueue {
         return true;
     }
 
-    /** Whether nobody waits. */
+    /** Whether the line is empty. */
     boolean isEmpty() {
         return first == null;
     }
 
-    /** Who is to be told that the connection is free, or that it is in vain to wait. */
+    /** The place to wake when the connection is free, or when waiting has become pointless. */
     @Nullable
     Place first() {
         return first;
@@ -127,12 +130,14 @@ final class TurnQueue {
         return first == place;
     }
 
-    /** A place for send tasks, which are told by {@link TaskLine#markReady}; for {@link #join(Place)} and {@link #remove}. */
+    /**
+     * Makes a place for send tasks, for {@link #join(Place)} and {@link #remove}; {@link TaskLine#markReady} wakes it.
+     */
     Place newPlace(TaskLine tasks) {
         return new Place(tasks);
     }
 
-    /** The tasks of a place are to have their turn. */
+    /** Puts the place of send tasks at the end of the line. */
     void join(Place place) {
         lock.lock();
         try {
@@ -143,7 +148,7 @@ final class TurnQueue {
         }
     }
 
-    /** Those tasks wait no more; the caller tells the {@link #first()} if there is something to be had. */
+    /** Removes the place of send tasks; if the connection is free, the caller wakes the {@link #first()}. */
     void remove(Place place) {
         lock.lock();
         try {
@@ -153,7 +158,7 @@ final class TurnQueue {
         }
     }
 
-    /** The connection is about to become free. */
+    /** Called before the connection becomes free. */
     void willBeFree() {
         if (first != null) {
             freeSinceNs = System.nanoTime();
@@ -161,9 +166,10 @@ final class TurnQueue {
     }
 
     /**
-     * The calling thread is going to wait; {@link #leave} follows.
+     * Puts the calling thread into the line; {@link #leave} follows.
      *
-     * @param inHandler whether it runs a handler: it may have waited when it was called, and cannot go on before it returns
+     * @param inHandler whether the thread is in a handler. The handler may have been called while its thread waited
+     *     here; it then goes before that thread's own place, which cannot continue before the handler returns
      */
     Place join(boolean inHandler) {
         long self = Thread.currentThread().threadId();
@@ -180,7 +186,7 @@ final class TurnQueue {
         }
     }
 
-    /** The place in front of the first one of that thread; or the last. */
+    /** The place before the first place of that thread; the last place if it has none. */
     private @Nullable Place lastBefore(long threadId) {
         Place before = null;
         for (Place place = first; place != null && place.threadId != threadId; place = place.behind) {
@@ -212,7 +218,7 @@ final class TurnQueue {
         first = newFirst;
     }
 
-    /** The thread waits no more; the caller tells the {@link #first()} if there is something to be had. */
+    /** Removes the thread's place; if the connection is free, the caller wakes the {@link #first()}. */
     void leave(Place place) {
         lock.lock();
         try {

@@ -6,25 +6,26 @@ import io.madeleine.api.SendMode;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An unpack whose wait ended early, at its deadline or by an interrupt: the call may be repeated and goes on then.
+ * An unpack call whose wait ended early, at its deadline or by an interrupt. The user may repeat the call to continue
+ * it.
  *
  * <p>Threading: immutable.
  *
- * @param block where the block lies, which may be a single range
- * @param described whether the block's description has been dealt with, and the block itself is awaited
+ * @param block the memory of the block; a single range for a contiguous block
+ * @param described whether the block's descriptor has been checked, so that the call waits for the block itself
  */
 record UnfinishedUnpack(BlockLayout block, SendMode send, ReceiveMode receive, boolean described) {
-    /** Whether a call is the same once more. */
+    /** Whether a call with these arguments repeats this one. */
     boolean isRepeatedBy(MemorySegment other, long at, long count, SendMode sendMode, ReceiveMode receiveMode) {
         return isRepeatedBy(BlockLayout.of(other, at, count), sendMode, receiveMode);
     }
 
-    /** The same for a block that lies in the ranges of a layout. */
+    /** As above, for a block that lies in the ranges of a layout. */
     boolean isRepeatedBy(BlockLayout other, SendMode sendMode, ReceiveMode receiveMode) {
         return block.equals(other) && send == sendMode && receive == receiveMode;
     }
 
-    /** How many bytes the block has. */
+    /** The size of the block in bytes. */
     long bytes() {
         return block.byteSize();
     }

@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the user of an incoming message calls: asks the {@link ReceiveHalf} for blocks and for the end, and waits. A call
- * whose wait ends early may be repeated, and goes on then.
+ * The unpack and end calls of the user of an incoming message: they ask the {@link ReceiveHalf} for blocks and for the
+ * end, and wait. A call whose wait ends early may be repeated and then continues.
  *
- * <p>Threading: confined to whoever has the message open.
+ * <p>Threading: confined to the thread that uses the message.
  */
 final class Unpacking {
     private final ReceiveHalf half;
@@ -28,7 +28,7 @@ final class Unpacking {
         this.selfDescription = selfDescription;
     }
 
-    /** Asks for a block, and waits for it if it is EXPRESS. */
+    /** Asks for a block, and waits for its data if it is EXPRESS. */
     void unpack(
             IncomingHandle using, MemorySegment block, long offset, long bytes, SendMode send, ReceiveMode receive) {
         UnfinishedUnpack before = using.takeUnfinished(block, offset, bytes, send, receive);
@@ -57,7 +57,7 @@ final class Unpacking {
         using.completion().throwFailure();
     }
 
-    /** The same for a block that lies in the ranges of a layout. */
+    /** As above, for a block that lies in the ranges of a layout. */
     void unpack(IncomingHandle using, BlockLayout block, SendMode send, ReceiveMode receive) {
         if (block.rangeCount() <= 1) {
             unpackRange(using, block, send, receive);
@@ -128,11 +128,11 @@ final class Unpacking {
     private DeadlineExceededException deadlineExceeded(String call) {
         SwitchedConnection connection = half.connection();
         return new DeadlineExceededException(call + " of the message " + connection.toHere()
-                + " did not finish in time: " + extraction.missing() + "; rank " + connection.rank()
-                + " has to pack and end its message, or the deadline to be later");
+                + " did not finish before its deadline: " + extraction.missing() + "; rank " + connection.rank()
+                + " has to pack and end its message, or set a later deadline");
     }
 
-    /** Waits until all blocks are filled and the message is over. */
+    /** Waits until all blocks are filled and the message has ended. */
     void end(IncomingHandle ending) {
         UnfinishedUnpack left = ending.takeUnfinished();
         if (left != null && !left.described()) {
@@ -145,7 +145,7 @@ final class Unpacking {
         ending.completion().throwFailure();
     }
 
-    /** Leaves that to whoever polls. */
+    /** Asks for the end and leaves the rest to the threads that poll. */
     void endAsync(IncomingHandle ending) {
         UnfinishedUnpack left = ending.takeUnfinished();
         if (left != null && !left.described() && left.bytes() > 0) {

@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of one block, sent or received by one call. Such a message is known whole, so where one packet carries it and nothing
- * stands in the way the halves move it in one step: to begin, to pack and to end take several times as many instructions as
- * the message itself, for the sake of what may happen between. In all other cases, failures among them, this is begin, pack and
- * end, or begin, unpack and end; the bytes on the wire are the same.
+ * Sends and receives messages of one block with one call. The whole message is known at once, so if one packet carries
+ * it and nothing is in the way, each half moves it in one step. To begin, pack and end separately takes several times
+ * as many instructions, because other things may happen in between. In all other cases, failures included, the call
+ * does begin, pack and end, or begin, unpack and end. The bytes on the wire are the same.
  *
  * <p>Threading: thread-safe.
  */
@@ -29,7 +29,7 @@ final class WholeMessages {
         this.engine = channel.engine();
     }
 
-    /** Sends a message; a time without a unit is no bound. */
+    /** Sends a message; without a unit, the timeout is unbounded. */
     void send(
             SendHalf sending,
             MemorySegment block,
@@ -67,7 +67,7 @@ final class WholeMessages {
         }
     }
 
-    /** A message that could not be given up any more when its end was waited for in vain has been sent. */
+    /** Ends the message. If the wait for the end fails but the message can no longer be aborted, it counts as sent. */
     private static void end(OutgoingHandle message) {
         try {
             message.endPacking();
@@ -83,7 +83,12 @@ final class WholeMessages {
         }
     }
 
-    /** Receives the next message of one peer, or of anyone if that is null; returns the sender's rank. A time without a unit is no bound. */
+    /**
+     * Receives the next message of one peer, or of any peer if {@code from} is null; without a unit, the timeout is
+     * unbounded.
+     *
+     * @return the sender's rank
+     */
     int receive(
             @Nullable SwitchedConnection from,
             MemorySegment block,
@@ -97,7 +102,7 @@ final class WholeMessages {
         MessageHandle.require(block, sendMode, receiveMode);
         Objects.checkFromIndexSize(offset, bytes, block.byteSize());
         if (block.isReadOnly()) {
-            throw new IllegalArgumentException("receive needs memory it can write, found a read-only block");
+            throw new IllegalArgumentException("receive into a read-only block; expected writable memory");
         }
         SwitchedConnection sender = takeWhole(from, block, offset, bytes, sendMode, receiveMode);
         return sender != null
@@ -114,7 +119,7 @@ final class WholeMessages {
             ReceiveMode receiveMode) {
         try {
             return arrivals.takeWhole(from, block, offset, bytes, sendMode, receiveMode);
-        } catch (InternalError e) { // memory that was cut short is a lost connection: who begins hears of it
+        } catch (InternalError e) { // truncated shared memory means a lost connection: the next begin reports it
             if (!engine.recover(e)) {
                 throw e;
             }

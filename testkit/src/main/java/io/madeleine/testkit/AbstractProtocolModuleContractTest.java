@@ -23,13 +23,16 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every protocol module has to keep, tried between two adapters in one process. A family's test extends this class
- * and says where its drivers come from.
+ * The contract of every protocol module, tested between two adapters in one process. The test of a family extends this
+ * class and says how its drivers are made.
  */
 public abstract class AbstractProtocolModuleContractTest extends ProgressContract {
     private static final long SHORT_NS = 300_000_000;
 
-    /** Whether a connection that is closed without {@code finish} looks orderly to the peer; by default either may be. */
+    /**
+     * Whether a connection that is closed without {@code finish} looks orderly to the peer; by default either is
+     * accepted.
+     */
     protected Optional<Boolean> closingIsOrderly() {
         return Optional.empty();
     }
@@ -78,7 +81,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
             var future = alone.connect(left.request(right, initiator, System.nanoTime() + SHORT_NS));
             long startNs = System.nanoTime();
             drive(future::isDone);
-            assertTrue(System.nanoTime() - startNs < 10 * SHORT_NS, "the deadline was not kept");
+            assertTrue(System.nanoTime() - startNs < 10 * SHORT_NS, "connecting took much longer than its deadline");
             String message = failure(future);
             assertTrue(message.contains(right.identity.toString()), message);
             assertTrue(message.contains(left.identity.toString()) || message.contains("this side"), message);
@@ -167,7 +170,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
         transferBack();
     }
 
-    /** One direction's end is not the other's. */
+    /** The end of one direction does not end the other. */
     private void transferBack() {
         PacketSeries series = PacketSeries.random(left.link(0).capabilities(), 100, 200, 32);
         PacketSender sender = new PacketSender(right.link(0), series);
@@ -185,7 +188,7 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
         PacketSender sender = new PacketSender(left.link(0), series);
         drive(sender::step);
         left.connection().close();
-        settle(); // the loss may be told now, or when all has been read
+        settle(); // the loss may be reported now, or when everything has been read
         PacketReceiver receiver = new PacketReceiver(right.link(0), series);
         drive(() -> {
             receiver.step();
@@ -253,11 +256,11 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
         while (!receiver.isDone()) {
             right.poll();
             receiver.step();
-            assertTrue(System.nanoTime() - deadlineNs < 0, "what was sent before the end is gone");
+            assertTrue(System.nanoTime() - deadlineNs < 0, "packets that were sent before the end did not arrive");
         }
         while (right.lossCount == 0) {
             right.poll();
-            assertTrue(System.nanoTime() - deadlineNs < 0, "the loss was never told");
+            assertTrue(System.nanoTime() - deadlineNs < 0, "the loss was never reported");
         }
     }
 }

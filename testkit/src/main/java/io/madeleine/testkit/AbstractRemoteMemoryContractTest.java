@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * What the {@link RemoteMemory} of every adapter has to keep that has one, tried between two adapters in one process: the left one
+ * The contract of every adapter's {@link RemoteMemory}, tested between two adapters in one process: the left one
  * exports, the right one attaches.
  */
 public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
@@ -40,10 +40,10 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
     private RemoteMemory owner;
     private RemoteMemory peer;
 
-    /** For a family's test. */
+    /** For the tests of families. */
     protected AbstractRemoteMemoryContractTest() {}
 
-    /** What became of an operation. */
+    /** The outcome of an operation. */
     private static final class Outcome implements RemoteCompletion {
         private final AtomicInteger told = new AtomicInteger();
         private volatile long value;
@@ -66,7 +66,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         }
 
         long value() {
-            assertEquals(1, told.get(), "told more than once");
+            assertEquals(1, told.get(), "the completion was called more than once");
             RemoteMemoryException why = failure;
             if (why != null) {
                 throw why;
@@ -82,11 +82,11 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         peer = right.adapter.remoteMemory().orElseThrow();
     }
 
-    /** Begins an operation and waits for its end; answers its value or throws its failure. */
+    /** Begins an operation and waits for its end; returns its value or throws its failure. */
     private long run(Consumer<RemoteCompletion> operation) {
         Outcome outcome = new Outcome();
         operation.accept(outcome);
-        assertTrue(outcome.isDone() || !peer.capabilities().immediate(), "it said that it is immediate");
+        assertTrue(outcome.isDone() || !peer.capabilities().immediate(), "an immediate operation was pending");
         drive(outcome::isDone);
         return outcome.value();
     }
@@ -137,7 +137,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
                 run(completion -> attached.get(bytes, exported, 0, 0, completion));
             }
         }
-        assertEquals(0, all.get(ValueLayout.JAVA_BYTE, BYTES - 1), "beside what was exported");
+        assertEquals(0, all.get(ValueLayout.JAVA_BYTE, BYTES - 1), "a byte outside the export was written");
     }
 
     @Test
@@ -169,7 +169,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
         byte[] descriptor = owner.export(memory, Access.READ_WRITE).descriptor();
         CompletableFuture<?>[] threads = new CompletableFuture<?>[3];
         for (int i = 0; i < threads.length; i++) {
-            RemoteMemory from = i == 2 ? owner : peer; // the owner can attach what is its own
+            RemoteMemory from = i == 2 ? owner : peer; // the owner can attach its own export
             threads[i] = CompletableFuture.runAsync(() -> {
                 try (AttachedMemory attached = from.attach(descriptor)) {
                     for (int n = 0; n < each; n++) {
@@ -275,7 +275,7 @@ public abstract class AbstractRemoteMemoryContractTest extends SpiContract {
             RegionArena next = left.arenas.newArena();
             MemorySegment again = next.allocateShared(BYTES);
             assertTrue(GONE.contains(kindOf(() -> put(attached, 0, 2))));
-            assertEquals(0, again.get(ValueLayout.JAVA_LONG, 0), "it went into other memory");
+            assertEquals(0, again.get(ValueLayout.JAVA_LONG, 0), "the put went into other memory");
         }
     }
 

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The contract of the links: packets in order and whole, partial receiving, room, and memory that vanishes. */
+/** The contract of links: whole packets in order, partial receives, room, and freed memory. */
 abstract class LinkContract extends SpiContract {
     private static final int[] SIZES = {
         0, 1, 7, 8, 111, 112, 113, 1023, 1024, 4096, 8192, 32768, 65536, (1 << 20) + 3, 16 << 20
@@ -182,7 +182,7 @@ abstract class LinkContract extends SpiContract {
             PacketSeries series = PacketSeries.of(module(i), sizes);
             PacketSender sender = sender(i, series);
             for (int round = 0; round < 200 && !sender.step(); round++) {
-                left.poll(); // the receiver is away
+                left.poll(); // the receiver is not polled
             }
             assertTrue(sender.hasWaited(), module(i).id() + " took " + sender.sentCount() + " packets");
             assertFalse(sender.step());
@@ -407,7 +407,7 @@ abstract class LinkContract extends SpiContract {
     void shouldSendAndReceiveOnOneEndInTwoThreads() throws InterruptedException {
         for (int i = 0; i < linkCount(); i++) {
             PacketSeries series = PacketSeries.random(module(i), 100, 50_000, 12);
-            left.whenReadable = () -> 0; // the other thread looks
+            left.whenReadable = () -> 0; // the other thread polls the link
             PacketSender there = new PacketSender(right.link(i), series);
             PacketReceiver back = new PacketReceiver(left.link(i), series);
             Throwable[] failure = new Throwable[1];

@@ -17,9 +17,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * An adapter of the in-memory family: polls its connections and makes new ones where both ends have come to the fabric.
+ * An adapter of the in-memory family: polls its connections, and makes a connection when both ends have come to the
+ * fabric.
  *
- * <p>Threading: control path, as {@link Adapter} says; polling is checked to be one thread's at a time.
+ * <p>Threading: control path, as {@link Adapter}; it checks that one thread polls at a time.
  */
 final class LoopAdapter implements Adapter, ProgressSource {
     private final LoopFabric fabric;
@@ -36,7 +37,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
     private volatile boolean armed;
     private volatile boolean closed;
 
-    /** A connection that is wanted. */
+    /** A requested connection. */
     private record Wish(
             LoopChannel channel,
             String place,
@@ -44,7 +45,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
             LoopMeeting meeting,
             CompletableFuture<ProtocolConnection> future) {}
 
-    /** A connection that was made. */
+    /** An existing connection. */
     private record Made(LoopChannel channel, LoopConnection connection) {}
 
     LoopAdapter(LoopFabric fabric, String name, List<LoopTm> tms, ProcessContext context) {
@@ -66,7 +67,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         return tms.stream()
                 .filter(tm -> tm.capabilities().id().equals(id))
                 .findFirst()
-                .orElseThrow(() -> fabric.violation(this + " was asked for " + id + ", which it does not have"));
+                .orElseThrow(() -> fabric.violation(this + " has no transmission module " + id));
     }
 
     @Override
@@ -128,7 +129,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
                 if (wish.request().deadlineNs() - nowNs > 0 || !fabric.leave(wish.place(), wish.meeting())) {
                     continue;
                 }
-                refuse(wish, "it did not come in time");
+                refuse(wish, "the peer did not connect before the deadline");
             } else if (disagreement != null) {
                 refuse(wish, disagreement);
             } else {
@@ -187,7 +188,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         polling.enter();
         try {
             if (closed) {
-                throw fabric.violation(this + " was polled after it was closed");
+                throw fabric.violation(this + " was polled after close");
             }
             int work = wishes.isEmpty() ? 0 : fulfilWishes(nowNs);
             work += remoteMemory.poll();
@@ -202,7 +203,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         }
     }
 
-    /** Something has been posted, by any thread. */
+    /** A thread has posted an operation. */
     void posted() {
         completions.expect();
     }
@@ -250,7 +251,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         return tms.stream().anyMatch(tm -> tm.postingSeed() != 0) ? PostingLink.LONGEST_SLEEP_NS : Long.MAX_VALUE;
     }
 
-    /** There is news for this adapter: ends its sleep if it sleeps. */
+    /** Ends the adapter's sleep, if it is asleep, since there is an event for it. */
     void ring() {
         if (armed) {
             context.reactor().wakeUp();

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.function.LongSupplier;
 
 /**
- * Exported memory of another process that is in truth this one.
+ * An attachment to memory that another process, simulated in this JVM, has exported.
  *
  * <p>Threading: thread-safe.
  */
@@ -24,7 +24,7 @@ final class LoopAttachment implements AttachedMemory {
         this.export = export;
     }
 
-    /** Something to be done in a poll. */
+    /** An operation that a poll carries out. */
     record Operation(LoopAttachment attachment, LongSupplier work, RemoteCompletion completion) {
         void carryOut() {
             LoopRemoteMemory.Export export = attachment.export;
@@ -33,7 +33,7 @@ final class LoopAttachment implements AttachedMemory {
                 if (attachment.closed || export.isLost() || export.revoked) {
                     completion.failed(new RemoteMemoryException(
                             attachment.closed ? Kind.CLOSED : export.isLost() ? Kind.LOST : Kind.REVOKED,
-                            "it was closed, lost or revoked meanwhile"));
+                            "the attachment was closed, or its memory lost or revoked, before the operation ran"));
                     return;
                 }
                 before = work.getAsLong();
@@ -53,10 +53,11 @@ final class LoopAttachment implements AttachedMemory {
         }
         if (at < 0 || bytes < 0 || bytes > bytes() || at > bytes() - bytes) {
             throw new RemoteMemoryException(
-                    Kind.OUT_OF_RANGE, bytes + " bytes at " + at + ": expected a place within " + bytes());
+                    Kind.OUT_OF_RANGE,
+                    bytes + " bytes at offset " + at + "; expected a range within the " + bytes() + " exported bytes");
         }
         if (writes && export.access == RemoteMemory.Access.READ) {
-            throw new RemoteMemoryException(Kind.READ_ONLY, "it was exported to be read only");
+            throw new RemoteMemoryException(Kind.READ_ONLY, "the memory was exported for reading only");
         }
         remote.begin(new Operation(this, work, completion));
     }
@@ -107,7 +108,8 @@ final class LoopAttachment implements AttachedMemory {
     private void checkWord(long at, int width) {
         if (width != Integer.BYTES && width != Long.BYTES || (export.memory.address() + at) % width != 0) {
             throw new RemoteMemoryException(
-                    Kind.OUT_OF_RANGE, "expected a word of 4 or 8 bytes, found " + width + " at " + at);
+                    Kind.OUT_OF_RANGE,
+                    "a word of " + width + " bytes at offset " + at + "; expected an aligned word of 4 or 8 bytes");
         }
     }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A loop adapter's part of a channel.
  *
- * <p>Threading: control path, as {@link ProtocolChannel} says.
+ * <p>Threading: control path, as {@link ProtocolChannel}.
  */
 final class LoopChannel implements ProtocolChannel {
     private final LoopAdapter adapter;

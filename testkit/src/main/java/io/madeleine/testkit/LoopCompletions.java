@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 /**
- * Has an adapter polled while something that it posted is under way, also if nobody waits: what a NIC does by itself, the
- * adapter's polls do here, some time later.
+ * Keeps an adapter polled, by a {@link Demand}, while posted operations are pending, even if no thread waits. The
+ * adapter's polls do, some time later, what a NIC does by itself.
  *
- * <p>Threading: thread-safe; {@link #poll} by who polls.
+ * <p>Threading: thread-safe; the polling thread calls {@link #poll}.
  */
 final class LoopCompletions {
     private static final long MOVES_AFTER_NS = 50_000;
@@ -26,7 +26,7 @@ final class LoopCompletions {
         this.isUnderWay = isUnderWay;
     }
 
-    /** Something has been posted. */
+    /** An operation has been posted. */
     void expect() {
         if (expected.get()) {
             return;
@@ -43,12 +43,12 @@ final class LoopCompletions {
         demand.dueAt(deadlineNs);
     }
 
-    /** Whether it is time for all that is under way; before, some of it may move. */
+    /** Whether the deadline has come at which all pending operations move; before it, some of them may. */
     boolean isDue(long nowNs) {
         return expected.get() && nowNs - dueNs >= 0;
     }
 
-    /** After what was posted could move: looks whether there is more. */
+    /** Called after posted operations had a chance to move: renews the demand if some are pending, else drops it. */
     void poll(long nowNs) {
         if (!expected.get()) {
             return;
@@ -61,7 +61,7 @@ final class LoopCompletions {
         }
         expected.set(false);
         demand.release();
-        if (isUnderWay.getAsBoolean()) { // posted meanwhile, by who saw it expected
+        if (isUnderWay.getAsBoolean()) { // posted meanwhile by a thread that still saw the flag set
             expect();
         }
     }

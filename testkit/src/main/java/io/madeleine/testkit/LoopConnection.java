@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One end of a wire.
  *
- * <p>Threading: as {@link ProtocolConnection} says, which it checks.
+ * <p>Threading: as {@link ProtocolConnection}; it checks this.
  */
 final class LoopConnection implements ProtocolConnection {
     private final LoopAdapter adapter;
@@ -166,21 +166,24 @@ final class LoopConnection implements ProtocolConnection {
 
     void checkHeader(LoopReceiver link, long header) {
         if (!PacketHeader.isValid(header)) {
-            throw link.violation("an invalid header, " + Long.toHexString(header));
+            throw link.violation("an invalid packet header: " + Long.toHexString(header));
         }
         if (here.finished) {
             throw link.violation("sending after finish(): " + PacketHeader.describe(header));
         }
     }
 
-    /** Something has been taken out of a pipe. Rings no more often than it must, to show who forgets to look. */
+    /**
+     * Bytes have been taken out of a pipe. Wakes the sender no more often than necessary, so that a layer that forgets
+     * to look is detected.
+     */
     void roomMade(LoopPipe pipe) {
         if (pipe.starving) {
             there.adapter.ring();
         }
     }
 
-    /** Something has been put into a pipe. */
+    /** Bytes have been put into a pipe. */
     void sent() {
         if (isUnderWay()) {
             adapter.posted();
@@ -235,7 +238,7 @@ final class LoopConnection implements ProtocolConnection {
         return false;
     }
 
-    /** Whether something of what was sent moves only if this end is polled. */
+    /** Whether sent data moves only if this end is polled. */
     boolean isUnderWay() {
         if (here.closed) {
             return false;
@@ -257,7 +260,7 @@ final class LoopConnection implements ProtocolConnection {
         return false;
     }
 
-    /** Whether there is something to do for the leader or for who waits for room. */
+    /** Whether the leader, or a thread that waits for room, has something to do. */
     boolean hasNews() {
         if (listener == null || here.closed) {
             return false;

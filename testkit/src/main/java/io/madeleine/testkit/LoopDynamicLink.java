@@ -91,7 +91,7 @@ sealed class LoopDynamicLink extends LoopReceiver implements DynamicLink permits
 
     private void checkRepeated(long packetHeader, BufferGroup payload, long packetTrailer) {
         if (packetHeader != header) {
-            throw violation("send of " + PacketHeader.describe(packetHeader) + " while this is pending: "
+            throw violation("send of " + PacketHeader.describe(packetHeader) + " while another packet is pending: "
                     + PacketHeader.describe(header));
         }
         if (payload != group || payload.remainingBytes() != leftBytes) {

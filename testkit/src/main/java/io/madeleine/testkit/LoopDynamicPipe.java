@@ -3,7 +3,7 @@ package io.madeleine.testkit;
 import io.madeleine.pmm.spi.BufferGroup;
 
 /**
- * A pipe that takes the user's blocks.
+ * A pipe for links with dynamic buffers: it takes the user's blocks.
  *
  * <p>Threading: as {@link LoopPipe}.
  */
@@ -12,9 +12,9 @@ abstract sealed class LoopDynamicPipe extends LoopPipe permits LoopStream, LoopP
         super(receiver);
     }
 
-    /** Puts a header in if there is room for the whole of it. */
+    /** Puts a header in if there is room for all of it. */
     abstract boolean putHeader(long header);
 
-    /** Puts payload in, as far as there is room; a block that cannot be read leaves what came before it in place. */
+    /** Puts payload in while there is room. If a block cannot be read, the bytes before it stay in the pipe. */
     abstract void putPayload(BufferGroup group, long maxBytes);
 }

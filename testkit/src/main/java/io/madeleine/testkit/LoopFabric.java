@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The medium that all "loop" adapters of one test share: where the two ends of a connection meet, and where broken rules
- * are noted, since an error on the session's own thread would be seen by nobody.
+ * The medium that all "loop" adapters of one test share. The two ends of a connection meet here, and broken rules are
+ * recorded here, since nobody would see an error on the session's own thread.
  *
  * <p>Threading: thread-safe.
  */
@@ -26,10 +26,12 @@ public final class LoopFabric {
     private final AtomicLong keyCount = new AtomicLong();
     private volatile boolean still;
 
-    /** A medium that nobody uses yet. */
+    /** Creates a fabric without adapters. */
     public LoopFabric() {}
 
-    /** Lets posted memory rest: nothing of what is under way by modules that post moves, as if a NIC had stopped. */
+    /**
+     * Stops or resumes the modules that post: while stopped, nothing that is under way moves, as if a NIC had stalled.
+     */
     public void holdStill(boolean wanted) {
         still = wanted;
     }
@@ -43,14 +45,14 @@ public final class LoopFabric {
         return new ArrayList<>(violations);
     }
 
-    /** Notes a broken rule and returns what to throw. */
+    /** Records a broken rule; the caller throws the result. */
     public ContractViolation violation(String what) {
         ContractViolation violation = new ContractViolation(what);
         violations.add(violation);
         return violation;
     }
 
-    /** The memory that was exported, by its keys. */
+    /** The exported memory, by key. */
     Map<Long, LoopRemoteMemory.Export> exports() {
         return exports;
     }
@@ -63,7 +65,7 @@ public final class LoopFabric {
         return "loop:" + System.identityHashCode(this) + ":" + adapterCount.getAndIncrement();
     }
 
-    /** Who comes first waits, who comes second finds the other. Both then hold the same meeting. */
+    /** Meets the other end: the first caller waits, the second completes the meeting. Both get the same meeting. */
     synchronized LoopMeeting meet(String place, LoopMeeting.Visitor visitor) {
         LoopMeeting found = meetings.remove(place);
         if (found == null) {
@@ -75,7 +77,7 @@ public final class LoopFabric {
         return found;
     }
 
-    /** Gives up waiting; false if the other has come meanwhile. */
+    /** Stops waiting; false if the other end has come meanwhile. */
     synchronized boolean leave(String place, LoopMeeting meeting) {
         @Nullable LoopMeeting waiting = meetings.get(place);
         if (waiting != meeting) {

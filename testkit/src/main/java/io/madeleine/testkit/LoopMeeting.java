@@ -4,12 +4,12 @@ import io.madeleine.pmm.spi.ConnectionRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two ends of a connection on their way to each other.
+ * The rendezvous of the two ends of a connection.
  *
- * <p>Threading: completed once by the second visitor, under the fabric's monitor; read by both.
+ * <p>Threading: the second visitor completes it, under the fabric's monitor; both read it.
  */
 final class LoopMeeting {
-    /** One end: who wants to connect, and how. */
+    /** One end: its adapter and its request. */
     record Visitor(LoopAdapter adapter, ConnectionRequest request) {}
 
     private final Visitor first;
@@ -26,13 +26,13 @@ final class LoopMeeting {
         first.adapter().ring();
     }
 
-    /** The wire between the two, or null while there is but one. */
+    /** The wire between the ends; null until the second one has come. */
     @Nullable
     LoopWire wire() {
         return wire;
     }
 
-    /** What the two do not agree on, or null. */
+    /** What the two ends disagree on; null if they agree or the second one has not come. */
     @Nullable
     String disagreement() {
         Visitor other = second;
@@ -45,8 +45,8 @@ final class LoopMeeting {
                     + Long.toHexString(other.request().tableDigest()) + " at " + other.adapter();
         }
         if (first.request().initiator() == other.request().initiator()) {
-            return "exactly one of them has to be the initiator, found both "
-                    + (first.request().initiator() ? "" : "not ") + "to be it";
+            return "exactly one of the two ends has to be the initiator, but "
+                    + (first.request().initiator() ? "both are" : "neither is");
         }
         return null;
     }

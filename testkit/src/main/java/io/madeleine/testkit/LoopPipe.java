@@ -3,23 +3,24 @@ package io.madeleine.testkit;
 import io.madeleine.pmm.spi.BufferGroup;
 
 /**
- * One direction of one link: a bounded queue from one thread at a time to one thread at a time.
+ * One direction of one link: a bounded queue.
  *
- * <p>Threading: single producer, single consumer; each index is written by one side and read by both.
+ * <p>Threading: one producer thread and one consumer thread at a time; one side writes each index, both read it.
  */
 abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
     final long deliverBytes;
     private final int delayRounds;
 
-    /** How much has been produced and consumed, in slots or bytes. */
+    /** How many slots or bytes have been produced. */
     volatile long produced;
 
+    /** How many slots or bytes have been consumed. */
     volatile long consumed;
 
-    /** How much of what was produced the consumer may see. */
+    /** How many of the produced slots or bytes the consumer may see. */
     private volatile long visible;
 
-    /** Whether the producer was told that it has to wait for room. */
+    /** Whether the producer was told to wait for room. */
     volatile boolean starving;
 
     private int rounds;
@@ -29,12 +30,12 @@ abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
         this.delayRounds = receiver.delayRounds();
     }
 
-    /** Up to where the consumer may look. */
+    /** The limit up to which the consumer may read. */
     final long limit() {
         return delayRounds == 0 ? produced : visible;
     }
 
-    /** Called once per poll of the receiver: lets what was sent come nearer. */
+    /** Called once per poll of the receiver: makes sent data visible after the configured delay. */
     void pass() {
         if (delayRounds != 0 && visible != produced && ++rounds >= delayRounds) {
             rounds = 0;
@@ -42,40 +43,41 @@ abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
         }
     }
 
-    /** Whether something is under way that the consumer cannot see yet. */
+    /** Whether the pipe holds data that the consumer cannot see yet. */
     boolean hidesSomething() {
         return limit() != produced;
     }
 
-    /** Whether what it hides shows only if the receiver polls on. */
+    /** Whether hidden data becomes visible only if the receiver continues to poll. */
     boolean showsByPolling() {
         return hidesSomething();
     }
 
-    /** Whether something is under way that moves only some time after it was sent, when the sender is polled. */
+    /** Whether the pipe holds data that moves only some time later, when the sender is polled. */
     boolean isUnderWay() {
         return false;
     }
 
-    /** Whether the receiver is to be told that something it waits for has moved. */
+    /** Whether the receiver must be woken, since something that it waits for has happened. */
     boolean calls() {
         return false;
     }
 
-    /** Whether the consumer could go on. */
+    /** Whether the consumer has something to read. */
     boolean hasNews() {
         return limit() != consumed;
     }
 
     /**
-     * Called once per poll of the sender: tells him of what has become of what he sent, if it is due of all of it; whether there was
-     * something.
+     * Called once per poll of the sender: completes posted sends, all of them if {@code isDue}.
+     *
+     * @return whether a send was completed
      */
     boolean passToSender(boolean isDue) {
         return false;
     }
 
-    /** That side of the connection is over: from now on no memory of its user is touched. */
+    /** One side of the connection is closed: from now on the pipe accesses no memory of its user. */
     void giveMemoryBack(boolean toSender) {}
 
     /** The header in front, 0 without one. */
@@ -89,7 +91,7 @@ abstract sealed class LoopPipe permits LoopSlots, LoopDynamicPipe {
 
     abstract boolean hasRoom();
 
-    /** Whether the producer was told to wait, and need not any more. */
+    /** Whether the producer was told to wait and there is room now. */
     final boolean producerCouldGoOn() {
         return starving && hasRoom();
     }

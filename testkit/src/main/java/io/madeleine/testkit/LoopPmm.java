@@ -8,16 +8,17 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.List;
 
 /**
- * The in-memory family "loop": connects processes that are in truth one. It is as awkward as asked, and checks that the
- * layers above keep the rules. Who writes a network copies {@link io.madeleine.testkit.heap.HeapPmm} instead.
+ * The in-memory family "loop". It connects processes that are simulated in one JVM, is as awkward as a test configures
+ * it, and checks that the layers above keep the rules. Authors of a network copy
+ * {@link io.madeleine.testkit.heap.HeapPmm} instead.
  *
- * <p>Threading: as {@link ProtocolModule} says.
+ * <p>Threading: as {@link ProtocolModule}.
  */
 public final class LoopPmm implements ProtocolModule {
     private final LoopFabric fabric;
     private final List<LoopTm> tms;
 
-    /** A driver for one process, over the medium it shares with the others. */
+    /** Creates the driver of one process; all processes of a test share the fabric. */
     public LoopPmm(LoopFabric fabric, List<LoopTm> tms) {
         this.fabric = fabric;
         this.tms = List.copyOf(tms);

@@ -5,9 +5,9 @@ import io.madeleine.pmm.spi.PostingLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * A loop link that posts, as one of a NIC does.
+ * A loop link that posts memory, as the link of a NIC does.
  *
- * <p>Threading: as {@link PostingLink} says.
+ * <p>Threading: as {@link PostingLink}.
  */
 final class LoopPostingLink extends LoopDynamicLink implements PostingLink {
     private final LoopPosts out;

@@ -11,12 +11,13 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pipe as a NIC would be: it reads the sender's blocks some time after it has taken them, tells of that later still, and
- * writes where the receiver expects the data, if that was known when they were taken. It posts memory of the Java heap alone,
- * which nobody can free, and even of that not all, as if registering it had failed; the rest is copied. When what happens is
- * drawn from the module's seed, so with one thread everything repeats.
+ * A pipe that behaves like a NIC. It reads the sender's blocks some time after it has taken them, reports their
+ * completion later still, and writes directly into the receiver's expected blocks if these were known when the data was
+ * taken. It posts heap memory only, which nobody can free, and not even all of that, as if some registrations had
+ * failed; the rest is copied. The module's seed decides when what happens, so a test with one thread repeats exactly.
  *
- * <p>Threading: guarded by its own lock, at which nobody sleeps: a virtual thread that did could have no carrier to go on.
+ * <p>Threading: guarded by its own spin lock, at which no thread parks: a virtual thread that parked might get no
+ * carrier to continue.
  */
 final class LoopPosts extends LoopDynamicPipe {
     /** A header, or bytes of payload. */
@@ -26,10 +27,10 @@ final class LoopPosts extends LoopDynamicPipe {
         MemorySegment source = MemorySegment.NULL;
         long sourceOffset;
 
-        /** The source is the sender's. */
+        /** Whether the source is the sender's memory. */
         boolean held;
 
-        /** Where the receiver expects it, or null. */
+        /** The expected block of the receiver, or null. */
         @Nullable
         MemorySegment target;
 
@@ -161,7 +162,7 @@ final class LoopPosts extends LoopDynamicPipe {
     boolean passToSender(boolean isDue) {
         lock.lock();
         try {
-            land(isDue ? underWay.size() : random.nextInt(16)); // neither side need move for the other's sake
+            land(isDue ? underWay.size() : random.nextInt(16)); // polls of either side move data
             if (landedHeldBytes == 0 || (!isDue && random.nextBoolean())) {
                 return false;
             }
@@ -261,7 +262,7 @@ final class LoopPosts extends LoopDynamicPipe {
         }
     }
 
-    /** The sender's adapter sees to it. */
+    /** The sender's adapter moves hidden data. */
     @Override
     boolean showsByPolling() {
         return false;
@@ -307,7 +308,7 @@ final class LoopPosts extends LoopDynamicPipe {
         }
     }
 
-    /** What has landed in the receiver's blocks goes elsewhere. */
+    /** Copies data that has landed in the receiver's blocks into other memory. */
     private void keepLanded() {
         for (Item item : landed) {
             if (item.target != null) {
@@ -374,7 +375,7 @@ final class LoopPosts extends LoopDynamicPipe {
                     group.advance(here);
                     take(item, here);
                 } else {
-                    throw fabric.violation("receive into a block that is not the one expected there");
+                    throw fabric.violation("receive into another block than the one that was expected for this data");
                 }
             }
             return before - group.remainingBytes();
@@ -393,7 +394,7 @@ final class LoopPosts extends LoopDynamicPipe {
                 return 0;
             }
             if (item.target != null) {
-                throw fabric.violation("skip of bytes that are expected");
+                throw fabric.violation("skip of bytes for which a block is expected; expected retract first");
             }
             long here = Math.min(Math.min(item.bytes, maxBytes), deliverBytes);
             take(item, here);

@@ -7,11 +7,11 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * The receiving half of a loop link. It moves bytes out of a pipe, and checks its user: no payload without a packet in
- * front, never more than is left of it, no release before its end, and from a symmetric module no group that is smaller
- * than the packet it begins.
+ * The receiving half of a loop link. It moves bytes out of a pipe and checks its caller: no payload without a packet in
+ * front, never more bytes than are left of the packet, no release before its end, and from a symmetric module no group
+ * that is smaller than the packet.
  *
- * <p>Threading: one thread at a time for each half, which it checks.
+ * <p>Threading: one thread at a time for each half; it checks this.
  */
 abstract sealed class LoopReceiver permits LoopStaticLink, LoopDynamicLink {
     final LoopConnection connection;
@@ -37,7 +37,7 @@ abstract sealed class LoopReceiver permits LoopStaticLink, LoopDynamicLink {
                 return LinkStatus.CLOSED;
             }
             if (header == 0) {
-                boolean over = connection.isOverForReceiver(); // before the look: what came before the end is there
+                boolean over = connection.isOverForReceiver(); // read first: packets before the end are then visible
                 header = incoming.front();
                 if (header == 0) {
                     return over && !incoming.hasNews() && !incoming.hidesSomething() ? LinkStatus.CLOSED : 0;
@@ -59,13 +59,14 @@ abstract sealed class LoopReceiver permits LoopStaticLink, LoopDynamicLink {
             }
             checkPart("receive", maxBytes);
             if (maxBytes > group.remainingBytes()) {
-                throw violation("receive of " + maxBytes + " bytes into a group of " + group.remainingBytes());
+                throw violation(
+                        "receive of " + maxBytes + " bytes into a group with room for " + group.remainingBytes());
             }
             if (capabilities.aggregation() == AggregationMode.SYMMETRIC
                     && leftBytes == PacketHeader.payloadBytes(header)
                     && maxBytes < leftBytes) {
-                throw violation("a symmetric module can only be received as it was sent: " + leftBytes
-                        + " bytes in one packet, but " + maxBytes + " asked for");
+                throw violation("a packet of a symmetric module must be received whole: it has " + leftBytes
+                        + " bytes, but receive asks for " + maxBytes);
             }
             long before = group.remainingBytes();
             try {

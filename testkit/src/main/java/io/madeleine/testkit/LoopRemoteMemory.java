@@ -20,10 +20,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Remote memory of processes that are in truth one. Operations are carried out by the polls of who began them, as by a NIC, and
- * not in the calls.
+ * Remote memory of processes that are simulated in one JVM. As with a NIC, a call does not carry out its operation; the
+ * polls of the caller's adapter do.
  *
- * <p>Threading: thread-safe; {@link #poll} by the thread that polls.
+ * <p>Threading: thread-safe; the polling thread calls {@link #poll}.
  */
 final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListener {
     private final LoopFabric fabric;
@@ -41,7 +41,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
         context.memory().listen(this);
     }
 
-    /** Memory that was exported; whoever works on it holds its monitor. */
+    /** Exported memory; a thread that accesses the memory holds the export's monitor. */
     static final class Export implements ExportedMemory {
         final LoopRemoteMemory owner;
         final Region region;
@@ -102,7 +102,8 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
                 || !region.contains(memory.address(), memory.byteSize())) {
             throw new RemoteMemoryException(
                     Kind.NOT_EXPORTABLE,
-                    memory + " is not of Session.allocateShared" + (region == null ? "" : ": " + region.remark()));
+                    memory + " cannot be exported; expected memory of Session.allocateShared"
+                            + (region == null ? "" : ": " + region.remark()));
         }
         long key = fabric.newKey();
         byte[] body =
@@ -122,7 +123,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
             throw new RemoteMemoryException(Kind.REVOKED, "this export was revoked");
         }
         if (export.isLost()) {
-            throw new RemoteMemoryException(Kind.LOST, "its owner has left");
+            throw new RemoteMemoryException(Kind.LOST, "the owner of this export has left");
         }
         return new LoopAttachment(this, export);
     }
@@ -136,7 +137,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
         return !begun.isEmpty();
     }
 
-    /** Carries out what was begun. */
+    /** Carries out the pending operations. */
     int poll() {
         int work = 0;
         for (LoopAttachment.Operation next = begun.poll(); next != null; next = begun.poll()) {
@@ -148,7 +149,7 @@ final class LoopRemoteMemory implements RemoteMemory, MemorySource, RegionListen
 
     @Override
     public void added(Region region) {
-        // there is nothing to register
+        // nothing to register
     }
 
     @Override

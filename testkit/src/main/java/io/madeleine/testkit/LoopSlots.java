@@ -67,7 +67,7 @@ final class LoopSlots extends LoopPipe {
         try {
             return group.fillFrom(memory, offset(consumed) + takenBytes, Math.min(maxBytes, deliverBytes));
         } finally {
-            takenBytes += before - group.remainingBytes(); // also if memory turns out to be freed
+            takenBytes += before - group.remainingBytes(); // also if memory was freed
         }
     }
 

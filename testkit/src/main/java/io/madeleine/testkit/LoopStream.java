@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A pipe of bytes: headers and payloads one behind the other, in a ring.
+ * A pipe of bytes: headers and payloads in sequence, in a ring.
  *
  * <p>Threading: as {@link LoopPipe}.
  */
@@ -21,7 +21,8 @@ final class LoopStream extends LoopDynamicPipe {
         super(receiver);
         ringBytes = sender.ringBytes();
         if (ringBytes < 2 * PacketHeader.BYTES) {
-            throw new IllegalArgumentException("expected ringBytes of at least 16, found " + ringBytes);
+            throw new IllegalArgumentException(
+                    "a loop module with ringBytes " + ringBytes + "; expected room for two headers, 16 bytes or more");
         }
         ring = Arena.ofAuto().allocate(ringBytes, Long.BYTES);
     }
@@ -65,7 +66,7 @@ final class LoopStream extends LoopDynamicPipe {
 
     @Override
     boolean hasNews() {
-        // An empty packet that was looked at and left in front is news still.
+        // An empty packet that was read and left in front counts, too.
         return limit() != consumed || (openHeader != 0 && PacketHeader.payloadBytes(openHeader) == 0);
     }
 
@@ -94,7 +95,7 @@ final class LoopStream extends LoopDynamicPipe {
         try {
             return group.fillFrom(ring, position % ringBytes, available(maxBytes));
         } finally {
-            consumed = position + before - group.remainingBytes(); // also if memory turns out to be freed
+            consumed = position + before - group.remainingBytes(); // also if memory was freed
         }
     }
 

@@ -6,16 +6,17 @@ import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * A transmission module of the in-memory family "loop": bounded queues in the heap, strict about the SPI's rules. Tests run
- * over it. The knobs make the cases frequent that real networks show rarely.
+ * A transmission module of the in-memory family "loop": bounded queues in the heap, strict about the SPI's rules, for
+ * tests. Its parameters make cases frequent that are rare in real networks.
  *
- * @param capabilities what it claims to be
- * @param slotCount static modules: how many buffers there are in each direction
- * @param ringBytes dynamic modules: how many bytes are under way at most, headers included; at least 16
- * @param acceptBytes dynamic modules: how many bytes one call to send takes at most
- * @param deliverBytes how many bytes one call to receive or skip moves at most
- * @param delayRounds what was sent shows at the receiver after up to so many polls; 0 for at once
- * @param postingSeed dynamic modules: not 0 if it posts memory as a NIC does, and decides by this seed when what happens
+ * @param capabilities the capabilities that it reports
+ * @param slotCount static modules: the number of buffers in each direction
+ * @param ringBytes dynamic modules: the most bytes under way, headers included; at least 16
+ * @param acceptBytes dynamic modules: the most bytes that one call of send takes
+ * @param deliverBytes the most bytes that one call of receive or skip moves
+ * @param delayRounds sent packets become visible at the receiver after up to this many polls; 0 for at once
+ * @param postingSeed dynamic modules: if not 0, the module posts memory as a NIC does, and the seed decides when what
+ *     happens
  */
 public record LoopTm(
         TransmissionCapabilities capabilities,
@@ -68,34 +69,34 @@ public record LoopTm(
                 0);
     }
 
-    /** The same with so many static buffers in each direction. */
+    /** Returns a copy with {@code count} static buffers in each direction. */
     public LoopTm slots(int count) {
         return new LoopTm(capabilities, count, ringBytes, acceptBytes, deliverBytes, delayRounds, postingSeed);
     }
 
-    /** The same with so many bytes under way at most. */
+    /** Returns a copy with at most {@code bytes} bytes under way. */
     public LoopTm ring(int bytes) {
         return new LoopTm(capabilities, slotCount, bytes, acceptBytes, deliverBytes, delayRounds, postingSeed);
     }
 
-    /** The same, taking at most so many bytes in one call to send. */
+    /** Returns a copy whose calls of send take at most {@code bytes} bytes. */
     public LoopTm accepting(long bytes) {
         return new LoopTm(capabilities, slotCount, ringBytes, bytes, deliverBytes, delayRounds, postingSeed);
     }
 
-    /** The same, moving at most so many bytes in one call to receive or skip. */
+    /** Returns a copy whose calls of receive or skip move at most {@code bytes} bytes. */
     public LoopTm delivering(long bytes) {
         return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, bytes, delayRounds, postingSeed);
     }
 
-    /** The same, with packets that show only every so many polls. */
+    /** Returns a copy whose packets become visible only every {@code rounds} polls. */
     public LoopTm delayed(int rounds) {
         return new LoopTm(capabilities, slotCount, ringBytes, acceptBytes, deliverBytes, rounds, postingSeed);
     }
 
     /**
-     * The same, posting memory as a NIC does: sends that complete late, receives that are placed where they are expected. It
-     * posts blocks in the Java heap.
+     * Returns a copy that posts memory as a NIC does: sends complete late, and received data is placed in expected
+     * blocks. It posts heap memory.
      *
      * @param seed not 0
      */
@@ -107,7 +108,7 @@ public record LoopTm(
         return capabilities.bufferMode() == BufferMode.STATIC;
     }
 
-    /** A pipe from this module to its like at the other end. */
+    /** Makes a pipe from this module to the same module at the other end. */
     LoopPipe newPipe(LoopTm receiver, LoopFabric fabric) {
         if (isStatic()) {
             return new LoopSlots(this, receiver);

@@ -4,7 +4,7 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.List;
 
 /**
- * What the two ends of a connection share: a pipe for each link and direction, and the news whether an end has finished
+ * The shared state of the two ends of a connection: a pipe for each link and direction, and whether an end has finished
  * or closed.
  *
  * <p>Threading: thread-safe.

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices when two threads are at once where only one may be: a half of a connection, the polling of an adapter.
+ * Detects two threads in a section that only one may enter: one half of a connection, or the polling of an adapter.
  *
  * <p>Threading: thread-safe.
  */
@@ -21,7 +21,8 @@ final class OneAtATime {
     void enter() {
         Thread self = Thread.currentThread();
         if (!inside.compareAndSet(null, self)) {
-            throw fabric.violation(what + ": " + self + " came while " + inside.get() + " was there");
+            throw fabric.violation(what + ": " + self + " entered while " + inside.get()
+                    + " was inside; expected one thread at a time");
         }
     }
 

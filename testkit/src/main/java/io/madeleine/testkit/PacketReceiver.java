@@ -11,16 +11,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongFunction;
 
 /**
- * Receives a series of packets from one link and checks all of it, never waiting. Packets are taken in parts of a given
- * size if the module allows that; parts may be skipped. Every fourth packet is taken in one step where the link can.
+ * Receives a series of packets from one link, never waiting, and checks every byte. Packets are taken in parts of a
+ * given size if the module allows that; parts may be skipped. Every fourth packet is taken in one step, if the link
+ * supports that.
  *
  * <p>Threading: confined.
  */
 final class PacketReceiver {
-    /** Which parts of packets are skipped instead of received. */
+    /** Chooses the parts of packets that are skipped instead of received. */
     @FunctionalInterface
     interface Skipping {
-        /** Whether to skip the part of a packet that begins at a position. */
+        /** Whether to skip the part of the packet that begins at this position. */
         boolean isSkipped(int packet, long position);
     }
 
@@ -41,7 +42,9 @@ final class PacketReceiver {
         this(link, series, partBytes, skipping, bytes -> Arena.ofAuto().allocate(bytes, 8));
     }
 
-    /** @param memory where packets are received */
+    /**
+     * @param memory allocates the memory into which packets are received
+     */
     PacketReceiver(
             TransmissionLink link,
             PacketSeries series,
@@ -109,8 +112,8 @@ final class PacketReceiver {
             throw new ContractViolation("the link closed before packet " + next + " of " + series.count());
         }
         if (header != series.header(next)) {
-            throw new ContractViolation("packet " + next + " came as \"" + PacketHeader.describe(header)
-                    + "\", but was sent as \"" + PacketHeader.describe(series.header(next)) + '"');
+            throw new ContractViolation("packet " + next + " arrived as \"" + PacketHeader.describe(header)
+                    + "\"; it was sent as \"" + PacketHeader.describe(series.header(next)) + '"');
         }
     }
 
@@ -124,12 +127,12 @@ final class PacketReceiver {
             return account(link.skip(wanted), wanted);
         }
         group.clear();
-        long half = wanted / 2; // two blocks, so that the seam is tried, too
+        long half = wanted / 2; // two blocks, to test the seam between them
         group.add(target, position, half);
         group.add(target, position + half, wanted - half);
         long received = account(link.receive(group, wanted), wanted);
         if (group.remainingBytes() != wanted - received) {
-            throw new ContractViolation("receive answered " + received + " and took "
+            throw new ContractViolation("receive returned " + received + " but filled "
                     + (wanted - group.remainingBytes()) + " bytes of the group");
         }
         Pattern.check(next, position - received, target, position - received, received);
@@ -138,7 +141,8 @@ final class PacketReceiver {
 
     private long account(long moved, long wanted) {
         if (moved < 0 || moved > wanted) {
-            throw new ContractViolation("moved " + moved + " bytes where " + wanted + " were asked for");
+            throw new ContractViolation(
+                    "the link moved " + moved + " bytes; expected 0 to the " + wanted + " that were asked for");
         }
         position += moved;
         return moved;

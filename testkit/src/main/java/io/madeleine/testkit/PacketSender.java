@@ -12,12 +12,15 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongFunction;
 
 /**
- * Sends a series of packets over one link, never waiting; every third in one step where the link can.
+ * Sends a series of packets over one link, never waiting; every third packet in one step, if the link supports that.
  *
  * <p>Threading: confined.
  */
 final class PacketSender {
-    /** Memory of a session is told to all modules, which is too dear for less. */
+    /**
+     * Smaller blocks are not allocated from the session's memory: registering each with all modules would cost too
+     * much.
+     */
     private static final long LEAST_LENT_BYTES = 1024;
 
     private final TransmissionLink link;
@@ -32,7 +35,9 @@ final class PacketSender {
         this(link, series, PacketSender::ordinary);
     }
 
-    /** @param memory where blocks are that a module may know, such as the session's */
+    /**
+     * @param memory allocates blocks that a module may know, such as the session's memory
+     */
     PacketSender(TransmissionLink link, PacketSeries series, LongFunction<MemorySegment> memory) {
         this.link = link;
         this.series = series;
@@ -43,7 +48,11 @@ final class PacketSender {
         return Arena.ofAuto().allocate(bytes, 8);
     }
 
-    /** Sends what can be sent now; true when the series is out. */
+    /**
+     * Sends as many packets as possible now.
+     *
+     * @return whether the whole series has been sent
+     */
     boolean step() {
         while (next < series.count()) {
             int status = switch (link) {
@@ -62,7 +71,7 @@ final class PacketSender {
         return true;
     }
 
-    /** Whether there was no room once. */
+    /** Whether the link was full at least once. */
     boolean hasWaited() {
         return waited;
     }
@@ -103,13 +112,16 @@ final class PacketSender {
         if (status == LinkStatus.COMPLETE) {
             underWay = false;
             if (!group.isEmpty()) {
-                throw new ContractViolation("complete with " + group.remainingBytes() + " bytes left");
+                throw new ContractViolation(
+                        "send returned COMPLETE with " + group.remainingBytes() + " bytes left in the group");
             }
         }
         return status;
     }
 
-    /** The payload in up to three blocks: in the given memory if it is large, on the heap, and in native memory. */
+    /**
+     * Adds the payload in up to three blocks: from the given memory if it is large, on the heap, and in native memory.
+     */
     private void addBlocks(long bytes) {
         group.clear();
         long third = bytes / 3;

@@ -6,8 +6,8 @@ import io.madeleine.pmm.spi.TransmissionCapabilities;
 import java.util.Random;
 
 /**
- * A series of packets with contents that tell number and place of each byte, the same at both ends. Packets that a
- * module with static buffers cannot carry are cut to its buffer.
+ * A series of packets, the same at both ends, whose contents identify the packet and position of each byte. A packet
+ * that does not fit into a static buffer of the module is cut to the buffer's size.
  *
  * <p>Threading: immutable.
  */
@@ -18,7 +18,7 @@ final class PacketSeries {
         this.sizes = sizes;
     }
 
-    /** Packets of these sizes, as far as the module carries them in one. */
+    /** Packets of these sizes, cut to the module's static buffer. */
     static PacketSeries of(TransmissionCapabilities module, int... sizes) {
         int[] cut = sizes.clone();
         if (module.bufferMode() == BufferMode.STATIC) {
@@ -29,7 +29,7 @@ final class PacketSeries {
         return new PacketSeries(cut);
     }
 
-    /** So many packets of up to so many bytes. */
+    /** {@code count} packets of random sizes up to {@code maxBytes}. */
     static PacketSeries random(TransmissionCapabilities module, int count, int maxBytes, long seed) {
         Random random = new Random(seed);
         int[] sizes = new int[count];

@@ -6,7 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 
 /**
- * Contents that tell number and place of each byte, so that whatever is lost, doubled or exchanged shows.
+ * Test contents that depend on a number and on each byte's position, so that a lost, repeated or exchanged byte is
+ * detected.
  *
  * <p>Threading: stateless.
  */
@@ -31,7 +32,7 @@ public final class Pattern {
         return Math.floorMod(number * 7919L + position, PERIOD_BYTES);
     }
 
-    /** Writes a part of the contents of that number. */
+    /** Writes a part of the contents with this number, from {@code position} on. */
     public static void fill(int number, long position, MemorySegment target, long offset, long bytes) {
         for (long done = 0; done < bytes; ) {
             long here = Math.min(bytes - done, PERIOD_BYTES);
@@ -40,13 +41,13 @@ public final class Pattern {
         }
     }
 
-    /** Fills a block with the contents of that number. */
+    /** Fills a block with the contents with this number and returns it. */
     public static MemorySegment fill(int number, MemorySegment block) {
         fill(number, 0, block, 0, block.byteSize());
         return block;
     }
 
-    /** Fails if this is not that part of the contents of that number. */
+    /** Throws {@link ContractViolation} unless the memory holds this part of the contents with this number. */
     public static void check(int number, long position, MemorySegment found, long offset, long bytes) {
         for (long done = 0; done < bytes; ) {
             long here = Math.min(bytes - done, PERIOD_BYTES);
@@ -61,7 +62,7 @@ public final class Pattern {
         }
     }
 
-    /** Fails if the block does not hold the contents of that number. */
+    /** Throws {@link ContractViolation} unless the block holds the contents with this number. */
     public static void check(int number, MemorySegment block) {
         check(number, 0, block, 0, block.byteSize());
     }

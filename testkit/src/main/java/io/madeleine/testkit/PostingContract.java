@@ -15,7 +15,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The contract of links that post memory: data lands where it is expected or not at all, and nobody touches it afterwards. */
+/**
+ * The contract of links that post memory: data lands in the expected blocks or not at all, and nothing accesses the
+ * blocks afterwards.
+ */
 abstract class PostingContract extends LinkContract {
     private static final int SERIES = 12;
     private static final long SOON_NS = 2_000_000_000L;
@@ -54,7 +57,7 @@ abstract class PostingContract extends LinkContract {
         }
     }
 
-    /** Takes what has arrived of packets of the series number {@code next} on; returns the next one to come. */
+    /** Takes arrived packets of the series from number {@code next} on; returns the number of the next packet. */
     private static int take(TransmissionLink link, PacketSeries series, int next, BufferGroup wanted) {
         int number = next;
         while (number < series.count() && link.front() > 0) {
@@ -69,7 +72,7 @@ abstract class PostingContract extends LinkContract {
         return number;
     }
 
-    /** How many bytes of a packet the group, which wants all of the series, has not got. */
+    /** How many bytes of a packet the group still lacks; the group expects the whole series. */
     private static long packetLeft(PacketSeries series, int number, BufferGroup wanted) {
         long behind = 0;
         for (int i = number + 1; i < series.count(); i++) {
@@ -154,7 +157,7 @@ abstract class PostingContract extends LinkContract {
                     pollSome(random);
                     next = take(right.link(i), series, next, wanted);
                 }
-                right.whenReadable = () -> 0; // nobody looks at the link meanwhile
+                right.whenReadable = () -> 0; // no thread may look at the link meanwhile
                 drive(() -> {
                     sender.step();
                     return receive.retract() == LinkStatus.COMPLETE;
@@ -174,7 +177,7 @@ abstract class PostingContract extends LinkContract {
                 });
                 settleOnce();
                 check(series, whole);
-                assertEquals(-1, posted.mismatch(heap(posted.byteSize()).fill(UNTOUCHED)), "written after it was back");
+                assertEquals(-1, posted.mismatch(heap(posted.byteSize()).fill(UNTOUCHED)), "written after retract");
             }
         });
     }
@@ -223,9 +226,9 @@ abstract class PostingContract extends LinkContract {
                 drive(new PacketSender(left.link(i), series)::step);
                 long startNs = System.nanoTime();
                 while (send.holdsMemory()) {
-                    assertTrue(left.goOn(), "memory is held, and nobody need be polled for it");
+                    assertTrue(left.goOn(), "the link holds memory, but no demand keeps the adapter polled");
                 }
-                assertTrue(System.nanoTime() - startNs < SOON_NS, "it slept over what was to come");
+                assertTrue(System.nanoTime() - startNs < SOON_NS, "a sleep lasted beyond the release of the memory");
                 drive(() -> {
                     receiver.step();
                     return receiver.isDone();
@@ -243,7 +246,7 @@ abstract class PostingContract extends LinkContract {
             receive.expect(group(block));
             ((DynamicLink) send).send(header, group, 0);
         });
-        right.connection().giveUp(); // while the other side does not move
+        right.connection().giveUp(); // while the other side makes no progress
         for (int i = 0; i < linkCount(); i++) {
             if (right.link(i) instanceof PostingLink receive) {
                 int[] rounds = {0};
@@ -259,7 +262,7 @@ abstract class PostingContract extends LinkContract {
                 int[] rounds = {0};
                 while (send.holdsMemory()) {
                     left.poll();
-                    assertFalse(rounds[0]++ > 1_000_000, "memory is held for ever");
+                    assertFalse(rounds[0]++ > 1_000_000, "the link did not release memory");
                 }
             }
         }

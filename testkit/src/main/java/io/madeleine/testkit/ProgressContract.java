@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** The contract of progress: upcalls where they are wanted, sleep that ends with news of any kind. */
+/** The contract of progress: upcalls while there is interest, and a sleep that any kind of event ends. */
 abstract class ProgressContract extends PostingContract {
     private static final long LONG_SLEEP_NS = 5_000_000_000L;
     private static final long SOON_NS = 2_000_000_000L;
@@ -24,13 +24,13 @@ abstract class ProgressContract extends PostingContract {
         return receiver;
     }
 
-    /** Sleeps as the engine does, until the condition is met; fails if a sleep goes on although there is news. */
+    /** Sleeps as the engine does, until the condition is met; fails if a sleep continues although there is an event. */
     private void sleepUntil(SpiEnd end, BooleanSupplier met) {
         long startNs = System.nanoTime();
         while (!met.getAsBoolean()) {
             end.sleep(LONG_SLEEP_NS);
             end.poll();
-            assertTrue(System.nanoTime() - startNs < SOON_NS, "the sleep was not ended by the news");
+            assertTrue(System.nanoTime() - startNs < SOON_NS, "the event did not end the sleep");
         }
     }
 
@@ -40,7 +40,7 @@ abstract class ProgressContract extends PostingContract {
         while (!end.adapter.progress().armForBlocking()) {
             end.adapter.progress().disarm();
             end.poll();
-            assertTrue(System.nanoTime() - deadlineNs < 0, "the adapter never agrees to sleep");
+            assertTrue(System.nanoTime() - deadlineNs < 0, "armForBlocking never returned true");
         }
         end.adapter.progress().disarm();
     }
@@ -212,7 +212,7 @@ abstract class ProgressContract extends PostingContract {
         Thread other = afterAWhile(3, () -> {
             left.connection().close();
             while (right.lossCount == 0) {
-                left.poll(); // closing may need to be driven to its end
+                left.poll(); // closing may need further polls
             }
         });
         sleepUntil(right, () -> right.lossCount > 0);

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes of a session in one, connected once: what all contract tests of the SPI start from. */
+/**
+ * The set-up of all contract tests of the SPI: two processes of a session, simulated in one JVM, with one connection.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SpiContract {
     static final long PATIENCE_NS = 20_000_000_000L;
@@ -24,13 +26,13 @@ abstract class SpiContract {
     private String sessionId = "";
 
     /**
-     * A driver for one process.
+     * Creates the driver of one process.
      *
-     * @param directory a directory that is shared by the processes of the test, and empty at first
+     * @param directory a directory that the processes of the test share; empty at first
      */
     protected abstract ProtocolModule newDriver(Path directory);
 
-    /** Called after all is closed: a chance to look whether anything was left behind. */
+    /** Called after everything is closed; a subclass may check here that nothing was left behind. */
     protected void afterwards() {}
 
     @BeforeEach
@@ -56,7 +58,7 @@ abstract class SpiContract {
 
     @AfterEach
     void close() throws InterruptedException {
-        Thread other = Thread.ofPlatform().start(left::close); // each may wait for the other, as processes do
+        Thread other = Thread.ofPlatform().start(left::close); // in parallel: each may wait for the other
         right.close();
         other.join();
         afterwards();
@@ -71,14 +73,15 @@ abstract class SpiContract {
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (!met.getAsBoolean()) {
             if (System.nanoTime() - deadlineNs > 0) {
-                throw new ContractViolation("nothing moves any more");
+                throw new ContractViolation("no progress: the condition was not met within "
+                        + PATIENCE_NS / 1_000_000_000 + " s of polling both ends");
             }
             left.poll();
             right.poll();
         }
     }
 
-    /** Polls both for a while, until what was sent should have arrived. */
+    /** Polls both processes for a while, so that everything sent should have arrived. */
     void settle() {
         long untilNs = System.nanoTime() + 20_000_000;
         while (System.nanoTime() - untilNs < 0) {

@@ -22,10 +22,10 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands for one process in the contract tests of the SPI: a driver with one adapter, driven by hand. One
- * connection of it is <i>the</i> connection, whose upcalls it records.
+ * One process of the SPI contract tests: a driver with one adapter, which the test drives. One of its connections is
+ * <i>the</i> connection, whose upcalls it records.
  *
- * <p>Threading: one thread at a time, but for the links' two halves and what {@link Reactor} allows.
+ * <p>Threading: one thread at a time, except for the two halves of the links and for what {@link Reactor} allows.
  */
 final class SpiEnd implements ConnectionListener, AutoCloseable {
     private static final byte[] SECRET = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
@@ -53,7 +53,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         demands.listen(new Demands.Listener() {
             @Override
             public void onDue(long deadlineNs) {
-                reactor.wakeUp(); // it may end a sleep that lasts longer
+                reactor.wakeUp(); // a sleep may last beyond the new deadline
             }
         });
         this.adapter = driver.openAdapter(
@@ -77,12 +77,12 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
                 peer.identity, peer.adapter.address(), initiator, modules, modules.hashCode(), deadlineNs);
     }
 
-    /** Begins to connect in the channel of the contract. */
+    /** Begins to connect in the channel of the contract tests. */
     CompletableFuture<ProtocolConnection> connect(SpiEnd peer, boolean initiator, long deadlineNs) {
         return channel.connect(request(peer, initiator, deadlineNs));
     }
 
-    /** Takes a connection for the one to be tested, and starts it. */
+    /** Makes this connection the tested one, and starts it. */
     void use(ProtocolConnection made) {
         connection = made;
         made.start(this);
@@ -91,7 +91,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     ProtocolConnection connection() {
         ProtocolConnection used = connection;
         if (used == null) {
-            throw new IllegalStateException("not connected");
+            throw new IllegalStateException("this end is not connected; expected use() first");
         }
         return used;
     }
@@ -105,7 +105,11 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         return adapter.progress().poll(System.nanoTime()) + reactor.poll();
     }
 
-    /** Prepares to sleep and sleeps, at most until it is to be polled, as the engine does it; false if there was news that forbade it. */
+    /**
+     * Arms the adapter and sleeps, at most until the next demand is due, as the engine does.
+     *
+     * @return false if pending events forbade the sleep
+     */
     boolean sleep(long timeoutNs) {
         boolean quiet = adapter.progress().armForBlocking();
         try {
@@ -119,7 +123,11 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         return quiet;
     }
 
-    /** Drives it as the engine would where nobody waits: while it demands that, asleep in between. Returns whether it did. */
+    /**
+     * Drives the process once as the engine does when no thread waits: only while a demand is held, asleep in between.
+     *
+     * @return whether a demand was held
+     */
     boolean goOn() {
         if (!demands.isHeld()) {
             return false;
@@ -129,7 +137,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         return true;
     }
 
-    /** What the layer above does at least when it is called: some modules learn of the end only by that. */
+    /** The least that the layer above does in an upcall: some modules detect the end only by this. */
     int lookAtLinks() {
         connection().links().forEach(TransmissionLink::front);
         return 0;

@@ -22,9 +22,9 @@ public interface SessionProvider {
     /** Opens a session from settings by key; see {@link Session#open(Map)}. */
     Session open(Map<String, ?> settings);
 
-    /** Opens a session that is agreed on at run time; see {@link Session#open(SessionRequest)}. */
+    /** Opens a session that its processes agree on at run time; see {@link Session#open(SessionRequest)}. */
     Session open(SessionRequest request);
 
-    /** Listens for such sessions; see {@link SessionPort#open(String)}. */
+    /** Opens a port where processes find this one to open such sessions; see {@link SessionPort#open(String)}. */
     SessionPort openPort(String address);
 }

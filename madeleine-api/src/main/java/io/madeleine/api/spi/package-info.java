@@ -1,2 +1,2 @@
-/** Where an implementation of the API makes itself known; users never call it. */
+/** The service interface by which an implementation of the API is found; users never call it. */
 package io.madeleine.api.spi;

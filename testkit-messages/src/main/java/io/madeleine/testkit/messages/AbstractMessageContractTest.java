@@ -4,8 +4,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What messages promise whatever carries them, tried at the level of the API between sessions in one process. A
- * family's test extends this class and has a static method {@code setups} that says what to run it over:
+ * The contract of messages over any network, tested through the API between sessions in one process. The test of a
+ * family extends this class and has a static method {@code setups} that returns the networks to test:
  *
  * {@snippet lang=java :
  * static Stream<MessageSetup> setups() {

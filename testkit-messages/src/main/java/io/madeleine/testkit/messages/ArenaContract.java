@@ -16,9 +16,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** The contract of arenas of the session: their memory is freed when no message needs it any more. */
+/** The contract of the session's arenas: their memory is freed when no message needs it any more. */
 abstract class ArenaContract extends CompletionLossContract {
-    /** More than a network holds whose peer takes nothing. */
+    /** More bytes than a network buffers while its peer receives nothing. */
     private static final int MUCH = 24 << 20;
 
     private static final byte FILL = 7;
@@ -59,7 +59,7 @@ abstract class ArenaContract extends CompletionLossContract {
             Completion received = in.endUnpackingAsync();
             arena.close();
             assertTrue(received.isDone());
-            received.await(); // and does not say that its memory was gone
+            received.await(); // must not fail because of freed memory
         }
         join(sending);
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** The contract of the mirror: whatever is unpacked otherwise than it was packed is an error in time, and no harm. */
+/** The contract of the mirror: an unpack that differs from the pack is an error in time, and does no damage. */
 abstract class AsymmetryContract extends BlocksContract {
     private static final int SMALL = 40;
     private static final int MIDDLE = 6000;
@@ -36,7 +36,7 @@ abstract class AsymmetryContract extends BlocksContract {
         return items;
     }
 
-    /** What is packed is not what is unpacked: an error that the receiver sees, and both ends go on. */
+    /** Unpacks other blocks than were packed: the receiver gets an error, and both ends continue. */
     private void expectError(Item[] packed, Item[] unpacked) {
         open(2);
         for (int repeated = 0; repeated < 2; repeated++) {
@@ -151,7 +151,7 @@ abstract class AsymmetryContract extends BlocksContract {
 
     @Test
     void shouldNameAMissingOrSurplusBlockWhenBlocksDescribeThemselves() {
-        assumeTrue(setup.selfDescribed(), "else no block has a name");
+        assumeTrue(setup.selfDescribed(), "without descriptors an error does not name blocks");
         open(2);
         for (int bytes : new int[] {0, SMALL, MIDDLE, LARGE}) {
             for (boolean asynchronously : new boolean[] {false, true}) {
@@ -159,10 +159,10 @@ abstract class AsymmetryContract extends BlocksContract {
                 Item[] two = items(cheaper(SMALL), cheaper(bytes));
                 AsymmetricMessageException surplus = exchangeInVain(two, one, asynchronously);
                 assertSays("block 1 of " + bytes + " bytes, CHEAPER/CHEAPER", surplus);
-                assertSays("which is not unpacked", surplus);
+                assertSays("which the receiver did not unpack", surplus);
                 AsymmetricMessageException missing = exchangeInVain(one, two, asynchronously);
                 assertSays("block 1 of " + bytes + " bytes, CHEAPER/CHEAPER", missing);
-                assertSays("no more than the 1 blocks before it", missing);
+                assertSays("packed only the 1 blocks before it", missing);
             }
         }
         checkUsable(0, 1);

@@ -25,13 +25,13 @@ abstract class BlocksContract extends MessageContract {
     private static final int LARGE_BYTES = 1 << 20;
     private static final int VERY_LARGE_BYTES = 16 << 20;
 
-    /** Networks have no way of their own for smaller blocks of the session's memory. */
+    /** Networks treat smaller blocks of the session's memory like others. */
     private static final int SESSION_FROM_BYTES = 4096;
 
     private static final List<SendMode> SEND_MODES = List.of(SendMode.values());
     private static final List<ReceiveMode> RECEIVE_MODES = List.of(ReceiveMode.values());
 
-    /** Where a block lies. */
+    /** The kind of memory of a block. */
     private enum Memory {
         HEAP,
         CONFINED,
@@ -47,7 +47,9 @@ abstract class BlocksContract extends MessageContract {
             };
         }
 
-        /** Whether that is other memory there than elsewhere, and not too much of it. */
+        /**
+         * Whether this kind of memory is treated specially for this size, and the test does not need too much of it.
+         */
         boolean isWorthTrying(int bytes) {
             return this != SESSION || bytes >= SESSION_FROM_BYTES && bytes < VERY_LARGE_BYTES;
         }
@@ -72,7 +74,10 @@ abstract class BlocksContract extends MessageContract {
         return shapes;
     }
 
-    /** Packs the blocks and ends; SAFER ones are spoilt after pack, LATER ones come true only before the end. */
+    /**
+     * Packs the blocks and ends the message. SAFER blocks are overwritten after pack; LATER blocks get their content
+     * just before the end.
+     */
     private static void pack(OutgoingMessage out, Arena session, List<Shape> shapes) {
         try (Arena confined = Arena.ofConfined()) {
             List<MemorySegment> later = new ArrayList<>();
@@ -163,7 +168,7 @@ abstract class BlocksContract extends MessageContract {
             List<Shape> shuffled = new ArrayList<>(allShapes(false));
             Collections.shuffle(shuffled, new Random(seed));
             messages.add(shuffled.subList(0, 60));
-            // without LATER, which makes the sender record all that follows
+            // without LATER blocks, after which the sender records everything
             messages.add(shuffled.stream()
                     .filter(shape -> shape.send != SendMode.LATER)
                     .limit(60)
@@ -366,7 +371,7 @@ abstract class BlocksContract extends MessageContract {
                     for (int i = 0; i < count; i++) {
                         try (OutgoingMessage out = channel(0).beginPacking(1)) {
                             out.pack(Pattern.fill(i, block));
-                            out.endPacking(); // from here on the block may be used again
+                            out.endPacking(); // from here on the block may be reused
                         }
                     }
                 },

@@ -20,17 +20,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The contract of completions whose peer leaves or dies: however they are looked at, they end, and say so. */
+/**
+ * The contract of completions whose peer leaves or dies: they complete and report the loss, however a caller observes
+ * them.
+ */
 abstract class CompletionLossContract extends StackContract {
     private static final int MUCH = 24 << 20;
     private static final int SOME = 2 << 20;
 
-    /** More than a network holds whose peer takes nothing. */
+    /** So many messages of {@link #MUCH} bytes are more than a network buffers while its peer receives nothing. */
     private static final int MESSAGES = 3;
 
     private static final int LONGEST_S = 20;
 
-    /** How somebody learns that a completion is done. {@link LossContract} awaits them. */
+    /** How a caller observes that a completion is done. {@link LossContract} tests {@code await}. */
     private enum Look {
         IS_DONE,
         ON_DONE
@@ -49,7 +52,7 @@ abstract class CompletionLossContract extends StackContract {
         }
     }
 
-    /** Waits for the end of a completion, and returns what went wrong, or null. */
+    /** Waits until a completion is done; returns its failure, or null. */
     private static @Nullable MadeleineException outcome(Completion completion, Look look) throws Exception {
         try {
             switch (look) {
@@ -71,7 +74,10 @@ abstract class CompletionLossContract extends StackContract {
         }
     }
 
-    /** Blocks of that size take their time: what descriptions and modules in memory change is nothing here. */
+    /**
+     * Runs a case on real networks without descriptors only: large blocks take long, and the other set-ups add nothing
+     * here.
+     */
     private void onRealNetworks(Case tried) throws Exception {
         assumeTrue(setup.isReal() && !setup.selfDescribed());
         tried.check(End.CLOSES, Look.IS_DONE);
@@ -102,10 +108,10 @@ abstract class CompletionLossContract extends StackContract {
                 MadeleineException found = outcome(out.endPackingAsync(), look);
                 failure = found == null ? null : assertInstanceOf(PeerFailedException.class, found);
             } catch (PeerFailedException e) {
-                failure = e; // the network had swallowed the ones before
+                failure = e; // the network had buffered the previous messages
             }
         }
-        assertTrue(failure != null && failure.rank() == 1, "nothing failed: " + end + ", " + look);
+        assertTrue(failure != null && failure.rank() == 1, "no message to rank 1 failed: " + end + ", " + look);
         join(ending);
         eventually("nothing is left to do", () -> sessions().demand(0) == 0);
         close();
@@ -130,7 +136,7 @@ abstract class CompletionLossContract extends StackContract {
         }
         in.unpack(block(bytes), SendMode.CHEAPER, CHEAPER);
         MadeleineException failure = outcome(in.endUnpackingAsync(), look);
-        if (end == End.CLOSES) { // which sends what was promised
+        if (end == End.CLOSES) { // closing sends what was promised
             assertNull(failure);
         } else {
             assertEquals(0, assertInstanceOf(PeerFailedException.class, failure).rank());

@@ -21,11 +21,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** The contract of the ways a message may end early: abort, discard, memory that vanishes, deadlines, interrupts. */
+/** The contract of messages that end early: abort, discard, freed memory, deadlines, interrupts. */
 abstract class EndingContract extends MirrorContract {
     private static final int[][] SHAPES = {{}, {8}, {8, 200}, {6000}, {200, 70_000}, {4 << 20}, {8, 4 << 20, 8}};
 
-    /** More than any network keeps on the way. */
+    /** More bytes than any network buffers. */
     private static final int HUGE = 24 << 20;
 
     private static final int LARGE = 4 << 20;
@@ -151,7 +151,7 @@ abstract class EndingContract extends MirrorContract {
                 () -> sessions().demand(1) == 0 && sessions().demand(0) == 0);
     }
 
-    // ---- memory that vanishes
+    // ---- freed memory
 
     @Test
     void shouldFailAtBothEndsWhenMemoryInFlightIsFreed() {
@@ -213,7 +213,7 @@ abstract class EndingContract extends MirrorContract {
         checkUsable(0, 1);
     }
 
-    /** An arena cannot be closed while a system call works on its memory. */
+    /** Closes an arena; the JVM refuses that while a system call uses its memory. */
     private static void closeOnceNobodyIsInside(Arena arena) {
         eventually("the arena can be closed", () -> {
             try {
@@ -274,7 +274,7 @@ abstract class EndingContract extends MirrorContract {
                     },
                     () -> {
                         Arena arena = Arena.ofShared();
-                        // some modules send nothing before the end, so that even the beginning has to be waited for
+                        // some modules send nothing before the end, so even begin has to wait for it
                         mayEnd.completeOnTimeout(null, 20, TimeUnit.MILLISECONDS);
                         try (IncomingMessage in = channel(1).beginUnpacking()) {
                             in.unpack(block(4), SendMode.SAFER, EXPRESS);
@@ -309,7 +309,7 @@ abstract class EndingContract extends MirrorContract {
                     }
                     send(channel(0), 1, 3, 50);
                 },
-                () -> receive(channel(0), 4, 50), // leads meanwhile
+                () -> receive(channel(0), 4, 50), // this thread leads meanwhile
                 () -> {
                     MemorySegment into = block(LARGE);
                     for (int i = 0; i < rounds; i++) {
@@ -318,7 +318,7 @@ abstract class EndingContract extends MirrorContract {
                             in.unpack(into, SendMode.CHEAPER, CHEAPER);
                             in.endUnpacking();
                         } catch (MessageAbortedException _) {
-                            // as often as not
+                            // a possible outcome
                         }
                     }
                     receive(channel(1), 3, 50);
@@ -358,9 +358,9 @@ abstract class EndingContract extends MirrorContract {
                 },
                 () -> {
                     try (IncomingMessage in = handedOver.get(10, TimeUnit.SECONDS)) {
-                        in.endUnpacking(10, TimeUnit.SECONDS); // all may have been there before
+                        in.endUnpacking(10, TimeUnit.SECONDS); // succeeds if everything had arrived before
                     } catch (MessageAbortedException _) {
-                        // who may not touch the block cannot fill it
+                        // this thread may not access the block, so it cannot fill it
                     }
                     ended.complete(null);
                 },
@@ -412,7 +412,7 @@ abstract class EndingContract extends MirrorContract {
         together(
                 () -> {
                     try (OutgoingMessage out = channel(0).beginPacking(1)) {
-                        out.pack(block(5, 2 << 20), SendMode.CHEAPER, EXPRESS); // more than fits: it leaves in part
+                        out.pack(block(5, 2 << 20), SendMode.CHEAPER, EXPRESS); // does not fit: a part of it leaves
                         started.complete(null);
                         mayPack.get(10, TimeUnit.SECONDS);
                         out.packInt(77).packLong(78).packUtf8("seventy-nine");
@@ -428,7 +428,7 @@ abstract class EndingContract extends MirrorContract {
                         in = channel(1).beginUnpacking(200, TimeUnit.MILLISECONDS);
                         resumeAfterDeadlines(in, mayPack);
                     } catch (DeadlineExceededException _) {
-                        mayPack.complete(null); // this network sends nothing before the end of a group
+                        mayPack.complete(null); // this network sends nothing before the group ends
                         in = channel(1).beginUnpacking();
                         resumeAfterDeadlines(in, mayPack);
                     }
@@ -582,7 +582,7 @@ abstract class EndingContract extends MirrorContract {
                         MemorySegment huge = block(HUGE);
                         in.unpack(huge, SendMode.CHEAPER, CHEAPER);
                         Thread.currentThread().interrupt();
-                        assertThrows(WaitInterruptedException.class, in::endUnpacking); // the sender stands still
+                        assertThrows(WaitInterruptedException.class, in::endUnpacking); // the sender is stopped
                         assertTrue(Thread.interrupted());
                         receiverInterrupted.complete(null);
                         in.endUnpacking();
@@ -597,7 +597,7 @@ abstract class EndingContract extends MirrorContract {
                     try (OutgoingMessage out = channel(0).beginPacking(1)) {
                         out.pack(block(1, HUGE), SendMode.CHEAPER, CHEAPER);
                         Thread.currentThread().interrupt();
-                        assertThrows(WaitInterruptedException.class, out::endPacking); // nobody receives
+                        assertThrows(WaitInterruptedException.class, out::endPacking); // no thread receives
                         assertTrue(Thread.interrupted());
                         senderInterrupted.complete(null);
                         receiverInterrupted.get(10, TimeUnit.SECONDS);
@@ -624,7 +624,7 @@ abstract class EndingContract extends MirrorContract {
                 }
             });
         }
-        out[0].close(); // ended long ago, and the next one is open now
+        out[0].close(); // this message ended long ago; the next one is open
         CompletableFuture<Void> ending = start(() -> {
             out[1].packInt(11);
             out[1].endPacking();

@@ -30,11 +30,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** The contract of handlers: they never nest, wait for nothing but their own messages, and harm nothing when they fail. */
+/**
+ * The contract of handlers: they never nest, wait for nothing but their own messages, and do no damage when they fail.
+ */
 abstract class HandlersContract extends ReuseContract {
     private static final int COUNT = 3_000;
 
-    /** How many handler calls are running, the most of them at a time, and the number of the next message. */
+    /** The number of running handler calls, its maximum, and the number of the next message. */
     private static final class Calls {
         final AtomicInteger running = new AtomicInteger();
         final AtomicInteger most = new AtomicInteger();
@@ -65,7 +67,7 @@ abstract class HandlersContract extends ReuseContract {
         Channel channel = channel(1);
         Session session = channel.session();
         Calls calls = new Calls();
-        try (OutgoingMessage blocked = channel.beginPacking(0)) { // so that tryBegin looks
+        try (OutgoingMessage blocked = channel.beginPacking(0)) { // makes tryBeginPacking poll
             channel.onMessage(message -> calls.within(() -> {
                 try (message) {
                     assertEquals(calls.next.get(), message.unpackInt());
@@ -135,7 +137,7 @@ abstract class HandlersContract extends ReuseContract {
             try (OutgoingMessage out = channel(rank).beginPacking(0, 20, TimeUnit.SECONDS)) {
                 out.packInt(i);
                 if (i % 8 == 0) {
-                    pause(2); // and the handler waits for longer than a moment
+                    pause(2); // makes the handler wait longer than its first polls
                 }
                 out.pack(block(i, bytes), SendMode.CHEAPER, EXPRESS);
                 out.endPacking(20, TimeUnit.SECONDS);
@@ -186,18 +188,18 @@ abstract class HandlersContract extends ReuseContract {
     void shouldServeOnThoughHandlersAndActionsLeaveTheirThreadInterrupted() {
         open(2);
         int count = 4;
-        int bytes = 1_000_000; // does not come in one piece
+        int bytes = 1_000_000; // does not arrive at once
         Calls calls = new Calls();
         AtomicInteger actions = new AtomicInteger();
         channel(0)
                 .onMessage(message -> calls.within(() -> {
-                    assertFalse(Thread.currentThread().isInterrupted(), "of the handler before");
+                    assertFalse(Thread.currentThread().isInterrupted(), "interrupted by the previous handler");
                     try (message) {
                         int number = message.unpackInt();
                         Thread.currentThread().interrupt();
                         var block = block(bytes);
                         message.unpack(block, SendMode.CHEAPER, EXPRESS);
-                        assertTrue(Thread.currentThread().isInterrupted(), "the wait has kept it");
+                        assertTrue(Thread.currentThread().isInterrupted(), "the wait lost the interrupt status");
                         message.endUnpackingAsync().onDone(() -> {
                             actions.incrementAndGet();
                             Thread.currentThread().interrupt();
@@ -211,7 +213,7 @@ abstract class HandlersContract extends ReuseContract {
         eventually("the actions are run", () -> actions.get() == count);
     }
 
-    /** An interrupt is for the wait, not for the handlers that are run in it; who has set it cannot be told. */
+    /** An interrupt ends the wait, not the handlers that run in it; the engine cannot tell who has set it. */
     @Test
     void shouldHandleWholeMessagesInAWaitThatIsInterrupted() {
         open(2);
@@ -244,7 +246,7 @@ abstract class HandlersContract extends ReuseContract {
                     handled.signal();
                 }));
         for (int i = 0; inWaits.get() < 2; i++) { // the session's own thread may call the handler, too
-            assertTrue(i < 500, "no wait has called the handler");
+            assertTrue(i < 500, "no waiting thread has called the handler");
             int number = i;
             AtomicBoolean ended = new AtomicBoolean();
             CompletableFuture<Void> waiting = start(() -> {
@@ -268,7 +270,7 @@ abstract class HandlersContract extends ReuseContract {
             }
             join(waiting);
             calls.check(i + 1);
-            assertEquals(within.get() == waiter.getAndSet(null), ended.get(), "interrupted");
+            assertEquals(within.get() == waiter.getAndSet(null), ended.get(), "the wait ended as interrupted");
             if (ended.get()) {
                 inWaits.incrementAndGet();
             }
@@ -281,7 +283,7 @@ abstract class HandlersContract extends ReuseContract {
         throw unchecked;
     }
 
-    @SuppressWarnings("InfiniteRecursion") // that is what it is for
+    @SuppressWarnings("InfiniteRecursion") // on purpose
     private static int overflow(int depth) {
         return 1 + overflow(depth + 1);
     }
@@ -298,7 +300,7 @@ abstract class HandlersContract extends ReuseContract {
                 case 0 -> HandlersContract.<RuntimeException>sneak(new IOException("as a test"));
                 case 1 -> overflow(0);
                 case 2 -> throw new OutOfMemoryError("as a test");
-                case 3 -> { // its message has been handed on, and has ended
+                case 3 -> { // fails after another thread has ended its message
                     IncomingMessage mine = message;
                     join(start(() -> {
                         mine.unpackInt();
@@ -329,7 +331,7 @@ abstract class HandlersContract extends ReuseContract {
             }
         }
         BooleanSupplier lastIsHandled = () -> taken.get() == 4 || unharmed.isDone();
-        channel(1).newSignal().await(lastIsHandled, 0, 1, TimeUnit.SECONDS); // which calls handlers, too
+        channel(1).newSignal().await(lastIsHandled, 0, 1, TimeUnit.SECONDS); // calls handlers, too
         eventually("the last one is handled", lastIsHandled);
         unharmed.complete(null);
         join(unharmed);

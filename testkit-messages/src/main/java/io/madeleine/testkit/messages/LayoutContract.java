@@ -28,13 +28,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The contract of blocks that lie in ranges: any layout at one end meets any other of the same size at the other. */
+/** The contract of blocks that lie in ranges: any layout can be received into any other of the same size. */
 abstract class LayoutContract extends SendTaskContract {
     private static final int SERIES = 120;
     private static final int STRIDE = 240;
     private static final int RANGE = 160;
 
-    /** More than a network holds whose peer takes nothing. */
+    /** More bytes than a network buffers while its peer receives nothing. */
     private static final int MUCH = 150_000 * RANGE;
 
     private static final int[] FREQUENT = {0, 1, 8, 111, 113, 1023, 1025, 5000, 8193};
@@ -54,7 +54,7 @@ abstract class LayoutContract extends SendTaskContract {
         }
     }
 
-    /** A random layout over memory of the heap and other memory, with gaps; and where each part of it lies. */
+    /** A random layout with gaps, over heap memory and other memory, and where each of its parts lies. */
     private static final class Scattered {
         private final int number;
         private final List<MemorySegment> memory;
@@ -108,7 +108,7 @@ abstract class LayoutContract extends SendTaskContract {
             return pieces;
         }
 
-        /** Puts the contents of its number into the ranges, byte by byte. */
+        /** Writes the contents of its number into the ranges, byte by byte. */
         Scattered fill() {
             MemorySegment flat = Pattern.fill(number, MemorySegment.ofArray(new byte[(int) layout.byteSize()]));
             forEachRange(
@@ -120,7 +120,7 @@ abstract class LayoutContract extends SendTaskContract {
             memory.forEach(segment -> segment.fill((byte) 0xA5));
         }
 
-        /** The ranges have the contents, and what lies between them is untouched. */
+        /** Checks that the ranges have the contents and that the gaps are untouched. */
         void check() {
             MemorySegment flat = MemorySegment.ofArray(new byte[(int) layout.byteSize()]);
             forEachRange((segment, offset, position, bytes) -> {
@@ -131,7 +131,7 @@ abstract class LayoutContract extends SendTaskContract {
             for (MemorySegment segment : memory) {
                 MemorySegment untouched = MemorySegment.ofArray(new byte[(int) segment.byteSize()]);
                 if (segment.mismatch(untouched.fill(BETWEEN)) != -1) {
-                    throw new ContractViolation("written between the ranges of " + layout);
+                    throw new ContractViolation("a byte between the ranges was written: " + layout);
                 }
             }
         }
@@ -297,7 +297,7 @@ abstract class LayoutContract extends SendTaskContract {
                             MemorySegment _ = packed(2, source);
                             sent = out.endPackingAsync();
                         }
-                        received.get(30, TimeUnit.SECONDS); // and drives nothing meanwhile
+                        received.get(30, TimeUnit.SECONDS); // this thread drives nothing meanwhile
                         sent.await();
                     }
                 },
@@ -386,7 +386,7 @@ abstract class LayoutContract extends SendTaskContract {
             Completion received = in.unpack(target).endUnpackingAsync();
             arena.close();
             assertTrue(received.isDone());
-            received.await(); // and does not say that its memory was gone
+            received.await(); // must not fail because of freed memory
         }
         join(sending);
     }
@@ -427,7 +427,7 @@ abstract class LayoutContract extends SendTaskContract {
                 });
     }
 
-    /** Begins the message; some networks send nothing before its end, which is let go then. */
+    /** Begins the message; if the network sends nothing before the end of the message, first lets the sender end it. */
     private IncomingMessage beginUnpacking(CompletableFuture<Void> mayEnd) {
         try {
             return channel(1).beginUnpacking(100, TimeUnit.MILLISECONDS);

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What proves which rank of {@link LocalSessions} a process is, in the form that {@link io.madeleine.api.Session} names.
+ * The keys of one rank of {@link LocalSessions}, with the algorithms that {@link io.madeleine.api.Session} specifies.
  *
  * <p>Threading: immutable.
  */
@@ -29,7 +29,7 @@ final class LocalKeys {
         this.sessionKey = sessionKey;
     }
 
-    /** New keys for the ranks of one session. */
+    /** Generates the keys of all ranks of a session. */
     static List<LocalKeys> generate(int size) {
         try {
             List<KeyPair> pairs = new ArrayList<>();

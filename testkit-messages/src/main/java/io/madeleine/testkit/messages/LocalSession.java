@@ -48,7 +48,7 @@ final class LocalSession implements Session {
     private static final long DRAIN_NS = 10_000_000_000L;
     private static final byte[] SECRET = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-    /** Which process of which session this is. */
+    /** Identifies a process: session, rank, and number of ranks. */
     record Place(String sessionId, int rank, int size) {}
 
     private final Place place;
@@ -114,7 +114,7 @@ final class LocalSession implements Session {
 
     private static <T> T known(@org.jspecify.annotations.Nullable T found, String name) {
         if (found == null) {
-            throw new IllegalArgumentException("nothing is called " + name + " here");
+            throw new IllegalArgumentException("no network or channel is called " + name + " in this session");
         }
         return found;
     }
@@ -185,7 +185,7 @@ final class LocalSession implements Session {
     public Channel channel(String name) {
         SwitchedChannel channel = channels.get(name);
         if (channel == null) {
-            throw new ConfigurationException("no channel " + name + "; there are " + channels.keySet());
+            throw new ConfigurationException("no channel is called " + name + "; expected one of " + channels.keySet());
         }
         return channel;
     }
@@ -232,13 +232,13 @@ final class LocalSession implements Session {
 
     @Override
     public List<LaunchedProcess> launch(LaunchRequest request) {
-        throw new UnsupportedOperationException("a session inside one JVM starts no process");
+        throw new UnsupportedOperationException("a session inside one JVM cannot launch processes");
     }
 
     @Override
     public void abort(int code, String reason) {
-        throw new UnsupportedOperationException("a session inside one JVM ends no process: expected Sessions.open with"
-                + " an ExitAction, whose ranks may share a JVM too");
+        throw new UnsupportedOperationException("a session inside one JVM cannot abort; expected Sessions.open with an"
+                + " ExitAction, whose ranks may share a JVM too");
     }
 
     @Override

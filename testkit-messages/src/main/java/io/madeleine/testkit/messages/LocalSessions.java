@@ -25,10 +25,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntFunction;
 
 /**
- * All processes of a session inside one JVM, wired by hand: an engine, adapters and channels for each rank, and
- * connections between each pair. No configuration, no bootstrap, no launcher.
+ * All processes of a session inside one JVM: an engine, adapters and channels for each rank, and connections between
+ * each pair, without configuration, bootstrap or launcher.
  *
- * <p>Threading: opened and closed by one thread; the sessions are thread-safe.
+ * <p>Threading: one thread opens and closes them; the sessions are thread-safe.
  */
 public final class LocalSessions implements AutoCloseable {
     private static final long CONNECT_NS = 20_000_000_000L;
@@ -37,7 +37,7 @@ public final class LocalSessions implements AutoCloseable {
     private final List<LoopFabric> fabrics;
     private List<LocalKeys> keys = List.of();
 
-    /** How to open sessions. */
+    /** The settings of the sessions. */
     public static final class Builder {
         private final int size;
         private final Map<String, IntFunction<ProtocolModule>> networks = new LinkedHashMap<>();
@@ -52,13 +52,13 @@ public final class LocalSessions implements AutoCloseable {
             this.size = size;
         }
 
-        /** Adds a network: for each rank a driver of its own. */
+        /** Adds a network, with a driver for each rank. */
         public Builder network(String name, IntFunction<ProtocolModule> driverOfRank) {
             networks.put(name, driverOfRank);
             return this;
         }
 
-        /** Adds a network in memory; when the sessions are closed, rules that were broken on it are an error. */
+        /** Adds a network in memory; {@link LocalSessions#close} throws if a rule of the SPI was broken on it. */
         public Builder loop(String name, List<LoopTm> tms) {
             LoopFabric fabric = new LoopFabric();
             fabrics.add(fabric);
@@ -71,25 +71,28 @@ public final class LocalSessions implements AutoCloseable {
             return this;
         }
 
-        /** How the engines wait; adaptive by default. */
+        /** Sets how the engines wait; adaptive by default. */
         public Builder waiting(WaitPolicy wanted) {
             policy = wanted;
             return this;
         }
 
-        /** Whether blocks are preceded by their descriptions. */
+        /** Sets whether a descriptor precedes each block; off by default. */
         public Builder selfDescribed(boolean wanted) {
             selfDescribed = wanted;
             return this;
         }
 
-        /** How long memory that was posted to a network is waited for at most; 30 s by default. */
+        /** Sets the longest wait for a network to release posted memory; 30 s by default. */
         public Builder peerTimeout(long nanoseconds) {
             peerTimeoutNs = nanoseconds;
             return this;
         }
 
-        /** How long who closes takes in what it has discarded, and goes on with what its threads wait for; 0.1 s by default. */
+        /**
+         * Sets how long a closing session drains discarded messages and sends messages that its threads wait for; 0.1 s
+         * by default.
+         */
         public Builder quiet(long nanoseconds) {
             quietNs = nanoseconds;
             return this;
@@ -108,12 +111,12 @@ public final class LocalSessions implements AutoCloseable {
         }
     }
 
-    /** Sessions of so many processes. */
+    /** Begins the set-up of a session with {@code size} processes. */
     public static Builder of(int size) {
         return new Builder(size);
     }
 
-    /** Made when they are asked for: few tests do. */
+    /** The keys of all ranks, generated on demand: few tests need them. */
     private synchronized List<LocalKeys> keys(int size) {
         if (keys.isEmpty()) {
             keys = LocalKeys.generate(size);
@@ -210,7 +213,7 @@ public final class LocalSessions implements AutoCloseable {
         return sessions.get(rank).channel();
     }
 
-    /** The selection table that two ranks have agreed on for a channel over that network. */
+    /** The selection table that two ranks agree on for a channel over this network. */
     SelectionTable table(String network, int lowerRank, int higherRank) {
         return SelectionTable.agree(
                 network,
@@ -218,23 +221,26 @@ public final class LocalSessions implements AutoCloseable {
                 sessions.get(higherRank).driver(network).transmissionModules());
     }
 
-    /** Lets a process vanish: its connections are cut without a word, all its calls fail. */
+    /** Simulates the death of a process: its connections are cut without a goodbye, and all its calls fail. */
     public void die(int rank) {
         sessions.get(rank).die();
     }
 
-    /** The work that a rank's engine believes to have to do for nobody in particular; 0 when all is quiet. */
+    /**
+     * The engine's demand: how much pending work needs progress although no thread waits for it; 0 when the rank is
+     * idle.
+     */
     public int demand(int rank) {
         return sessions.get(rank).demand();
     }
 
-    /** Closes all sessions; fails if a rule was broken. */
+    /** Closes all sessions; throws if a rule of the SPI was broken. */
     @Override
     public void close() {
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         List<Thread> closers = sessions.stream()
                 .map(session -> Thread.ofPlatform().start(() -> closeOne(session, failures)))
-                .toList(); // at once: each may wait for the others, as processes do
+                .toList(); // in parallel: each may wait for the others
         for (Thread closer : closers) {
             joinUninterruptibly(closer);
         }
@@ -245,7 +251,8 @@ public final class LocalSessions implements AutoCloseable {
         }
         Throwable first = failures.poll();
         if (first != null) {
-            IllegalStateException failure = new IllegalStateException("closing failed: " + first, first);
+            IllegalStateException failure =
+                    new IllegalStateException("a local session failed to close: " + first, first);
             failures.forEach(failure::addSuppressed);
             throw failure;
         }

@@ -30,12 +30,15 @@ import org.junit.jupiter.api.function.Executable;
 abstract class LossContract extends ThreadsContract {
     private static final int MUCH = 24 << 20;
 
-    /** A network may hold one such message (a socket's buffers take 36 MiB), and drop another while it closes. */
+    /**
+     * How many such messages may vanish: a network may buffer one (a socket's buffers take 36 MiB), and drop another as
+     * it closes.
+     */
     private static final int MOST_SWALLOWED = 3;
 
     private static final int MOST_SMALL_SWALLOWED = 100_000;
 
-    /** Enough to take in all that was sent, however busy the machine is. */
+    /** Enough time to drain everything that was sent, however busy the machine is. */
     private static final long LONG_QUIET_NS = 10_000_000_000L;
 
     private static PeerFailedException assertFails(int rank, Executable call) {
@@ -68,7 +71,10 @@ abstract class LossContract extends ThreadsContract {
         assertEquals(0, sessions().demand(1));
     }
 
-    /** The peer may be alive, or die while that is told; its next message may be in the channel's queue already, or in the network. */
+    /**
+     * The peer may be alive, or die at that moment; its next message may already be in the channel's queue, or in the
+     * network.
+     */
     @Test
     void shouldBeginNothingMoreOfAPeerOnceItHasBeenToldThatItIsGivenUp() {
         assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
@@ -127,7 +133,7 @@ abstract class LossContract extends ThreadsContract {
                 out.endPacking(10, TimeUnit.SECONDS);
             }
         } catch (MadeleineException _) {
-            // the session has ended, or the peer has given it up
+            // the session has ended, or the peer has given this process up
         }
     }
 
@@ -147,7 +153,7 @@ abstract class LossContract extends ThreadsContract {
             in = channel(0).tryBeginUnpacking();
             in.ifPresent(message -> begun.add("of anyone: " + message.unpackInt()));
         } catch (PeerFailedException _) {
-            // that is known already
+            // the loss is already known
         }
         return begun;
     }
@@ -200,7 +206,7 @@ abstract class LossContract extends ThreadsContract {
                             out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
                             end(out, asynchronous);
                         } catch (PeerFailedException e) {
-                            assertEquals(1, e.rank()); // otherwise the network has swallowed it as the peer went
+                            assertEquals(1, e.rank()); // no exception: the network had buffered the message
                         }
                         assertFails(1, () -> {
                             for (int i = 0; i < MOST_SWALLOWED; i++) {
@@ -220,7 +226,7 @@ abstract class LossContract extends ThreadsContract {
         }
     }
 
-    /** Nobody reads, and so finds what became of the peer, before the sender fails: the connection says what it has seen. */
+    /** No thread reads and detects the loss before the sender fails: the failure says what the connection has seen. */
     @Test
     void shouldTellASenderWhatWasSeenOfAPeerThatDies() {
         assumeTrue(!setup.selfDescribed(), "descriptions have no part in it");
@@ -261,7 +267,7 @@ abstract class LossContract extends ThreadsContract {
                     sessions().die(0);
                 },
                 () -> assertThrows(PeerFailedException.class, () -> {
-                    // not all modules send anything of a message before its end
+                    // some modules send nothing of a message before its end
                     try (IncomingMessage in = channel(1).beginUnpacking()) {
                         in.unpack(block(MUCH), SendMode.CHEAPER, CHEAPER);
                         in.unpackInt();
@@ -272,7 +278,7 @@ abstract class LossContract extends ThreadsContract {
     @Test
     void shouldDeliverAllThatWasSentBeforeAPeerLeft() {
         open(2);
-        int count = 20; // more than some networks keep
+        int count = 20; // more than some networks buffer
         CompletableFuture<Void> leaving = start(() -> {
             for (int i = 0; i < count; i++) {
                 OutgoingMessage out = channel(0).beginPacking(1);
@@ -284,7 +290,7 @@ abstract class LossContract extends ThreadsContract {
         for (int i = 0; i < count; i++) {
             try (IncomingMessage in =
                     i % 2 == 0 ? channel(1).beginUnpacking() : channel(1).beginUnpacking(0, 10, TimeUnit.SECONDS)) {
-                pause(i == 3 ? 50 : 0); // the loss is known in the middle
+                pause(i == 3 ? 50 : 0); // the loss becomes known in the middle
                 assertEquals(i, in.unpackInt());
                 in.endUnpacking();
             }
@@ -368,7 +374,7 @@ abstract class LossContract extends ThreadsContract {
             out.packInt(5);
             out.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
             join(start(
-                    () -> { // arrives, but for its end
+                    () -> { // its end never arrives
                         OutgoingMessage half = channel(1).beginPacking(0);
                         half.packInt(6);
                         half.pack(block(1, MUCH), SendMode.CHEAPER, CHEAPER);
@@ -412,7 +418,7 @@ abstract class LossContract extends ThreadsContract {
         pause(20);
         long startNs = System.nanoTime();
         join(start(() -> sessions().session(0).close()));
-        assertTrue(System.nanoTime() - startNs < 5_000_000_000L, "it waits for a receiver that may never come");
+        assertTrue(System.nanoTime() - startNs < 5_000_000_000L, "close waited for a receiver that may never come");
         join(waiting);
     }
 
@@ -470,7 +476,7 @@ abstract class LossContract extends ThreadsContract {
             channel(1).tryBeginUnpacking(0).ifPresent(IncomingMessage::discard);
             sessions().session(1).close();
         }));
-        assertTrue(System.nanoTime() - startNs < 3_000_000_000L, "it waits for a sender that may never go on");
+        assertTrue(System.nanoTime() - startNs < 3_000_000_000L, "close waited for a sender that may never continue");
         out.close();
     }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 
-/** What the contract tests of messages have in common: sessions, threads that have to come to an end, blocks. */
+/** The common part of the contract tests of messages: sessions, threads that must end, and blocks. */
 @Timeout(value = 90, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class MessageContract {
     static final long PATIENCE_NS = 40_000_000_000L;
@@ -33,14 +33,16 @@ abstract class MessageContract {
     @Parameter
     MessageSetup setup = MessageSetup.loops().findFirst().orElseThrow();
 
-    /** Of the test that runs; it is freed at once, since blocks of many megabytes pile up faster than they are collected. */
+    /**
+     * The arena of the current test. It is freed at once, since large blocks accumulate faster than they are collected.
+     */
     private static volatile Arena memory = Arena.ofAuto();
 
     private static volatile boolean inHeap;
 
     private @Nullable LocalSessions sessions;
 
-    /** What a thread of a test does. */
+    /** The body of a test's thread. */
     @FunctionalInterface
     interface Body {
         void run() throws Exception;
@@ -59,7 +61,7 @@ abstract class MessageContract {
     LocalSessions sessions() {
         LocalSessions opened = sessions;
         if (opened == null) {
-            throw new IllegalStateException("not opened");
+            throw new IllegalStateException("the sessions are not open; expected open() first");
         }
         return opened;
     }
@@ -101,7 +103,10 @@ abstract class MessageContract {
         return future;
     }
 
-    /** Waits for the end of a thread; fails as it failed, or with all stacks if it does not come. */
+    /**
+     * Waits for the end of a thread. Throws its failure, or an error with all stack traces if the thread does not end
+     * in time.
+     */
     static void join(CompletableFuture<Void> thread) {
         try {
             thread.get(PATIENCE_NS, TimeUnit.NANOSECONDS);
@@ -114,7 +119,7 @@ abstract class MessageContract {
         }
     }
 
-    /** Where the threads are that are in our code. */
+    /** The stack traces of all other threads that are in our code. */
     private static String stacks() {
         StringBuilder text = new StringBuilder();
         Thread.getAllStackTraces().forEach((thread, stack) -> {
@@ -130,7 +135,7 @@ abstract class MessageContract {
         return text.toString();
     }
 
-    /** Runs the bodies at once, each in a thread of its own, and fails if one fails or hangs. */
+    /** Runs the bodies in parallel, each in a thread of its own; fails if one fails or hangs. */
     static void together(Body... bodies) {
         List<CompletableFuture<Void>> threads = new ArrayList<>();
         for (Body body : bodies) {
@@ -144,28 +149,28 @@ abstract class MessageContract {
             }
             pause(1);
         }
-        threads.sort(Comparator.comparing(thread -> !thread.isCompletedExceptionally())); // what failed comes first
+        threads.sort(Comparator.comparing(thread -> !thread.isCompletedExceptionally())); // join failed threads first
         for (CompletableFuture<Void> thread : threads) {
             join(thread);
         }
     }
 
-    /** Waits for something that another thread brings about. */
+    /** Waits until another thread has made the condition true. */
     static void eventually(String what, BooleanSupplier met) {
         long startNs = System.nanoTime();
         while (!met.getAsBoolean()) {
             if (System.nanoTime() - startNs > PATIENCE_NS) {
-                throw new ContractViolation("it never came that " + what + ":\n" + stacks());
+                throw new ContractViolation("not met in time: " + what + "; threads:\n" + stacks());
             }
             Thread.onSpinWait();
         }
     }
 
-    /** The message of a failure contains a text. */
+    /** Asserts that the message of a failure contains a text. */
     static void assertSays(String text, Throwable thrown) {
         String message = String.valueOf(thrown.getMessage());
         if (!message.contains(text)) {
-            throw new ContractViolation("expected to read \"" + text + "\" in: " + message);
+            throw new ContractViolation("expected a failure that says \"" + text + "\", found: " + message);
         }
     }
 
@@ -179,7 +184,7 @@ abstract class MessageContract {
 
     // ---- messages
 
-    /** Memory that is freed at the end of the test. */
+    /** Allocates a block that is freed at the end of the test. */
     static MemorySegment block(long bytes) {
         if (inHeap) {
             return MemorySegment.ofArray(new long[Math.toIntExact(bytes + 7 >>> 3)])
@@ -188,7 +193,7 @@ abstract class MessageContract {
         return memory.allocate(Math.max(1, bytes), 8).asSlice(0, bytes);
     }
 
-    /** A block with the contents of that number. */
+    /** Allocates a block with the contents of this number; see {@link Pattern}. */
     static MemorySegment block(int number, long bytes) {
         return Pattern.fill(number, block(bytes));
     }
@@ -222,7 +227,7 @@ abstract class MessageContract {
         }
     }
 
-    /** The connection between the two ranks works in both directions. */
+    /** Checks that the connection between two ranks works in both directions. */
     void checkUsable(int one, int other) {
         together(
                 () -> {

@@ -10,16 +10,16 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * What the contract tests of messages are run over.
+ * The network over which the contract tests of messages run.
  *
- * @param name for reports
- * @param network makes a fresh network: for each rank a driver
- * @param selfDescribed whether blocks are preceded by their descriptions
+ * @param name the name in reports
+ * @param network makes a fresh network
+ * @param selfDescribed whether a descriptor precedes each block
  */
 public record MessageSetup(String name, Supplier<Network> network, boolean selfDescribed) {
     private static final boolean THOROUGH = Boolean.getBoolean("thorough");
 
-    /** A fresh network: drivers by rank, or modules in memory. */
+    /** A fresh network: a driver for each rank, or modules in memory. */
     public sealed interface Network {
         /** A network of a real family. */
         record OfDrivers(IntFunction<ProtocolModule> driverOfRank) implements Network {}
@@ -28,12 +28,12 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
         record OfLoop(List<LoopTm> tms) implements Network {}
     }
 
-    /** Over drivers of a family, with and without descriptions. */
+    /** Set-ups over the drivers of a family, with and without descriptors. */
     public static Stream<MessageSetup> of(String name, Supplier<IntFunction<ProtocolModule>> drivers) {
         return both(name, () -> new Network.OfDrivers(drivers.get()));
     }
 
-    /** Over modules in memory, with and without descriptions. */
+    /** Set-ups over modules in memory, with and without descriptors. */
     public static Stream<MessageSetup> ofLoop(String name, LoopTm... tms) {
         return both(name, () -> new Network.OfLoop(List.of(tms)));
     }
@@ -43,15 +43,15 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
                 new MessageSetup(name, network, false), new MessageSetup(name + ", self-described", network, true));
     }
 
-    /** Without descriptions only, unless tests may take long. */
+    /** A set-up without descriptors; one with descriptors, too, if tests may take long. */
     private static Stream<MessageSetup> plain(String name, LoopTm... tms) {
         Stream<MessageSetup> both = ofLoop(name, tms);
         return THOROUGH ? both : both.filter(setup -> !setup.selfDescribed);
     }
 
     /**
-     * The modules in memory that between them have every combination of buffers, grouping and symmetry. Descriptions are
-     * blocks like others to what carries them: they go through each kind of buffer once, and cut into crumbs.
+     * Modules in memory that together cover every combination of buffers, grouping and symmetry. To a module,
+     * descriptors are blocks like others; so they go through each kind of buffer only once, and once in small parts.
      */
     public static Stream<MessageSetup> loops() {
         LoopTm shortAsymmetric = LoopTm.withStaticBuffers("short", AggregationMode.ASYMMETRIC, 112, 1024);
@@ -90,12 +90,12 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
         return builder;
     }
 
-    /** Whether it is a real network, on which more is tried. */
+    /** Whether it is a real network, on which more cases are tested. */
     boolean isReal() {
         return network.get() instanceof Network.OfDrivers;
     }
 
-    /** Whether memory of the Java heap, which is posted, takes other ways than that of arenas. */
+    /** Whether heap memory, which is posted, is sent differently from memory of arenas. */
     boolean postsHeapMemory() {
         return network.get() instanceof Network.OfLoop(var tms) && tms.stream().anyMatch(tm -> tm.postingSeed() != 0);
     }

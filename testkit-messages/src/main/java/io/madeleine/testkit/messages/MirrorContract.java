@@ -19,19 +19,19 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of the mirror, tried with random series: whatever is unpacked otherwise than it was packed is noticed by
- * what the message itself brings, or cannot be told from a right mirror; and the next message is right.
+ * The contract of the mirror, tested with random series: an unpack that differs from the pack is detected from the
+ * message itself, or cannot be distinguished from a correct one; and the next message is correct.
  */
 abstract class MirrorContract extends AsymmetryContract {
     private static final int SERIES = 300;
     private static final int CHECK_BYTES = 777;
 
-    /** Around the thresholds of all modules; the larger ones cost more and come less often. */
+    /** Sizes around the thresholds of all modules; larger ones take longer and are tested less often. */
     private static final int[] FREQUENT = {0, 1, 4, 40, 111, 112, 113, 1000, 1024, 1025, 5000, 8191, 8192, 8193};
 
     private static final int[] RARE = {9000, 30_000, 32_768, 32_769, 65_537, 100_000, 262_145};
 
-    /** For a test that would hang otherwise; nothing is judged by it. */
+    /** Bounds a test that would otherwise hang; nothing is judged by it. */
     private static final long HANGS_AFTER_SECONDS = 20;
 
     /** A block as one end sees it. */
@@ -54,7 +54,7 @@ abstract class MirrorContract extends AsymmetryContract {
         return items;
     }
 
-    /** A series that differs a little, or not at all. */
+    /** A series with one small change, or none. */
     private static List<Item> mirror(List<Item> packed, Random random) {
         List<Item> items = new ArrayList<>(packed);
         for (int changes = random.nextInt(4); changes > 0; changes--) {
@@ -77,11 +77,11 @@ abstract class MirrorContract extends AsymmetryContract {
             case 3 -> items.set(at, new Item(Math.max(0, item.bytes - 1), item.send, item.receive));
             case 4 -> items.set(at, new Item(Item.random(random).bytes, item.send, item.receive));
             case 5 -> items.set(at, new Item(item.bytes, Item.random(random).send, Item.random(random).receive));
-            default -> items.add(items.remove(random.nextInt(items.size()))); // another order
+            default -> items.add(items.remove(random.nextInt(items.size()))); // changes the order
         }
     }
 
-    /** How many bytes each module is given: what differs there shows without descriptions, too. */
+    /** How many bytes each module carries; a difference here is detected without descriptors, too. */
     private static long[] bytesByModule(List<Item> items, SelectionTable table) {
         long[] bytes = new long[table.modules().size()];
         for (Item item : items) {
@@ -97,7 +97,7 @@ abstract class MirrorContract extends AsymmetryContract {
         out.endPacking();
     }
 
-    /** Returns whether the series was taken for a right mirror. */
+    /** Unpacks a series; returns whether it was accepted as a correct mirror. */
     private static boolean unpack(IncomingMessage in, List<Item> items, boolean isRight, boolean async)
             throws InterruptedException {
         List<MemorySegment> blocks = new ArrayList<>();
@@ -128,8 +128,8 @@ abstract class MirrorContract extends AsymmetryContract {
                 || expected
                 || !Arrays.equals(bytesByModule(packed, table), bytesByModule(unpacked, table));
         if (certain && accepted != expected) {
-            throw new ContractViolation(
-                    (accepted ? "no error is thrown for" : "refused is") + " the mirror " + unpacked + " of " + packed);
+            throw new ContractViolation("a mirror was " + (accepted ? "accepted" : "refused") + " by mistake: unpacked "
+                    + unpacked + ", packed " + packed);
         }
     }
 
@@ -137,7 +137,7 @@ abstract class MirrorContract extends AsymmetryContract {
     void shouldNeverHangOverAMirrorThatDiffers() {
         open(2);
         long seed = System.nanoTime();
-        CyclicBarrier judged = new CyclicBarrier(2); // nothing else comes meanwhile that could be news
+        CyclicBarrier judged = new CyclicBarrier(2); // meanwhile nothing arrives that could wake the receiver
         together(
                 () -> {
                     Random random = new Random(seed);

@@ -29,21 +29,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The contract of messages of one block that are sent or received by one call: as those in several steps, which they meet. */
+/**
+ * The contract of messages of one block that one call sends or receives: they behave like messages in several steps,
+ * and the two forms can be mixed.
+ */
 abstract class OneBlockContract extends LayoutContract {
     private static final int SERIES = 400;
     private static final int SENDERS = 3;
     private static final int EACH_SENDS = 300;
 
-    /** More than a network holds whose peer takes nothing. */
+    /** More bytes than a network buffers while its peer receives nothing. */
     private static final int HUGE = 24 << 20;
 
-    /** Around the thresholds of all modules; the larger ones come less often. */
+    /** Sizes around the thresholds of all modules; larger ones are tested less often. */
     private static final int[] FREQUENT = {0, 1, 7, 8, 9, 64, 111, 112, 113, 1000, 1023, 1024, 1025, 8191, 8192};
 
     private static final int[] RARE = {8193, 32_769, 65_537, 300_001};
 
-    /** A message as both ends know it, and whether each takes the one call for it. */
+    /** A message as both ends know it, and whether each end uses the one call. */
     private record Sample(
             int number, int bytes, SendMode send, ReceiveMode receive, boolean sentWhole, boolean receivedWhole) {
         @SuppressWarnings("EnumOrdinal") // any of them will do
@@ -62,7 +65,7 @@ abstract class OneBlockContract extends LayoutContract {
             MemorySegment block = Pattern.fill(number, memory.asSlice(3, bytes));
             if (sentWhole) {
                 channel.send(1, memory, 3, bytes, send, receive);
-                block.fill((byte) 0xA5); // in any mode: it has left
+                block.fill((byte) 0xA5); // allowed in any mode: the message has left
             } else {
                 try (OutgoingMessage out = channel.beginPacking(1)) {
                     out.pack(block, send, receive);
@@ -87,7 +90,7 @@ abstract class OneBlockContract extends LayoutContract {
         }
     }
 
-    /** Memory of any kind, with room for any block and for what lies before it. */
+    /** Random memory, with room for any block and for a prefix. */
     private static MemorySegment memory(Random random, Arena confined) {
         long bytes = RARE[RARE.length - 1] + 8L;
         return switch (random.nextInt(3)) {
@@ -257,7 +260,7 @@ abstract class OneBlockContract extends LayoutContract {
                                             MICROSECONDS);
                             sent.set(i);
                         } catch (DeadlineExceededException _) {
-                            // then it does not arrive
+                            // the message must not arrive
                         }
                     }
                     block.set(JAVA_INT, 0, last);
@@ -271,11 +274,11 @@ abstract class OneBlockContract extends LayoutContract {
                             number = block.get(JAVA_INT, 0);
                             if (number < last) {
                                 Pattern.check(number, block.asSlice(4));
-                                assertFalse(received.get(number), "twice: " + number);
+                                assertFalse(received.get(number), "received twice: message " + number);
                                 received.set(number);
                             }
                         } catch (MessageAbortedException _) {
-                            // its sender has given it up
+                            // the sender has aborted the message
                         }
                     }
                 });

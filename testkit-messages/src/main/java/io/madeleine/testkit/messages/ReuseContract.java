@@ -23,11 +23,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The contract of message objects: one is a message's alone until that has ended and its user has closed it. */
+/**
+ * The contract of message objects: an object belongs to one message until that has ended and its user has closed it.
+ */
 abstract class ReuseContract extends LossContract {
     private static final int COUNT = 250;
 
-    /** The end of a message of that size has to be waited for. */
+    /** A size for which the end of a message has to be waited for. */
     private static final int BYTES = 23_000;
 
     @Test
@@ -42,7 +44,10 @@ abstract class ReuseContract extends LossContract {
         receiveByAnotherThreadThanTheHandlers(true);
     }
 
-    /** The handler hands each message on; the thread that ends one leads meanwhile, and the handler gets the next one there. */
+    /**
+     * The handler passes each message to another thread. That thread leads while it ends the message, and the handler
+     * gets the next message in it.
+     */
     private void receiveByAnotherThreadThanTheHandlers(boolean asynchronously) {
         LinkedBlockingQueue<IncomingMessage> begun = new LinkedBlockingQueue<>();
         channel(1).onMessage(message -> {
@@ -93,7 +98,10 @@ abstract class ReuseContract extends LossContract {
         sendBesideAHandlerThatSends(true);
     }
 
-    /** A handler that runs in a thread which waits for the end of its own message begins the next one to the same peer. */
+    /**
+     * A handler runs in a thread that waits for the end of its own message, and begins the next message to the same
+     * peer.
+     */
     private void sendBesideAHandlerThatSends(boolean asynchronously) {
         int bytes = 300_000;
         AtomicBoolean over = new AtomicBoolean();
@@ -111,7 +119,7 @@ abstract class ReuseContract extends LossContract {
                     same.incrementAndGet();
                 }
                 answers.incrementAndGet();
-                answering.add(begun.get()); // and another thread ends it
+                answering.add(begun.get()); // another thread ends it
             }
         });
         together(
@@ -140,7 +148,7 @@ abstract class ReuseContract extends LossContract {
                             out.endPacking(20, TimeUnit.SECONDS);
                             out.close();
                         } else if (over.get()) {
-                            last = channel(1).tryBeginPacking(0); // the handler may have begun one just now
+                            last = channel(1).tryBeginPacking(0); // may fail: the handler may just have begun one
                         }
                     }
                     try (OutgoingMessage out = last.get()) {
@@ -169,7 +177,7 @@ abstract class ReuseContract extends LossContract {
                         pause(1);
                     }
                 });
-        assertEquals(0, same.get(), "answers by the object of the message that is waited for");
+        assertEquals(0, same.get(), "answers that used the object of the awaited message");
     }
 
     @Test

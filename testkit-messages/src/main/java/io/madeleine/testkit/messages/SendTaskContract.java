@@ -25,7 +25,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The contract of send tasks: each action runs once, when the connection is its own, and within nothing else of the user's. */
+/**
+ * The contract of send tasks: each action runs once, with the connection's turn, and never within another action or a
+ * handler.
+ */
 abstract class SendTaskContract extends ArenaContract {
     private static final int LAST = -1;
     private static final int REPLIES = 5_000;
@@ -33,7 +36,7 @@ abstract class SendTaskContract extends ArenaContract {
 
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
-    /** An action that has to find the connection its own, and sends a number. */
+    /** An action that must be able to begin a message, and sends a number. */
     private Runnable sending(int number) {
         return () -> {
             Optional<OutgoingMessage> begun = channel(0).tryBeginPacking(1);
@@ -85,7 +88,7 @@ abstract class SendTaskContract extends ArenaContract {
                     .mapToObj(number -> channel(0).newSendTask(1, sending(number)))
                     .toList();
             tasks.forEach(SendTask::schedule);
-            tasks.reversed().forEach(SendTask::schedule); // they are scheduled already
+            tasks.reversed().forEach(SendTask::schedule); // no effect: they are already scheduled
             assertTrue(tasks.get(1).cancel());
             assertFalse(tasks.get(1).cancel());
             assertTrue(tasks.getFirst().isScheduled());
@@ -108,7 +111,7 @@ abstract class SendTaskContract extends ArenaContract {
         channel(0).whenFree(1, () -> left.complete(channel(0).tryBeginPacking(1).orElseThrow()));
         second.schedule();
         CompletableFuture<Void> third = start(() -> sendInt(channel(0), 3));
-        eventually("the action is run, here or by a thread that leads just now", left::isDone);
+        eventually("the action has run, here or in the leader", left::isDone);
         channel(0).session().progress();
         assertTrue(second.isScheduled());
         end(left.join(), 1);
@@ -134,7 +137,7 @@ abstract class SendTaskContract extends ArenaContract {
             if (runs.incrementAndGet() < 100) {
                 other[0].schedule();
             }
-            end(channel.tryBeginPacking(0).orElseThrow(), 0); // frees the connection for the next one
+            end(channel.tryBeginPacking(0).orElseThrow(), 0); // frees the connection for the next action
             channel.session().progress();
             within.set(false);
             depth.decrementAndGet();
@@ -157,7 +160,7 @@ abstract class SendTaskContract extends ArenaContract {
         assertNoFailures();
     }
 
-    /** Threads that send flat out, and one that waits in the line: all have their turns, and so have actions. */
+    /** Threads that send without a pause, a thread that waits in line, and actions: all get their turns. */
     @Test
     void shouldLetActionsAndThreadsTakeTurns() {
         open(2);
@@ -191,7 +194,7 @@ abstract class SendTaskContract extends ArenaContract {
         assertNoFailures();
     }
 
-    /** The connection becomes free at the instant in which a task is scheduled: never is one forgotten, or run twice. */
+    /** The connection becomes free just as a task is scheduled: no action is lost, and none runs twice. */
     @Test
     void shouldRunEachActionOnceThoughTheConnectionBecomesFreeAtThatInstant() {
         open(2);
@@ -233,7 +236,9 @@ abstract class SendTaskContract extends ArenaContract {
         }
     }
 
-    /** What control messages of a protocol do: at once if that may be, else by way of a queue that a task empties. */
+    /**
+     * The pattern of a protocol's control messages: send at once if possible, else through a queue that a task empties.
+     */
     @Test
     void shouldSendAllThatHandlersReplyOnABusyConnection() {
         open(2);
@@ -272,7 +277,7 @@ abstract class SendTaskContract extends ArenaContract {
                         sendInt(channel(0), i);
                     }
                 },
-                () -> { // makes the way busy
+                () -> { // keeps the connection busy
                     try {
                         while (!over.get()) {
                             try (OutgoingMessage out = replier.beginPacking(0)) {
@@ -299,7 +304,10 @@ abstract class SendTaskContract extends ArenaContract {
         assertNoFailures();
     }
 
-    /** What the busy sender is at may have to be taken before it sees that all is over; true if nothing is there. */
+    /**
+     * The message of the busy sender may have to be received before that sender sees the end; returns true if there is
+     * none.
+     */
     private boolean drainBusyWay() {
         try {
             return channel(0)

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The contract of a channel's signals: the handler runs in the waiting thread, and everybody else is served beside. */
+/** The contract of a channel's signals: the handler runs in the waiting thread, and all others are served meanwhile. */
 abstract class SignalContract extends HandlersContract {
     private static final int EXCHANGES = 2_000;
 
@@ -58,7 +58,7 @@ abstract class SignalContract extends HandlersContract {
             int from = message.remote();
             int value = takeInt(message);
             running.decrementAndGet();
-            if (received[from].compareAndSet(value - 1, value)) { // else it is never reached
+            if (received[from].compareAndSet(value - 1, value)) { // otherwise the count is never reached
                 signal.signal();
             }
         });
@@ -68,7 +68,7 @@ abstract class SignalContract extends HandlersContract {
                 () -> answer(1),
                 () -> answer(2),
                 () -> {
-                    for (int i = 1; i <= EXCHANGES / 100; i++) { // nobody waits for the third
+                    for (int i = 1; i <= EXCHANGES / 100; i++) { // no thread waits for rank 3
                         int value = i;
                         sendInt(channel(3), 0, value);
                         eventually("it is handled", () -> received[3].get() == value);
@@ -95,7 +95,7 @@ abstract class SignalContract extends HandlersContract {
         }
     }
 
-    /** While a thread is in its handler the leader, which finds it there, has nothing to do, and sleeps. */
+    /** While a waiting thread is in its handler, the leader finds nothing to do there and sleeps. */
     @Test
     void shouldHandleWhatCameFromOthersWhileTheHandlerRanInAThreadThatWaits() {
         open(setup.sessions(3).waiting(new WaitPolicy(WaitMode.ADAPTIVE, 1_000, 1)));
@@ -117,14 +117,14 @@ abstract class SignalContract extends HandlersContract {
         sendInt(channel(1), 0, 1);
         await(within);
         sendInt(channel(2), 0, 2);
-        pause(20); // which lets the leader come by and fall asleep; if it does not, the test finds less
+        pause(20); // lets the leader poll and fall asleep; if it does not, the test is only weaker
         assertEquals(0, handled.get());
         mayLeave.countDown();
         join(waiting);
         eventually("all are handled", () -> handled.get() == 2);
     }
 
-    /** Threads that look for messages meanwhile have their handler in hand, perhaps. */
+    /** Threads that poll at that moment may already have read the previous handler. */
     @Test
     void shouldGiveMessagesToTheHandlerThatWasSetLast() {
         open(2);
@@ -141,7 +141,7 @@ abstract class SignalContract extends HandlersContract {
             });
             sendInt(channel(1), 0, number);
             assertTrue(signal.await(() -> handled.get() == number, 1, LONG_S, TimeUnit.SECONDS));
-            assertEquals(number, last.get(), "the handler");
+            assertEquals(number, last.get(), "the number of the handler that was called");
         }
     }
 
@@ -157,11 +157,11 @@ abstract class SignalContract extends HandlersContract {
         });
         assertFalse(signal.await(() -> handled.get() > 0, 1, 20, TimeUnit.MILLISECONDS));
         sendInt(channel(2), 0, 1);
-        assertTrue(signal.await(() -> handled.get() == 1, 1, LONG_S, TimeUnit.SECONDS), "of another than expected");
+        assertTrue(signal.await(() -> handled.get() == 1, 1, LONG_S, TimeUnit.SECONDS), "a message from another rank");
         sendInt(channel(1), 0, 1);
         assertTrue(signal.await(() -> handled.get() == 2, -1, LONG_S, TimeUnit.SECONDS));
         sendInt(channel(2), 0, 1);
-        assertTrue(signal.await(() -> handled.get() == 3, 0, LONG_S, TimeUnit.SECONDS), "itself");
+        assertTrue(signal.await(() -> handled.get() == 3, 0, LONG_S, TimeUnit.SECONDS), "expected from itself");
         sendInt(channel(2), 0, 1);
         CompletableFuture<Void> virtual = start(
                 Thread.ofVirtual(),

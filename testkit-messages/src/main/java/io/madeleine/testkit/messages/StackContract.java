@@ -26,30 +26,33 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The contract of stacks that come to their end: a call fails before it changes anything, and messages flow on. */
+/** The contract of stacks that overflow: a call fails before it changes anything, and messages continue to flow. */
 abstract class StackContract extends TurnContract {
     private static final int[] BYTES = {8, 3_000, 70_000};
     private static final int LAST = -1;
     private static final int WARM_UP = 6;
 
-    /** So often is a call tried that is done as a whole or not at all: what is compiled meanwhile moves the end of the stack. */
+    /** How often an all-or-nothing call is tested: code that is compiled in between moves the end of the stack. */
     private static final int DIVES = 3;
 
     private static final long STACK_BYTES = 256 << 10;
 
-    /** So many calls are to succeed, from the end of the stack upwards. */
+    /** How many calls must succeed, counted from the end of the stack upwards. */
     private static final int SUCCESSES = 6;
 
-    /** A try is made every so many frames: an overflow takes its time. */
+    /** The distance of attempts in frames: an overflow takes long. */
     private static final int FRAMES_PER_TRY = 3;
 
-    /** Does something at the end of the stack, and again with a frame more room, and so on, until there is room enough. */
+    /**
+     * Runs an action at the end of the stack, again with some frames more room, and so on, until it has enough room.
+     */
     private static final class Dive {
         private static final int CALLS_UNTIL_SETTLED = 1_000;
 
         /**
-         * {@link Runnable#run}, which no compiler inlines, as this is not a constant: a frame of {@link #dive} that had the room for
-         * what is tried would end the dive where there is room for it, and nothing would be tried without.
+         * {@link Runnable#run}. The field is not a constant, so that no compiler inlines the call into {@link #dive}: a
+         * frame of {@code dive} would then already contain the room that the action needs, and the action would never
+         * be short of room.
          */
         @SuppressWarnings("FieldMayBeFinal")
         private static MethodHandle run = settled();
@@ -63,7 +66,9 @@ abstract class StackContract extends TurnContract {
             this.action = action;
         }
 
-        /** What is called for the first time, or often, is made and compiled on the way: not down there. */
+        /**
+         * Returns the handle after it has been linked and compiled, since that must not happen at the end of the stack.
+         */
         private static MethodHandle settled() {
             try {
                 MethodHandle run = MethodHandles.publicLookup()
@@ -84,16 +89,16 @@ abstract class StackContract extends TurnContract {
             } catch (Error | RuntimeException e) {
                 throw e;
             } catch (Throwable e) {
-                throw new AssertionError(e); // a Runnable throws none
+                throw new AssertionError(e); // a Runnable throws no checked exception
             }
         }
 
-        @SuppressWarnings("InfiniteRecursion") // that is what it is for
+        @SuppressWarnings("InfiniteRecursion") // on purpose
         void dive() {
             try {
                 dive();
             } catch (StackOverflowError _) {
-                // up from here
+                // attempts begin here, on the way up
             }
             if (successes < SUCCESSES && ++frames % FRAMES_PER_TRY == 0) {
                 try {
@@ -128,7 +133,7 @@ abstract class StackContract extends TurnContract {
     private static void dive(Runnable action) {
         Dive dive = new Dive(action);
         inSmallStack(dive::dive);
-        assertTrue(dive.overflows > 0, "no stack came to its end");
+        assertTrue(dive.overflows > 0, "no call ran out of stack");
         assertEquals(SUCCESSES, dive.successes);
     }
 
@@ -164,7 +169,7 @@ abstract class StackContract extends TurnContract {
         }
     }
 
-    /** Whose sender's stack came to its end, perhaps. */
+    /** Receives a message whose sender may have run out of stack. */
     private static int receiveAny(Channel channel, MemorySegment[] blocks) {
         try {
             return receiveOne(channel, blocks, false);
@@ -194,7 +199,7 @@ abstract class StackContract extends TurnContract {
                         int kind = count.getAndIncrement() % BYTES.length;
                         sendOne(blocks[kind], kind, count.get() % 2 == 0);
                     };
-                    for (int i = 0; i < WARM_UP; i++) { // classes are not initialised down there
+                    for (int i = 0; i < WARM_UP; i++) { // initialises classes: not at the end of the stack
                         sendNext.run();
                     }
                     dive(sendNext);
@@ -270,7 +275,7 @@ abstract class StackContract extends TurnContract {
                         try {
                             channel(1).receive(block, SendMode.CHEAPER, CHEAPER);
                         } catch (MessageAbortedException _) {
-                            continue; // where it took several steps
+                            continue; // a call that was done in several steps
                         }
                         if (block.get(JAVA_INT, 0) == LAST) {
                             return;
@@ -302,7 +307,7 @@ abstract class StackContract extends TurnContract {
                     AtomicInteger last = new AtomicInteger(-1);
                     Runnable receiveNext = () -> {
                         channel(1).receive(0, block, SendMode.CHEAPER, CHEAPER);
-                        assertEquals(last.incrementAndGet(), block.get(JAVA_INT, 0), "none is lost, none comes again");
+                        assertEquals(last.incrementAndGet(), block.get(JAVA_INT, 0), "a message was lost or repeated");
                     };
                     for (int i = 0; i < WARM_UP; i++) {
                         receiveNext.run();
@@ -319,7 +324,7 @@ abstract class StackContract extends TurnContract {
         assertEquals(0, sessions().demand(1));
     }
 
-    /** Has a close fail for want of room for it, as seen by the message: not for want of room even for the call. */
+    /** Makes a close fail for lack of stack as detected by the message itself, not by an overflow in the call. */
     private static final class VainClose implements Runnable {
         private final AutoCloseable message;
         private boolean hasFailed;
@@ -327,7 +332,7 @@ abstract class StackContract extends TurnContract {
 
         VainClose(AutoCloseable message) {
             this.message = message;
-            boolean _ = isSeenByMessage(new StackOverflowError()); // classes are not initialised down there
+            boolean _ = isSeenByMessage(new StackOverflowError()); // initialises classes: not at the end of the stack
         }
 
         @Override
@@ -338,7 +343,7 @@ abstract class StackContract extends TurnContract {
             }
             try {
                 message.close();
-                throw new AssertionError("closed", last);
+                throw new AssertionError("close succeeded; expected it to run out of stack", last);
             } catch (StackOverflowError e) {
                 last = e;
                 throw e;
@@ -358,7 +363,7 @@ abstract class StackContract extends TurnContract {
         together(
                 () -> {
                     inSmallStack(() -> {
-                        @SuppressWarnings("resource") // that is what does not work
+                        @SuppressWarnings("resource") // its close fails on purpose
                         OutgoingMessage out = channel(0).beginPacking(1).packInt(1);
                         new Dive(new VainClose(out)).dive();
                     });

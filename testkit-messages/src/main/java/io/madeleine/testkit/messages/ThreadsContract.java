@@ -108,7 +108,7 @@ abstract class ThreadsContract extends EndingContract {
             in.unpack(block);
             in.endUnpackingAsync().onDone(() -> received.complete(null));
         }
-        join(sent); // nobody waits or drives anything
+        join(sent); // no thread waits in the session or drives it
         join(received);
         Pattern.check(1, block);
         eventually(
@@ -172,7 +172,7 @@ abstract class ThreadsContract extends EndingContract {
                     }
                 });
                 completion.await();
-                // before the next message, which the action would take
+                // before the next message, which the action would receive
                 assertThrows(ExecutionException.class, () -> waited.get(10, TimeUnit.SECONDS));
                 Pattern.check(1, block);
             }
@@ -234,7 +234,7 @@ abstract class ThreadsContract extends EndingContract {
                         MemorySegment block = confined.allocate(4000);
                         try (IncomingMessage in = channel(1).beginUnpacking()) {
                             in.unpack(block(4), SendMode.SAFER, EXPRESS);
-                            if (!setup.selfDescribed()) { // where the description would have to be waited for
+                            if (!setup.selfDescribed()) { // with descriptors, unpack would wait for one
                                 in.unpack(block, SendMode.LATER, CHEAPER);
                                 if (!mayEnd.isDone()) {
                                     assertThrows(IllegalStateException.class, in::endUnpackingAsync);
@@ -245,7 +245,7 @@ abstract class ThreadsContract extends EndingContract {
                             }
                         }
                         mayEnd.complete(null);
-                        // of what has arrived the caller is the only one to have known
+                        // refused until the caller, the only thread that may fill the block, has found all its data
                         try (IncomingMessage in = channel(1).beginUnpacking()) {
                             in.unpack(block, SendMode.CHEAPER, CHEAPER);
                             Completion completion = null;
@@ -313,7 +313,7 @@ abstract class ThreadsContract extends EndingContract {
     private void expectAborted(int rank) {
         try (IncomingMessage in = channel(rank).beginUnpacking()) {
             assertThrows(MessageAbortedException.class, () -> {
-                in.unpack(block(big())); // it may be known already
+                in.unpack(block(big())); // may throw already
                 in.endUnpacking();
             });
         }
@@ -322,13 +322,13 @@ abstract class ThreadsContract extends EndingContract {
     // ---- waiting
 
     @Test
-    void shouldSleepOverNothingInAnyWaitMode() { // longest where they sleep each time; who spins never does
+    void shouldSleepOverNothingInAnyWaitMode() {
         assumeTrue(!setup.selfDescribed(), "takes its time, and descriptions are blocks as others");
         for (WaitMode mode : WaitMode.values()) {
             open(setup.sessions(2).waiting(new WaitPolicy(mode, 0, 0)));
             AtomicBoolean more = new AtomicBoolean(true);
             together(() -> pingPong(0, more), () -> pingPong(1, more), () -> {
-                pause(mode == WaitMode.BLOCK ? 400 : mode == WaitMode.SPIN ? 100 : 200);
+                pause(mode == WaitMode.BLOCK ? 400 : mode == WaitMode.SPIN ? 100 : 200); // SPIN never sleeps
                 more.set(false);
             });
             close();
@@ -508,12 +508,12 @@ abstract class ThreadsContract extends EndingContract {
             });
             awaitLatch(begun);
             sendInt(2, i);
-            for (int pauseMs = 20; !waiting.isDone(); pauseMs *= 2) { // it waits now; if not, the handler gets it
-                assertTrue(pauseMs < 5_000, "the handler gets what a thread waits for");
+            for (int pauseMs = 20; !waiting.isDone(); pauseMs *= 2) { // until it waits, the handler gets them
+                assertTrue(pauseMs < 5_000, "the handler got messages that a thread waits for");
                 pause(pauseMs);
                 int before = early.get();
                 sendInt(1, i);
-                eventually("somebody gets it", () -> waiting.isDone() || early.get() > before);
+                eventually("thread or handler gets the message", () -> waiting.isDone() || early.get() > before);
             }
             join(waiting);
         }
@@ -550,7 +550,7 @@ abstract class ThreadsContract extends EndingContract {
         crowd(40, 40, 25, true);
     }
 
-    /** Senders and receivers on one channel in both directions; each message tells what it holds. */
+    /** Runs senders and receivers on one channel in both directions; each message says what it contains. */
     private void crowd(int senders, int receivers, int perSender, boolean virtual) {
         List<CompletableFuture<Void>> threads = new ArrayList<>();
         AtomicIntegerArray seen = new AtomicIntegerArray(2 * senders);
@@ -627,10 +627,10 @@ abstract class ThreadsContract extends EndingContract {
         long sent = System.nanoTime();
         for (int from = receiveOne(); from != 2; from = receiveOne()) {
             before++;
-            long passed = System.nanoTime() - sent; // that it is there as well is a matter of time, not of messages
+            long passed = System.nanoTime() - sent; // the other's message needs time to arrive, whatever the count
             assertTrue(
                     before < 2000 || passed < TimeUnit.SECONDS.toNanos(2),
-                    "passed over by " + before + " others in " + passed + " ns");
+                    "a sender's message was overtaken by " + before + " others in " + passed + " ns");
         }
         enough.set(true);
         for (int from = receiveOne(); from != 0; from = receiveOne()) {

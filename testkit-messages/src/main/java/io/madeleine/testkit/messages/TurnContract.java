@@ -15,13 +15,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The contract of turns: who waits to send has its turn, whoever else sends without waiting. */
+/** The contract of turns: a thread that waits to send gets its turn, even if others send without a pause. */
 abstract class TurnContract extends SignalContract {
     private static final int BYTES = 200_000;
     private static final int WAITING = 3;
     private static final int LAST = -1;
 
-    /** Each message of the chain is begun by the end of the one before, when nobody else can have come between. */
+    /** A chain of messages: the end of each one begins the next, when no other thread can have come between. */
     private final class Chain {
         private final MemorySegment block = block(BYTES);
         private final AtomicBoolean broken = new AtomicBoolean();
@@ -43,7 +43,9 @@ abstract class TurnContract extends SignalContract {
             out.close();
         }
 
-        /** By a thread that has had its turn: others are to be overtaken, too. */
+        /**
+         * Restarts the chain; called by a thread that has had its turn, so that the other threads are overtaken, too.
+         */
         void goOn() {
             if (broken.compareAndSet(true, false)) {
                 next();
@@ -76,7 +78,7 @@ abstract class TurnContract extends SignalContract {
                     }
                 },
                 () -> receiveAll(channel(1)));
-        assertTrue(chain.links.get() > 0, "nobody was overtaken");
+        assertTrue(chain.links.get() > 0, "no waiting thread was overtaken");
     }
 
     private static void receiveAll(Channel channel) {

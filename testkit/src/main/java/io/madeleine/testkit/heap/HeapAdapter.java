@@ -9,12 +9,12 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The adapter of one process: has an address, and opens lines to those of others.
+ * The adapter of one process: it has an address, and opens lines to the adapters of other processes.
  *
- * <p>Threading: as {@link PolledAdapter} says.
+ * <p>Threading: as {@link PolledAdapter}.
  */
 final class HeapAdapter extends PolledAdapter {
-    /** What others reach. A real network has addresses of its own. */
+    /** All adapters by address. A real network has addresses of its own. */
     private static final Map<String, HeapAdapter> ADAPTERS = new ConcurrentHashMap<>();
 
     private final String address;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One end of a connection: two pipes.
  *
- * <p>Threading: as {@link ProtocolConnection} says.
+ * <p>Threading: as {@link ProtocolConnection}.
  */
 final class HeapConnection extends PolledConnection {
     private final HeapAdapter peerAdapter;
@@ -27,7 +27,7 @@ final class HeapConnection extends PolledConnection {
         this.in = in;
     }
 
-    // ---- a line
+    // ---- PolledConnection as a line: frames of the handshake
 
     @Override
     public String remote() {
@@ -52,7 +52,7 @@ final class HeapConnection extends PolledConnection {
         return List.of(opened);
     }
 
-    // ---- a connection
+    // ---- PolledConnection as a connection: packets
 
     @Override
     protected boolean hasPackets() {
@@ -80,7 +80,7 @@ final class HeapConnection extends PolledConnection {
         return closed;
     }
 
-    /** Whether sending is in vain: one of the two ends is closed. */
+    /** Whether sending is pointless: one of the two ends is closed. */
     boolean isOver() {
         return closed || out.isClosed;
     }

@@ -7,9 +7,9 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 
 /**
- * The transmission module at work: packets to one ring, packets from the other.
+ * The link: sends packets to one pipe, receives packets from the other.
  *
- * <p>Threading: as {@link DynamicLink} says.
+ * <p>Threading: as {@link DynamicLink}.
  */
 final class HeapLink implements DynamicLink {
     private final HeapConnection connection;
@@ -47,7 +47,7 @@ final class HeapLink implements DynamicLink {
         return complete ? LinkStatus.COMPLETE : LinkStatus.PENDING;
     }
 
-    /** Whether the receiver could go on: an empty packet that was looked at and left in front counts. */
+    /** Whether the receiver has something to read. An empty packet that was read and left in front counts. */
     boolean hasNews() {
         return in.hasBytes() || (front != 0 && PacketHeader.payloadBytes(front) == 0);
     }
@@ -57,7 +57,7 @@ final class HeapLink implements DynamicLink {
         if (connection.isClosed()) {
             return LinkStatus.CLOSED;
         }
-        boolean ended = in.hasEnded; // before looking: what came before the end counts
+        boolean ended = in.hasEnded; // read first: packets sent before the end are then visible
         if (front == 0) {
             front = in.takeHeader();
         }

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection: the frames of the handshake, and then packets, a piece for the header and some for the payload. (A
- * real network copies into memory that it has already.)
+ * One direction of a connection: the frames of the handshake, then packets, each with a piece for the header and pieces
+ * for the payload. (A real network would copy into memory that exists already.)
  *
- * <p>Threading: one thread at a time puts, one takes; what the two share is volatile.
+ * <p>Threading: one thread at a time puts, one takes; shared state is volatile.
  */
 final class HeapPipe {
     static final int CAPACITY_BYTES = 1 << 16;
@@ -21,18 +21,19 @@ final class HeapPipe {
     private final Queue<byte[]> pieces = new ConcurrentLinkedQueue<>();
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Of the piece in front. */
+    /** How many bytes of the piece in front have been taken. */
     private volatile int taken;
 
-    /** The sender was told to wait for room. */
+    /** Whether the sender was told to wait for room. */
     volatile boolean isAwaited;
 
-    /** Nothing more will be put: the sender has finished, or has closed without that. */
+    /** Whether the sender has finished or closed: it puts nothing more. */
     volatile boolean hasEnded;
 
+    /** Whether the sender has ended in order, by {@code finish}. */
     volatile boolean hasFinished;
 
-    /** The receiver has closed: nothing will be taken. */
+    /** Whether the receiver has closed: it takes nothing more. */
     volatile boolean isClosed;
 
     boolean hasRoom() {
@@ -50,7 +51,9 @@ final class HeapPipe {
         }
     }
 
-    /** Takes what there is room for, and says so even if memory of the group turns out to be freed. */
+    /**
+     * Puts bytes of the group while there is room. If a block's memory was freed, the bytes before it stay in the pipe.
+     */
     void put(BufferGroup group) {
         while (hasRoom() && !group.isEmpty()) {
             long before = group.remainingBytes();

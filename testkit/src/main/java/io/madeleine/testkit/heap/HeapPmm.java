@@ -13,10 +13,10 @@ import java.util.List;
 /**
  * The family "heap": one transmission module, which takes blocks of any size in groups.
  *
- * <p>Threading: as {@link ProtocolModule} says.
+ * <p>Threading: as {@link ProtocolModule}.
  */
 public final class HeapPmm implements ProtocolModule {
-    /** A driver for one process; those of one JVM reach each other. */
+    /** Creates the driver of one process. The processes of one JVM can reach each other. */
     public HeapPmm() {}
 
     @Override

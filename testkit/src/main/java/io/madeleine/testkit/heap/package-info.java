@@ -1,6 +1,6 @@
 /**
- * A network through the heap of one JVM: a complete protocol module in its smallest form, to be read and copied by who writes
- * one. The README of pmm walks through it.
+ * A network through the heap of one JVM: a complete protocol module in its smallest form, for authors of modules to
+ * read and copy. The README of pmm walks through it.
  */
 @NullMarked
 package io.madeleine.testkit.heap;
