@@ -81,7 +81,8 @@ class CardTest {
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
         List<Card.AdapterCard> many =
                 Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000), List.of()));
-        Card large = new Card(CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), List.of(), many, List.of());
+        Card large = new Card(
+                CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), List.of(), many, List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }
