@@ -42,7 +42,7 @@ public final class Mad implements Runnable {
     static final int USAGE = 2;
 
     private static final int WIDTH = 110;
-    private static final Set<String> OWN = Set.of("run", "info", "explain", "secret", "test");
+    private static final Set<String> OWN = Set.of("run", "info", "explain", "secret", "test", "classpath", "install");
 
     @Option(
             names = {"-h", "--help"},
@@ -121,7 +121,7 @@ public final class Mad implements Runnable {
                 line.addSubcommand(command);
             }
         }
-        line.addSubcommand(stoppingAtUnmatched(new TestCommand()));
+        ScriptCommand.addTo(line);
         line.getSubcommands()
                 .values()
                 .forEach(command -> command.getCommandSpec().usageMessage().sortOptions(false));

@@ -2,6 +2,7 @@ package io.madeleine.samples;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
@@ -43,6 +44,7 @@ class ArchitectureTest {
     private static final Set<String> ANYTHING = Set.of("*");
 
     static {
+        ALLOWED.put("bom", Set.of());
         ALLOWED.put("madeleine-api", Set.of());
         ALLOWED.put("base", Set.of());
         ALLOWED.put("admission", Set.of());
@@ -166,22 +168,35 @@ class ArchitectureTest {
                         .toList());
     }
 
+    /** Rooms inside a module are packages that it keeps to itself; what it exports is its face. */
     @Test
-    void shouldKeepModulesFlat() {
+    void shouldExportOnlyTheFaceOfAModule() {
         List<String> violations = new ArrayList<>();
         for (Module module : MODULES.values()) {
             module.descriptor().ifPresent(descriptor -> {
                 String base = descriptor.name();
-                for (String name : descriptor.packages()) {
-                    if (!Set.of(base, base + ".spi", base + ".handshake", base + ".ffi", base + ".wan", base + ".heap")
-                            .contains(name)) {
-                        violations.add(module.folder() + " has a package " + name + "; a module is one package, " + base
-                                + ", and at most .spi, .handshake, .ffi, .wan and .heap");
+                Set<String> face = Set.of(base, base + ".spi", base + ".handshake", base + ".heap");
+                for (ModuleDescriptor.Exports exported : descriptor.exports()) {
+                    if (!exported.isQualified() && !face.contains(exported.source())) {
+                        violations.add(
+                                module.folder() + " exports " + exported.source() + " to all; allowed are " + face);
                     }
                 }
             });
         }
         assertEquals(List.of(), violations);
+    }
+
+    /** Except the API and its SPI, by which it finds the session module. */
+    @Test
+    void shouldHaveNoCirclesBetweenPackages() {
+        slices().matching("io.madeleine.(**)")
+                .that(DescribedPredicate.describe(
+                        "of the product", slice -> !slice.getDescription().contains("bench")))
+                .should()
+                .beFreeOfCycles()
+                .ignoreDependency(resideInAnyPackage("io.madeleine.api"), resideInAnyPackage("io.madeleine.api.spi"))
+                .check(classes);
     }
 
     @Test
