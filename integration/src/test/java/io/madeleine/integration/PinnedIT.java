@@ -27,7 +27,8 @@ class PinnedIT {
     @ParameterizedTest
     @ValueSource(strings = {"spin", "adaptive"})
     void shouldLeaveTheProcessorToTheProgramThatComputesBetweenMessages(String wait) throws Exception {
-        try (Processes processes = pinned(Computes.class).with("wait.mode=" + wait).start()) {
+        try (Processes processes =
+                pinned(Computes.class).with("wait.mode=" + wait).start()) {
             processes.assertSuccess();
             int percent = Integer.parseInt(processes.awaitLine(0, "percent of what main used: "));
             System.out.println(wait + ": " + percent + " % of what main used");
@@ -128,7 +129,8 @@ class PinnedIT {
             String key = "voluntary_ctxt_switches:";
             return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
                     .filter(line -> line.startsWith(key))
-                    .mapToLong(line -> Long.parseLong(line.substring(key.length()).strip()))
+                    .mapToLong(
+                            line -> Long.parseLong(line.substring(key.length()).strip()))
                     .sum();
         }
     }
