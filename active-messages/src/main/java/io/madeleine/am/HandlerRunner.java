@@ -85,12 +85,32 @@ public final class HandlerRunner {
         Step next;
         for (Step step = steps.getAndSet(null); step != null; step = next) {
             next = step.leave(); // before run(): the step may be posted again by then
-            run(null, step);
+            boolean ran = false;
+            try {
+                run(null, step);
+                ran = true;
+            } finally {
+                if (!ran && next != null) { // the stack has ended, for instance: the others are for the next caller
+                    putBack(next);
+                }
+            }
         }
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             run(task, null);
         }
         return true;
+    }
+
+    private void putBack(Step first) {
+        Step last = first;
+        while (last.next != null) {
+            last = last.next;
+        }
+        Step before;
+        do {
+            before = steps.get();
+            last.next = before;
+        } while (!steps.compareAndSet(before, first));
     }
 
     /** The calling thread has run its handler; it then runs what was posted meanwhile. */

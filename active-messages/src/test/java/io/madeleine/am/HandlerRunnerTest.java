@@ -2,6 +2,7 @@ package io.madeleine.am;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -46,6 +47,23 @@ class HandlerRunnerTest {
         assertEquals(List.of(), log);
         runner.leave();
         assertEquals(List.of("step", Thread.currentThread().getName()), log);
+    }
+
+    @Test
+    void shouldKeepTheOtherStepsIfOneCannotBeRun() {
+        HandlerRunner failing = new HandlerRunner(why -> {
+            throw new IllegalStateException(why); // as where the stack has ended
+        });
+        assertTrue(failing.tryEnter());
+        failing.post(step(() -> log.add("first")));
+        failing.post(step(() -> log.add("second")));
+        failing.post(step(() -> {
+            throw new IllegalArgumentException();
+        }));
+        assertThrows(IllegalStateException.class, failing::runPosted);
+        assertTrue(failing.runPosted());
+        assertEquals(List.of("second", "first"), log);
+        failing.leave();
     }
 
     @Test

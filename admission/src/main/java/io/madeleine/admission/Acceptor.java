@@ -29,6 +29,9 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
      */
     public static final int MAX_UNAUTHENTICATED = 2_048;
 
+    /** After so long without a failure the acceptor admits twice as many connections again. */
+    private static final long RECOVERED_NS = 10_000_000_000L;
+
     /** The system may use less. */
     private static final int BACKLOG = 4_096;
 
@@ -47,6 +50,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     private final UnauthenticatedConnections<UnauthenticatedConnection<H>> connections;
     private final Deque<UnauthenticatedConnection<H>> proven = new ArrayDeque<>();
     private final Thread thread;
+    private long reducedNs;
     private volatile boolean closed;
 
     /** Takes over the peers that have proved that they know the secret. */
@@ -91,12 +95,18 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
                     server.socket().getInetAddress(), server.socket().getLocalPort());
             server.configureBlocking(false);
             selector = Selector.open();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             server.close();
             throw e;
         }
-        server.register(selector, SelectionKey.OP_ACCEPT);
-        thread = Thread.ofPlatform().daemon().name(settings.threadName()).start(this::serve);
+        try {
+            server.register(selector, SelectionKey.OP_ACCEPT);
+            thread = Thread.ofPlatform().daemon().name(settings.threadName()).start(this::serve);
+        } catch (IOException | RuntimeException | Error e) { // no thread to be had, for instance
+            server.close();
+            selector.close();
+            throw e;
+        }
     }
 
     /** The address on which it listens. */
@@ -133,6 +143,10 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         }
         handOverProven();
         dropLate();
+        if (connections.isReduced() && System.nanoTime() - reducedNs > RECOVERED_NS) {
+            reducedNs = System.nanoTime();
+            connections.grow();
+        }
     }
 
     /** How long until the next time limit of a peer, in milliseconds; 0 if there is none. */
@@ -148,7 +162,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     }
 
     private void acceptSome() throws IOException {
-        for (int i = Math.min(ACCEPTED_PER_ROUND, connections.maxCount() / 4); i > 0; i--) {
+        for (int i = Math.min(ACCEPTED_PER_ROUND, Math.max(1, connections.maxCount() / 4)); i > 0; i--) {
             SocketChannel channel = server.accept();
             if (channel == null) {
                 return;
@@ -257,6 +271,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         try {
             int before = connections.count();
             connections.halve();
+            reducedNs = System.nanoTime();
             while (connections.isFull()) {
                 connections.mostSilent().ifPresent(this::drop);
             }

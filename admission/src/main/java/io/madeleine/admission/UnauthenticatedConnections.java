@@ -18,12 +18,14 @@ public final class UnauthenticatedConnections<T> {
     /** The lowest limit: some peers must be able to prove themselves even if resources are short. */
     private static final int MIN_COUNT = 16;
 
+    private final int configuredCount;
     private int maxCount;
     private final Set<T> byAge = new LinkedHashSet<>();
     private final Set<T> bySilence = new LinkedHashSet<>();
 
     /** A set with room for this many. */
     public UnauthenticatedConnections(int maxCount) {
+        this.configuredCount = maxCount;
         this.maxCount = maxCount;
     }
 
@@ -64,6 +66,16 @@ public final class UnauthenticatedConnections<T> {
     /** Halves the limit: resources were short with the present number. */
     public void halve() {
         maxCount = Math.min(maxCount, Math.max(MIN_COUNT, byAge.size() / 2));
+    }
+
+    /** Doubles the limit, up to the configured one: resources have been sufficient for a while. */
+    public void grow() {
+        maxCount = (int) Math.min(configuredCount, 2L * maxCount);
+    }
+
+    /** Whether the limit is lower than the configured one. */
+    public boolean isReduced() {
+        return maxCount < configuredCount;
     }
 
     /** The connection that was added first. */

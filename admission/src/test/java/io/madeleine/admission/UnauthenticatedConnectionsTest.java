@@ -46,4 +46,18 @@ class UnauthenticatedConnectionsTest {
         }
         assertEquals(15, connections.count());
     }
+
+    @Test
+    void shouldHaveItsRoomBackStepByStep() {
+        UnauthenticatedConnections<Integer> connections = new UnauthenticatedConnections<>(100);
+        connections.halve();
+        assertTrue(connections.isReduced());
+        assertEquals(16, connections.maxCount());
+        connections.grow();
+        assertEquals(32, connections.maxCount());
+        connections.grow();
+        connections.grow();
+        assertEquals(100, connections.maxCount());
+        assertFalse(connections.isReduced());
+    }
 }

@@ -70,15 +70,18 @@ public final class Demands {
      */
     public long untilNextNs(long nowNs) {
         long leftNs = Demand.NONE;
+        boolean isDue = false;
         for (Held each : all) {
-            leftNs = Math.min(leftNs, each.leftNs(nowNs));
+            long ofEach = each.leftNs(nowNs);
+            isDue |= ofEach <= 0;
+            leftNs = ofEach > 0 ? Math.min(leftNs, ofEach) : leftNs;
         }
-        if (leftNs > 0) {
+        if (!isDue) {
             return leftNs;
         }
         long pauseNs = SHORTEST_PAUSE_NS - (nowNs - hastenedNs);
         if (pauseNs > 0) {
-            return pauseNs;
+            return Math.min(pauseNs, leftNs);
         }
         hastenedNs = nowNs;
         return 0;
@@ -130,6 +133,7 @@ public final class Demands {
         @Override
         public void dueAt(long deadlineNs) {
             dueNs = deadlineNs;
+            keptNs = NONE; // named again, it counts again
             if (deadlineNs != NONE && count.get() > 0) {
                 listener.onDue(deadlineNs);
             }

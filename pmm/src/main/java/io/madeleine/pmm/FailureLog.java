@@ -6,20 +6,42 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs failures that may repeat without end. A failure that differs from the last one is logged at once, with its
- * stack; a repeated one at most once a second, with the number of those that were left out.
+ * Logs failures that may repeat without end. The first failure of a kind is logged at once, with its stack; the others of
+ * that kind at most once a second, with the number of those that were left out. Failures are of one kind if they have the
+ * same class and come from the same place. However many kinds alternate, at most {@value #MOST_PER_PAUSE} entries a second
+ * are logged.
  *
  * <p>Threading: thread-safe.
  */
 public final class FailureLog {
     private static final long PAUSE_NS = 1_000_000_000;
     private static final int COMPARED_FRAMES = 8;
+    private static final int MOST_PER_PAUSE = 10;
 
     private final Logger logger;
-    private @Nullable Class<?> lastKind;
-    private StackTraceElement[] lastStack = {};
-    private long lastNs;
-    private long leftOut;
+    private final @Nullable Kind[] kinds = new Kind[2 * MOST_PER_PAUSE];
+    private long windowNs = System.nanoTime() - PAUSE_NS;
+    private int loggedInWindow;
+
+    /** The failures from one place. */
+    private static final class Kind {
+        final Class<?> failure;
+        final StackTraceElement[] stack;
+        long lastNs;
+        long leftOut;
+
+        Kind(Class<?> failure, StackTraceElement[] stack) {
+            this.failure = failure;
+            this.stack = stack;
+        }
+
+        /** Messages are not compared, because of numbers in them, nor are outer callers. */
+        boolean isOf(Throwable other, StackTraceElement[] otherStack) {
+            int frames = Math.min(COMPARED_FRAMES, stack.length);
+            int otherFrames = Math.min(COMPARED_FRAMES, otherStack.length);
+            return failure == other.getClass() && Arrays.equals(stack, 0, frames, otherStack, 0, otherFrames);
+        }
+    }
 
     /** A log that writes to this logger. */
     public FailureLog(Logger logger) {
@@ -44,29 +66,47 @@ public final class FailureLog {
     }
 
     /**
-     * Returns how many failures were left out before this one, which is to be logged; -1 if this one is left out too.
+     * Returns how many failures of this kind were left out before this one, which is to be logged; -1 if this one is
+     * left out too.
      */
     private synchronized long admit(Throwable failure, long nowNs) {
-        StackTraceElement[] stack = failure.getStackTrace();
-        if (isLikeLast(failure, stack) && nowNs - lastNs < PAUSE_NS) {
-            leftOut++;
+        Kind kind = kindOf(failure, nowNs);
+        if (nowNs - windowNs >= PAUSE_NS) {
+            windowNs = nowNs;
+            loggedInWindow = 0;
+        }
+        if (nowNs - kind.lastNs < PAUSE_NS || loggedInWindow == MOST_PER_PAUSE) {
+            kind.leftOut++;
             return -1;
         }
-        long before = leftOut;
-        lastKind = failure.getClass();
-        lastStack = stack;
-        lastNs = nowNs;
-        leftOut = 0;
+        loggedInWindow++;
+        long before = kind.leftOut;
+        kind.lastNs = nowNs;
+        kind.leftOut = 0;
         return before;
     }
 
-    /**
-     * Whether both failures come from the same place. Messages are not compared, because of numbers in them, nor are
-     * outer callers.
-     */
-    private boolean isLikeLast(Throwable failure, StackTraceElement[] stack) {
-        int frames = Math.min(COMPARED_FRAMES, stack.length);
-        int lastFrames = Math.min(COMPARED_FRAMES, lastStack.length);
-        return lastKind == failure.getClass() && Arrays.equals(stack, 0, frames, lastStack, 0, lastFrames);
+    /** The kind of a failure; a new one takes the place of the one that was logged longest ago. */
+    private Kind kindOf(Throwable failure, long nowNs) {
+        StackTraceElement[] stack = failure.getStackTrace();
+        int place = 0;
+        for (int i = 0; i < kinds.length; i++) {
+            Kind known = kinds[i];
+            if (known == null) {
+                place = i;
+                break;
+            }
+            if (known.isOf(failure, stack)) {
+                return known;
+            }
+            Kind replaced = kinds[place];
+            if (replaced != null && known.lastNs - replaced.lastNs < 0) {
+                place = i;
+            }
+        }
+        Kind made = new Kind(failure.getClass(), stack);
+        made.lastNs = nowNs - PAUSE_NS;
+        kinds[place] = made;
+        return made;
     }
 }

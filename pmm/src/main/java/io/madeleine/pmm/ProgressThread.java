@@ -164,12 +164,12 @@ final class ProgressThread extends Thread {
         WaitOutcome outcome = WaitOutcome.MET;
         try {
             outcome = engine.lead(false, never, mayStop, ProgressEngine.NO_DEADLINE);
-        } catch (SessionException _) {
-            // the engine was closed meanwhile: run() ends
         } catch (RuntimeException | Error e) {
             boolean _ = interrupted();
-            failures.error(polledInVain, e);
-            LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
+            if (!(e instanceof SessionException && engine.isClosed())) { // closed meanwhile: run() ends
+                failures.error(polledInVain, e);
+                LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE_NS);
+            }
         } finally {
             engine.releaseLead(outcome);
         }

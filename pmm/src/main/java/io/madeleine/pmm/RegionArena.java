@@ -41,6 +41,9 @@ public final class RegionArena implements Arena {
     private final Arena memory = Arena.ofShared();
     private final List<Region> regions = new ArrayList<>();
 
+    /** Removed from the table and not freed yet, because a system call used the memory. */
+    private final List<Region> removed = new ArrayList<>();
+
     /** Read-locked while memory is allocated; write-locked to end the arena. */
     private final ReentrantReadWriteLock life = new ReentrantReadWriteLock();
 
@@ -220,7 +223,7 @@ public final class RegionArena implements Arena {
     void free(long deadlineNs) {
         synchronized (regions) {
             arenas.table().remove(regions, deadlineNs);
-            List<Region> removed = List.copyOf(regions);
+            removed.addAll(regions);
             regions.clear();
             small.forget();
             common.forget();
@@ -235,6 +238,7 @@ public final class RegionArena implements Arena {
                 }
             }
             arenas.table().tellFreed(removed);
+            removed.clear();
         }
     }
 

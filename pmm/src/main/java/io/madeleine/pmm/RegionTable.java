@@ -22,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class RegionTable implements SessionMemory {
     private volatile Region[] sorted = {};
     private final BitSet numbers = new BitSet();
+
+    /** The numbers of the regions that are being removed: listeners hear of that while the table still has them. */
+    private final BitSet leaving = new BitSet();
+
     private final List<RegionListener> listeners = new CopyOnWriteArrayList<>();
 
     /** Held while the table changes and while listeners hear of a new region. */
@@ -94,6 +98,12 @@ public final class RegionTable implements SessionMemory {
         if (regions.isEmpty()) {
             return;
         }
+        changing.lock();
+        try {
+            regions.forEach(region -> leaving.set(region.number())); // a listener that comes now is not told of them
+        } finally {
+            changing.unlock();
+        }
         telling.readLock().lock();
         try {
             for (RegionListener listener : listeners) {
@@ -117,6 +127,7 @@ public final class RegionTable implements SessionMemory {
             }
             sorted = Arrays.copyOf(left, count);
             numbers.andNot(gone);
+            leaving.andNot(gone);
         } finally {
             changing.unlock();
         }
@@ -140,7 +151,9 @@ public final class RegionTable implements SessionMemory {
         try {
             listeners.add(listener);
             for (Region region : sorted) {
-                listener.added(region);
+                if (!leaving.get(region.number())) {
+                    listener.added(region);
+                }
             }
         } finally {
             changing.unlock();

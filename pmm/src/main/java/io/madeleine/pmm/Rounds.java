@@ -237,20 +237,28 @@ final class Rounds {
     }
 
     void disarm() {
+        disarm(false);
+    }
+
+    private void disarm(boolean forAMoment) {
         Throwable failure = null;
         for (int i = 0; i < armedCount; i++) {
             try {
-                armed[i].disarm();
+                if (forAMoment) {
+                    armed[i].disarmForAMoment();
+                } else {
+                    armed[i].disarm();
+                }
             } catch (RuntimeException | Error e) { // disarm the other sources in any case
                 failure = e;
             }
         }
         polling = false;
-        switch (failure) {
-            case null -> {}
-            case RuntimeException e -> throw e;
-            case Error e -> throw e;
-            default -> throw new IllegalStateException(failure);
+        if (failure instanceof RuntimeException e) {
+            throw e;
+        }
+        if (failure instanceof Error e) {
+            throw e;
         }
     }
 
@@ -259,9 +267,6 @@ final class Rounds {
      * sleeper.
      */
     void disarmForAMoment() {
-        for (int i = 0; i < armedCount; i++) {
-            armed[i].disarmForAMoment();
-        }
-        polling = false;
+        disarm(true);
     }
 }

@@ -106,11 +106,16 @@ public final class SessionArenas implements AutoCloseable {
         long deadlineNs = System.nanoTime() + drainNs;
         try {
             drain.awaitUnused(arena.regions(), deadlineNs);
-        } catch (RuntimeException e) {
-            arena.end(false);
+        } catch (RuntimeException | Error e) {
+            boolean _ = arena.end(false); // may be closed again
             throw e;
         }
-        arena.free(deadlineNs);
+        try {
+            arena.free(deadlineNs);
+        } catch (IllegalStateException e) { // a system call uses the memory still
+            boolean _ = arena.end(false);
+            throw e;
+        }
         open.remove(arena);
     }
 

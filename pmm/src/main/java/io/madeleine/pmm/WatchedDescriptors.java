@@ -101,13 +101,23 @@ public final class WatchedDescriptors implements AutoCloseable {
             DescriptorPoller poller = usable(pollers())
                     .orElseThrow(() ->
                             new UnsupportedOperationException(availability().reason()));
-            open = new Open(poller.open(), DescriptorSentry.start(poller.open(), () -> snapshot, wakeReactor));
+            open = open(poller);
         }
         Watched added = new Watched(descriptor, operations, handler);
         watched.add(added);
         changed();
         wakeReactor.run(); // a sleep that has begun may not watch it
         return added;
+    }
+
+    private Open open(DescriptorPoller poller) {
+        var own = poller.open();
+        try {
+            return new Open(own, DescriptorSentry.start(poller.open(), () -> snapshot, wakeReactor));
+        } catch (RuntimeException | Error e) { // no descriptors or threads left, for instance
+            own.close();
+            throw e;
+        }
     }
 
     /** The set has changed, possibly while the reactor sleeps. */

@@ -293,4 +293,32 @@ class DemandTest {
         }
         assertTrue(leastBytes < 1000, leastBytes + " bytes for a thousand");
     }
+
+    @Test
+    void shouldCountADeadlineThatIsNamedAgain() {
+        Demands own = new Demands();
+        Demand demand = own.newDemand();
+        demand.hold();
+        long pastNs = System.nanoTime() - 1;
+        demand.dueAt(pastNs);
+        assertEquals(0, own.untilNextNs(System.nanoTime()));
+        assertEquals(Demand.NONE, own.untilNextNs(System.nanoTime()));
+        demand.dueAt(pastNs);
+        assertTrue(own.untilNextNs(System.nanoTime()) <= Demands.SHORTEST_PAUSE_NS);
+    }
+
+    @Test
+    void shouldSleepNoLongerThanToTheNextDeadlineWhileAnotherPauses() {
+        Demands own = new Demands();
+        Demand hasty = own.newDemand();
+        Demand other = own.newDemand();
+        hasty.hold();
+        other.hold();
+        long nowNs = System.nanoTime();
+        hasty.dueAt(nowNs - 2);
+        assertEquals(0, own.untilNextNs(nowNs));
+        hasty.dueAt(nowNs - 1);
+        other.dueAt(nowNs + 10_000);
+        assertEquals(10_000, own.untilNextNs(nowNs));
+    }
 }

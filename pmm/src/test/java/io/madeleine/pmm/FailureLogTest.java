@@ -61,6 +61,37 @@ class FailureLogTest {
     }
 
     @Test
+    void shouldLogOnceASecondEachOfTwoFailuresThatAlternateWithTheirOwnCounts() {
+        long beganNs = System.nanoTime();
+        int count = 0;
+        while (System.nanoTime() - beganNs < 1_200_000_000L) {
+            log.error("this", failure(count++));
+            log.error("that", new IllegalArgumentException());
+            log.error("that", new IllegalArgumentException());
+        }
+        long seconds = (System.nanoTime() - beganNs) / 1_000_000_000L;
+        assertTrue(lines.size() >= 4 && lines.size() <= 3 * (1 + seconds), lines::toString);
+        assertEquals(
+                List.of("this", "that"),
+                lines.stream()
+                        .filter(line -> !line.contains(" times "))
+                        .distinct()
+                        .toList());
+    }
+
+    @Test
+    void shouldBoundItsEntriesHoweverManyFailuresDiffer() {
+        long beganNs = System.nanoTime();
+        for (int i = 0; i < 1_000; i++) {
+            RuntimeException failure = new RuntimeException();
+            failure.setStackTrace(new StackTraceElement[] {new StackTraceElement("A", "b", "A.java", i)});
+            log.error("it failed", failure);
+        }
+        long seconds = (System.nanoTime() - beganNs) / 1_000_000_000L;
+        assertTrue(lines.size() <= 10 * (1 + seconds), () -> lines.size() + " entries");
+    }
+
+    @Test
     void shouldFailNobodyIfLoggingFails() {
         FailureLog failing = new FailureLog(new System.Logger() {
             @Override

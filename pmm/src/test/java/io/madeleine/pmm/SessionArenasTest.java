@@ -11,10 +11,14 @@ import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.RegionListener;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +40,7 @@ class SessionArenasTest {
     }
 
     /** Keeps what it hears. */
-    private static final class Registry implements RegionListener {
+    private static class Registry implements RegionListener {
         final Map<Integer, Region> known = new HashMap<>();
         int removed;
         int freed;
@@ -274,6 +278,75 @@ class SessionArenasTest {
         fails.set(false);
         arena.close();
         assertFalse(more.scope().isAlive());
+    }
+
+    @Test
+    void shouldStayOpenIfTheWaitEndsInAnError() {
+        AtomicBoolean fails = new AtomicBoolean(true);
+        arenas.drainBy(
+                (_, _) -> {
+                    if (fails.getAndSet(false)) {
+                        throw new StackOverflowError();
+                    }
+                },
+                0);
+        Arena arena = arenas.newArena();
+        MemorySegment memory = arena.allocate(LARGE_BYTES);
+        assertThrows(StackOverflowError.class, arena::close);
+        arena.close();
+        assertFalse(memory.scope().isAlive());
+    }
+
+    @Test
+    void shouldBeClosedAgainOnceASystemCallHasLetGoOfTheMemory() throws Exception {
+        Registry registry = new Registry();
+        arenas.memory().listen(registry);
+        Arena arena = arenas.newArena();
+        MemorySegment memory = arena.allocate(LARGE_BYTES);
+        Pipe pipe = Pipe.open();
+        Thread reader = Thread.ofPlatform().start(() -> {
+            try {
+                int _ = pipe.source().read(memory.asByteBuffer());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        while (reader.getState() != Thread.State.RUNNABLE || !isInRead(reader)) {
+            Thread.onSpinWait();
+        }
+        assertThrows(IllegalStateException.class, arena::close);
+        assertEquals(0, registry.freed);
+        int _ = pipe.sink().write(ByteBuffer.wrap(new byte[1]));
+        reader.join();
+        arena.close();
+        assertEquals(1, registry.freed);
+        assertFalse(memory.scope().isAlive());
+        pipe.sink().close();
+        pipe.source().close();
+    }
+
+    private static boolean isInRead(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(
+                        frame -> frame.isNativeMethod() && frame.getMethodName().startsWith("read"));
+    }
+
+    @Test
+    void shouldNotTellALateModuleOfARegionThatIsBeingRemoved() {
+        Registry late = new Registry();
+        arenas.memory().listen(new Registry() {
+            @Override
+            public void removed(Region region, long deadlineNs) {
+                super.removed(region, deadlineNs);
+                arenas.memory().listen(late);
+            }
+        });
+        Arena arena = arenas.newArena();
+        MemorySegment _ = arena.allocate(LARGE_BYTES);
+        arena.close();
+        assertEquals(0, late.known.size());
+        MemorySegment _ = arenas.lasting().allocate(LARGE_BYTES);
+        assertEquals(1, late.known.size());
     }
 
     @Test
