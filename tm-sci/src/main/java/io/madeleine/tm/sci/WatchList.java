@@ -142,6 +142,9 @@ final class WatchList {
         for (int i = count - 1; i >= 0; i--) {
             startLeaving(i);
         }
+        if (isAnyWatched()) {
+            return false; // A reader became interested just as its connection left: the connection is back, watched.
+        }
         while (!haveSettled()) {
             if (haveNews()) {
                 return false;
@@ -173,6 +176,15 @@ final class WatchList {
             }
         }
         return true;
+    }
+
+    private boolean isAnyWatched() {
+        for (int i = 0; i < count; i++) {
+            if (!get(i).isUnwatched()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean haveSettled() {
