@@ -426,11 +426,12 @@ final class SciConnection implements ProtocolConnection {
 
     /**
      * Whether the announcement was only for a message that has been read since, or that nobody wants yet. A reader that
-     * becomes interested announces the latter again ({@link #receiveInterest}).
+     * becomes interested announces the latter again ({@link #receiveInterest}). A connection that somebody wants to
+     * read from and whose peer announces nothing is not quiet: it has to go onto the watch list.
      */
     boolean isQuiet() {
         return !untouchable
-                && (!interest || !hasNews())
+                && (!interest || unwatched && !hasNews())
                 && !peer.isGone()
                 && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }

@@ -225,7 +225,7 @@ final class SciProgress implements ProgressSource {
             return 0; // An announcement for a connection that is gone.
         }
         boolean dense = areDense(connection, nowNs);
-        if (dense || !forAMoment) {
+        if (dense || !forAMoment || !connection.isUnwatched()) { // A watched one is announced by its reader alone.
             watchList.add(connection);
         }
         int work = connection.readNews();

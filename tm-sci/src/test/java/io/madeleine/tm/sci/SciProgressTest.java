@@ -244,6 +244,50 @@ class SciProgressTest {
         assertEquals(sent, reader.received);
     }
 
+    /** Has b sleep with its connection off the list, still watched, because nobody wants to read from it. */
+    private ProgressSource sleepUninterested(Side.Pair pair, long nowNs) {
+        ProgressSource progress = b.adapter.progress();
+        send(pair.leftShort(), 0);
+        assertEquals(1, progress.poll(nowNs));
+        pair.right().receiveInterest(false);
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+        }
+        progress.disarmForAMoment();
+        pair.right().receiveInterest(true);
+        return progress;
+    }
+
+    @Test
+    void shouldSeeTheNextMessageWhenAReaderBecomesInterestedWhileAnotherThreadPollsForAMoment() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        long nowNs = System.nanoTime(); // not so late that it would look everywhere
+        ProgressSource progress = sleepUninterested(pair, nowNs);
+        assertEquals(0, progress.poll(nowNs));
+        boolean _ = progress.rearm();
+        send(pair.leftShort(), 1);
+        progress.disarm();
+        assertEquals(1, progress.poll(nowNs));
+        assertEquals(2, reader.received);
+    }
+
+    @Test
+    void shouldSeeTheNextMessageWhenAReaderBecomesInterestedAndTheSleepGoesOn() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        Reader reader = new Reader(pair.rightShort());
+        pair.right().start(reader);
+        long nowNs = System.nanoTime(); // not so late that it would look everywhere
+        ProgressSource progress = sleepUninterested(pair, nowNs);
+        boolean _ = progress.rearm();
+        progress.disarm();
+        assertEquals(0, progress.poll(nowNs));
+        send(pair.leftShort(), 1);
+        assertEquals(1, progress.poll(nowNs));
+        assertEquals(2, reader.received);
+    }
+
     /** Leaves what has come to a handler, which reads it when the round is over. */
     private static final class ForHandler implements ConnectionListener {
         @Override
