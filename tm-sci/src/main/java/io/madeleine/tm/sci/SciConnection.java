@@ -62,6 +62,13 @@ final class SciConnection implements ProtocolConnection {
     private volatile @Nullable String breach;
     private volatile boolean interest;
     private volatile boolean listed;
+
+    /**
+     * Whether the announcement that the polling thread finds next may be one of {@link #receiveInterest}. A hint; the
+     * announcement itself makes it visible.
+     */
+    private boolean announcedByReader;
+
     private volatile boolean receiveEnded;
     private volatile boolean sendEnded;
     private volatile boolean closed;
@@ -156,6 +163,7 @@ final class SciConnection implements ProtocolConnection {
     public void receiveInterest(boolean wanted) {
         interest = wanted;
         if (wanted && !listed) {
+            announcedByReader = true;
             progress.announceToSelf(ownSlot);
         }
     }
@@ -414,11 +422,18 @@ final class SciConnection implements ProtocolConnection {
     }
 
     /**
-     * Notes an announcement of the peer.
+     * Notes an announcement. One that a reader of this process made, and that brings no data, does not count: it is no
+     * sign of a busy peer.
      *
      * @return the number of consecutive announcements, each less than {@code withinNs} after the one before
      */
     int noteAnnouncement(long nowNs, long withinNs) {
+        if (announcedByReader) {
+            announcedByReader = false;
+            if (!hasNews()) {
+                return 0;
+            }
+        }
         announcedInARow = nowNs - announcedNs < withinNs ? announcedInARow + 1 : 1;
         announcedNs = nowNs;
         return announcedInARow;

@@ -244,6 +244,25 @@ class SciProgressTest {
         assertEquals(sent, reader.received);
     }
 
+    @Test
+    void shouldNotTakeReadersThatBecomeInterestedForDenseNews() {
+        Side.Pair pair = Side.Pair.of(a, b, "main");
+        pair.right().start(new Reader(pair.rightShort()));
+        ProgressSource progress = b.adapter.progress();
+        while (!progress.armForBlocking()) {
+            progress.disarm();
+            progress.poll(0);
+        }
+        long nowNs = System.nanoTime();
+        for (int i = 0; i < 2 * SciProgress.DENSE_ANNOUNCEMENTS; i++) {
+            progress.disarmForAMoment();
+            pair.right().receiveInterest(true);
+            assertEquals(0, progress.poll(nowNs += 1_000));
+            assertTrue(progress.rearm(), "the sleep goes on");
+        }
+        progress.disarm();
+    }
+
     /** Has b sleep with its connection off the list, still watched, because nobody wants to read from it. */
     private ProgressSource sleepUninterested(Side.Pair pair, long nowNs) {
         ProgressSource progress = b.adapter.progress();
