@@ -211,8 +211,7 @@ final class SciConnection implements ProtocolConnection {
     private void raiseState(long state) {
         long offset = PairLayout.state(segment.side());
         try {
-            if (!untouchable && Words.plain(memory, offset) < state) {
-                Words.setVolatile(memory, offset, state);
+            if (!untouchable && Words.raise(memory, offset, state)) {
                 VarHandle.fullFence();
                 peer.announce(peerSlot);
                 CutMemory.settle();

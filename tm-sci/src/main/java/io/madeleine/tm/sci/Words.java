@@ -63,6 +63,23 @@ final class Words {
         return (long) LONG.compareAndExchange(memory, offset, expected, value);
     }
 
+    /**
+     * Raises a word to the value, unless it is as high already, in one atomic step.
+     *
+     * @return whether it was lower
+     */
+    static boolean raise(MemorySegment memory, long offset, long value) {
+        long found = volatileWord(memory, offset);
+        while (found < value) {
+            long before = compareAndExchange(memory, offset, found, value);
+            if (before == found) {
+                return true;
+            }
+            found = before;
+        }
+        return false;
+    }
+
     /** For half a word (4 bytes), at a multiple of 4. */
     static int getAndAddInt(MemorySegment memory, long offset, int value) {
         return (int) INT.getAndAdd(memory, offset, value);
