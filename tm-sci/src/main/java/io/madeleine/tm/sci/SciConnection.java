@@ -342,8 +342,8 @@ final class SciConnection implements ProtocolConnection {
         if (untouchable || cut) {
             return;
         }
+        breach = reason; // First, so that whoever sees the cut can tell the reason.
         cut = true;
-        breach = reason;
         receiveEnded = true;
         sendEnded = true;
         raiseState(BROKEN);
