@@ -235,10 +235,12 @@ final class SciLine implements HandshakeLine {
         return connection;
     }
 
-    /** Ends the handshake and frees the segment. */
+    /** Ends the handshake, tells the peer so, and frees the segment. */
     void close(String reason) {
         if (isWhole()) {
             Words.setVolatile(memory, PairLayout.state(side), SciConnection.CLOSED);
+            VarHandle.fullFence();
+            call.peer.announce(InboxLayout.CONTROL_SLOT);
         }
         arena.close();
         Handshake begun = handshake;

@@ -227,6 +227,39 @@ class SciConnectionTest {
         assertTrue(reason(left).contains("the peer has given it up"), reason(left));
     }
 
+    /** Sleeps until the side is told of something; fails if nobody tells it anything. */
+    private static void assertIsWoken(Side side, Runnable event) {
+        while (!side.adapter.progress().armForBlocking()) {
+            side.adapter.progress().disarm();
+            side.round();
+        }
+        event.run();
+        long beganNs = System.nanoTime();
+        int _ = side.reactor.sleep(Side.PATIENCE_NS);
+        side.adapter.progress().disarm();
+        assertTrue(System.nanoTime() - beganNs < Side.PATIENCE_NS, "nobody woke it");
+    }
+
+    @Test
+    void shouldWakeAnInitiatorThatSleepsWhenTheAcceptorGivesUp() throws Exception {
+        var left = a.connect("main", b, true);
+        var right = b.connect("main", a, false);
+        acceptOffer();
+        assertIsWoken(a, b.channels.getFirst()::close);
+        Side.settle(a, left, b, right);
+        assertTrue(reason(left).contains("the peer has given it up"), reason(left));
+    }
+
+    @Test
+    void shouldWakeAnAcceptorThatSleepsWhenTheInitiatorGivesUp() throws Exception {
+        var left = a.connect("main", b, true);
+        var right = b.connect("main", a, false);
+        acceptOffer();
+        assertIsWoken(b, a.channels.getFirst()::close);
+        assertTrue(left.isCompletedExceptionally());
+        assertFalse(right.isDone(), "it waits for the next offer");
+    }
+
     @Test
     void shouldEndAHandshakeAtItsDeadlineThoughThePeerHasBegunIt() throws Exception {
         var channel = a.adapter.openChannel("main");
