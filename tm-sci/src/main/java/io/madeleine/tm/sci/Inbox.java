@@ -42,8 +42,11 @@ final class Inbox implements AutoCloseable {
         try {
             MemorySegment memory = SegmentFile.create(file, InboxLayout.BYTES, arena);
             Words.setVolatile(memory, InboxLayout.MAGIC_OFFSET, InboxLayout.MAGIC);
+            CutMemory.settle();
             return new Inbox(arena, memory);
-        } catch (IOException e) {
+        } catch (InternalError e) {
+            throw cutShort(file, arena, e);
+        } catch (IOException | RuntimeException | Error e) {
             arena.close();
             throw e;
         }
@@ -58,11 +61,19 @@ final class Inbox implements AutoCloseable {
                 throw new IOException(file + " is not an inbox of this version of Madeleine; all processes of a session"
                         + " have to use the same version");
             }
+            CutMemory.settle();
             return new Inbox(arena, memory);
-        } catch (IOException e) {
+        } catch (InternalError e) {
+            throw cutShort(file, arena, e);
+        } catch (IOException | RuntimeException | Error e) {
             arena.close();
             throw e;
         }
+    }
+
+    private static IOException cutShort(Path file, Arena arena, InternalError cause) {
+        arena.close();
+        return new IOException(file + " was cut short by somebody", cause);
     }
 
     /**

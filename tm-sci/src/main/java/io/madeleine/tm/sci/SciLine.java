@@ -71,12 +71,21 @@ final class SciLine implements HandshakeLine {
             adapter.singleCopy().publish(memory, PairLayout.INITIATOR);
             PairHeaderFlyweight.setSlot(memory, PairLayout.INITIATOR, call.slot);
             PairHeaderFlyweight.write(memory, fitting);
+            CutMemory.settle();
             Files.move(unnamed, file, StandardCopyOption.ATOMIC_MOVE);
             return new SciLine(call, PairLayout.INITIATOR, arena, memory);
         } catch (IOException e) {
             arena.close();
             delete(unnamed);
             throw noRoom(call, bytes, fitting, e);
+        } catch (InternalError e) {
+            arena.close();
+            delete(unnamed);
+            throw new SessionException(call.describe("the file " + unnamed + " was cut short by somebody"), e);
+        } catch (RuntimeException | Error e) {
+            arena.close();
+            delete(unnamed);
+            throw e;
         }
     }
 
@@ -92,7 +101,7 @@ final class SciLine implements HandshakeLine {
     /**
      * Maps the segment that a peer offers, and deletes its file name, which nobody else needs.
      *
-     * @throws IOException if the file cannot be mapped
+     * @throws IOException if the file cannot be mapped, or was cut short
      * @throws SessionException if another version of Madeleine created it
      */
     static SciLine map(SciCall call, Path file) throws IOException {
@@ -106,8 +115,12 @@ final class SciLine implements HandshakeLine {
                 throw new SessionException("it was not written by this version of Madeleine; all processes of a session"
                         + " have to use the same version");
             }
+            CutMemory.settle();
             return mapped;
-        } catch (IOException | SessionException e) {
+        } catch (InternalError e) {
+            arena.close();
+            throw new IOException("the file was cut short by somebody", e);
+        } catch (IOException | RuntimeException | Error e) {
             arena.close();
             throw e;
         }
