@@ -36,7 +36,12 @@ class SessionDirectoryTest {
     void makeADeadProcess() throws Exception {
         Process process = new ProcessBuilder("true").start();
         process.waitFor();
-        dead = new OwnerRecord(process.pid(), alive.start(), alive.bootId(), alive.pidNamespace());
+        dead = recordOf(process.pid(), alive.start());
+    }
+
+    /** The record of another process in the place of this one. */
+    private OwnerRecord recordOf(long pid, String start) {
+        return new OwnerRecord(pid, start, alive.host(), alive.bootId(), alive.pidNamespace());
     }
 
     private Path leave(String session, String stem, OwnerRecord owner, String... others) throws IOException {
@@ -84,10 +89,33 @@ class SessionDirectoryTest {
     void shouldJudgeByBootAndStartAndOnlyWhereThePidCounts() {
         assertFalse(alive.isDead());
         assertTrue(dead.isDead());
-        assertTrue(new OwnerRecord(alive.pid(), "ticks 1", alive.bootId(), alive.pidNamespace()).isDead());
-        assertTrue(new OwnerRecord(alive.pid(), alive.start(), "another-boot", alive.pidNamespace()).isDead());
-        assertFalse(new OwnerRecord(dead.pid(), dead.start(), dead.bootId(), "pid:[1]").isDead(), "another container");
-        assertFalse(new OwnerRecord(alive.pid(), "unknown", alive.bootId(), alive.pidNamespace()).isDead());
+        assertTrue(recordOf(alive.pid(), "ticks 1").isDead());
+        assertFalse(
+                new OwnerRecord(dead.pid(), dead.start(), dead.host(), dead.bootId(), "pid:[1]").isDead(),
+                "another container");
+        assertFalse(recordOf(alive.pid(), "unknown").isDead());
+    }
+
+    private OwnerRecord ofAnotherBoot(String host, String pidNamespace) {
+        return new OwnerRecord(alive.pid(), alive.start(), host, "another-boot", pidNamespace);
+    }
+
+    @Test
+    void shouldTakeAProcessOfAnotherBootForDeadOnlyIfItRanOnThisHost() {
+        assumeTrue(!alive.host().equals("unknown"), "this host has no name or no machine id");
+        assertTrue(ofAnotherBoot(alive.host(), alive.pidNamespace()).isDead());
+        assertFalse(ofAnotherBoot("another 1234", alive.pidNamespace()).isDead(), "a directory that hosts share");
+        assertFalse(ofAnotherBoot("unknown", alive.pidNamespace()).isDead());
+        assertFalse(ofAnotherBoot(alive.host(), "pid:[1]").isDead(), "a container, perhaps with a boot id of its own");
+    }
+
+    @Test
+    void shouldKeepTheFilesOfAnotherHost() throws Exception {
+        String stem = "a1.0-00c0ffee";
+        Path left = leave("other", stem, ofAnotherBoot("another 1234", alive.pidNamespace()), stem + ".inbox");
+        joinAndLeave();
+        assertTrue(Files.exists(left.resolve(stem + ".owner")));
+        assertTrue(Files.exists(left.resolve(stem + ".inbox")));
     }
 
     @Test
@@ -100,7 +128,7 @@ class SessionDirectoryTest {
                 child = parentOfZombie.children().findFirst().orElse(null);
             }
             assertTrue(child != null, "the child did not start");
-            OwnerRecord record = new OwnerRecord(child.pid(), "ticks 0", alive.bootId(), alive.pidNamespace());
+            OwnerRecord record = recordOf(child.pid(), "ticks 0");
             while (!record.isDead() && System.nanoTime() < deadlineNs) {
                 Thread.onSpinWait();
             }
