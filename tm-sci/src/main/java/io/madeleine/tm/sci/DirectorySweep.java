@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -29,19 +30,29 @@ final class DirectorySweep {
      */
     private static final Duration ORPHAN_AGE = Duration.ofMinutes(1);
 
+    /** What follows the prefix in the name of a probe. */
+    private static final Pattern PROBE_NUMBER = Pattern.compile("[0-9]+\\" + SessionDirectory.NEW);
+
     private DirectorySweep() {}
 
     /**
      * Sweeps the directories beside {@code own} that belong to the same user, and removes those that are empty then.
+     * Also removes old {@linkplain SessionDirectory#probe probes} of this user, which a process leaves that is killed
+     * in that moment.
      */
     static void sweepSiblings(Path own, String prefix) {
         try (DirectoryStream<Path> siblings = Files.newDirectoryStream(own.getParent(), prefix + "*")) {
             UserPrincipal self = Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
             for (Path sibling : siblings) {
-                if (!sibling.equals(own) && isDirectoryOf(self, sibling)) {
+                if (sibling.equals(own) || !isOf(self, sibling)) {
+                    continue;
+                }
+                if (Files.isDirectory(sibling, LinkOption.NOFOLLOW_LINKS)) {
                     if (removeDead(sibling) || isOld(sibling)) {
                         removeIfEmpty(sibling);
                     }
+                } else if (isProbe(sibling, prefix) && isOld(sibling)) {
+                    delete(sibling);
                 }
             }
         } catch (IOException | DirectoryIteratorException _) {
@@ -49,10 +60,14 @@ final class DirectorySweep {
         }
     }
 
-    private static boolean isDirectoryOf(UserPrincipal user, Path path) {
+    private static boolean isProbe(Path file, String prefix) {
+        String number = name(file).substring(prefix.length());
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && PROBE_NUMBER.matcher(number).matches();
+    }
+
+    private static boolean isOf(UserPrincipal user, Path path) {
         try {
-            return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
-                    && Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).equals(user);
+            return Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).equals(user);
         } catch (IOException _) {
             return false; // gone
         }

@@ -129,8 +129,13 @@ final class SessionDirectory implements AutoCloseable {
         }
     }
 
+    /** Creates a file whose owner is the current user. {@link DirectorySweep} knows its name. */
+    static Path probe(Path parent) throws IOException {
+        return Files.createTempFile(parent, PREFIX, NEW, FILE_MODE);
+    }
+
     private static UserPrincipal currentUser(Path parent) throws IOException {
-        Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE);
+        Path probe = probe(parent);
         try {
             return Files.getOwner(probe, LinkOption.NOFOLLOW_LINKS);
         } finally {
@@ -141,7 +146,7 @@ final class SessionDirectory implements AutoCloseable {
     /** Removes what dead sessions of this user left in {@code parent}, without joining a session. */
     static void sweep(Path parent) {
         try {
-            Path probe = Files.createTempFile(parent, PREFIX, NEW, FILE_MODE); // its owner is the current user
+            Path probe = probe(parent);
             try {
                 DirectorySweep.sweepSiblings(probe, PREFIX);
             } finally {

@@ -178,6 +178,23 @@ class SessionDirectoryTest {
         assertFalse(Files.exists(session.resolve("c3.0-00c0ffee.new")));
     }
 
+    @Test
+    void shouldRemoveOldProbesOfProcessesThatWereKilled() throws Exception {
+        Path young = SessionDirectory.probe(parent);
+        Path old = SessionDirectory.probe(parent);
+        Path precious = Files.createFile(parent.resolve("madeleine-mine.new"));
+        Path trap = Files.createFile(parent.resolve("trap"));
+        Path link = Files.createSymbolicLink(parent.resolve("madeleine-12345.new"), trap);
+        makeOld(old);
+        makeOld(precious);
+        makeOld(trap);
+        joinAndLeave();
+        assertTrue(Files.exists(young));
+        assertFalse(Files.exists(old));
+        assertTrue(Files.exists(precious), "it is no probe");
+        assertTrue(Files.exists(link));
+    }
+
     private static void makeOld(Path file) throws IOException {
         Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(3600)));
     }
