@@ -77,13 +77,14 @@ final class SessionDirectory implements AutoCloseable {
     /**
      * Creates or joins the session's directory in {@code parent}, and removes what dead sessions left there.
      *
-     * @throws SessionException if the directory cannot be created, or other users have access to it
+     * @throws SessionException if the directory cannot be created, other users have access to it, or this JVM is
+     *     shutting down
      */
     static SessionDirectory join(Path parent, String sessionId, ProcessIdentity self) {
         Path path = place(parent, PREFIX + sessionId);
         SessionDirectory joined = new SessionDirectory(path, new FileStem(self, new SecureRandom().nextInt()));
+        joined.rememberExitHook();
         try {
-            Runtime.getRuntime().addShutdownHook(joined.exitHook);
             joined.enter();
             DirectorySweep.removeDead(path);
             DirectorySweep.sweepSiblings(path, PREFIX);
@@ -309,6 +310,14 @@ final class SessionDirectory implements AutoCloseable {
     public void close() {
         forgetExitHook();
         removeFiles();
+    }
+
+    private void rememberExitHook() {
+        try {
+            Runtime.getRuntime().addShutdownHook(exitHook);
+        } catch (IllegalStateException e) {
+            throw new SessionException("cannot join the session directory " + path + ": this JVM is shutting down", e);
+        }
     }
 
     private void forgetExitHook() {
