@@ -3,12 +3,14 @@ package io.madeleine.tm.sci;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.Reactor;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A doorbell: the line between two processes, on which either wakes the other from its sleep in the reactor. Each ring
@@ -41,25 +43,45 @@ final class Bell implements Reactor.ReadyHandler {
     private final SocketChannel channel;
     private final Keeper keeper;
     private final long proof;
-    private final Reactor.Registration registration;
     private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final ByteBuffer ringByte = ByteBuffer.allocateDirect(1).put(ANY_BYTE);
+    private volatile Reactor.@Nullable Registration registration;
     private boolean awaitsHello;
     private long rungSleep;
 
-    private Bell(SocketChannel channel, Reactor reactor, Keeper keeper, long proof, boolean awaitsHello)
-            throws IOException {
+    private Bell(SocketChannel channel, Keeper keeper, long proof, boolean awaitsHello) {
         this.channel = channel;
         this.keeper = keeper;
         this.proof = proof;
         this.awaitsHello = awaitsHello;
-        channel.configureBlocking(false);
-        registration = reactor.register(channel, SelectionKey.OP_READ, this);
     }
 
-    /** Wraps a line that a peer has dialled; {@link Keeper#onHello} tells which peer. */
+    /**
+     * Wraps a line that a peer has dialled; {@link Keeper#onHello} tells which peer.
+     *
+     * <p>Ownership: the bell closes the channel, also if this method fails.
+     */
     static Bell accepted(SocketChannel channel, Reactor reactor, Keeper keeper, long proof) throws IOException {
-        return new Bell(channel, reactor, keeper, proof, true);
+        Bell bell = new Bell(channel, keeper, proof, true);
+        bell.listen(reactor);
+        return bell;
+    }
+
+    /** Has the reactor watch the line from now on; closes the line if that fails. */
+    private void listen(Reactor reactor) throws IOException {
+        try {
+            channel.configureBlocking(false);
+            registration = reactor.register(channel, SelectionKey.OP_READ, this);
+        } catch (UncheckedIOException e) {
+            close();
+            throw new IOException(e.getMessage(), e);
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+        if (isClosed()) {
+            close(); // The reactor's thread found the end of the line before the registration was known.
+        }
     }
 
     /**
@@ -76,11 +98,13 @@ final class Bell implements Reactor.ReadyHandler {
             hello.putLong(MAGIC).putLong(proof).putLong(self.identity().id());
             hello.putInt(self.identity().incarnation()).putInt(self.nonce()).flip();
             channel.write(hello);
-            return new Bell(channel, reactor, keeper, proof, false);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             channel.close();
             throw e;
         }
+        Bell bell = new Bell(channel, keeper, proof, false);
+        bell.listen(reactor);
+        return bell;
     }
 
     /** Wakes the peer from the sleep with the given number, at most once. */
@@ -137,11 +161,14 @@ final class Bell implements Reactor.ReadyHandler {
     }
 
     void close() {
-        registration.cancel();
         try {
             channel.close();
         } catch (IOException _) {
             // No data on this line can be lost.
+        }
+        Reactor.Registration watched = registration;
+        if (watched != null) {
+            watched.cancel();
         }
     }
 }

@@ -55,7 +55,7 @@ final class BellListener implements AutoCloseable {
                 BellListener listener = new BellListener(server, reactor, keeper, proof, logger);
                 reactor.register(server, SelectionKey.OP_ACCEPT, _ -> listener.accept());
                 return listener;
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 server.close();
                 throw e;
             }

@@ -132,7 +132,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
                     context.reactor(),
                     this,
                     proof));
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             peer.close();
             throw e;
         }
