@@ -37,11 +37,16 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     /** Lines of callers that this process has no peer object for yet. */
     private final Map<FileStem, Bell> unclaimedBells = new HashMap<>();
 
-    /** Callers whose line ended before this process had a peer object for them. */
+    /**
+     * Callers whose line ended before this process had a peer object for them; forgotten once their files are gone,
+     * without which nobody can connect to them.
+     */
     private final Set<FileStem> endedCallers = new HashSet<>();
 
     /** Forgotten processes whose files may still exist: a line ends shortly before its process. */
     private final Set<FileStem> unswept = new HashSet<>();
+
+    private boolean closed;
 
     /**
      * Opens the listener for doorbell lines.
@@ -154,7 +159,9 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         lock.lock();
         try {
             SciPeer peer = peers.get(caller);
-            if (peer == null) {
+            if (closed) {
+                bell.close();
+            } else if (peer == null) {
                 unclaimedBells.put(caller, bell);
             } else {
                 peer.attach(bell);
@@ -203,6 +210,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
                 }
             }
             unswept.removeIf(directory::removeIfDead);
+            endedCallers.removeIf(directory::removeIfDead);
         } finally {
             lock.unlock();
         }
@@ -222,19 +230,46 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         }
     }
 
+    /** The number of processes with a peer object. For tests. */
     int count() {
-        return peers.size();
+        lock.lock();
+        try {
+            return peers.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The number of processes that called and ended, and are not forgotten yet. For tests. */
+    int endedCallers() {
+        lock.lock();
+        try {
+            return endedCallers.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Closes all lines without a goodbye, as the system does for a process that ends. For tests. */
     void silence() {
-        peers.values().forEach(SciPeer::silence);
+        lock.lock();
+        try {
+            peers.values().forEach(SciPeer::silence);
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
     public void close() {
         listener.close();
-        peers.values().forEach(SciPeer::close);
-        unclaimedBells.values().forEach(Bell::close);
+        lock.lock();
+        try {
+            closed = true;
+            peers.values().forEach(SciPeer::close);
+            unclaimedBells.values().forEach(Bell::close);
+        } finally {
+            lock.unlock();
+        }
     }
 }

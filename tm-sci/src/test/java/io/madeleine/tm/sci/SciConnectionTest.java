@@ -502,6 +502,20 @@ class SciConnectionTest {
     }
 
     @Test
+    void shouldForgetAProcessThatCalledAndEndedOnceItsFilesAreGone() {
+        a.connect("main", b, true);
+        b.round();
+        ((SciAdapter) a.adapter).peers().silence();
+        b.round();
+        b.round();
+        SciPeers peers = ((SciAdapter) b.adapter).peers();
+        assertEquals(1, peers.endedCallers(), "its files are still there");
+        a.adapter.close();
+        peers.forgetGone(_ -> false);
+        assertEquals(0, peers.endedCallers());
+    }
+
+    @Test
     void shouldGiveUpConnectionsWhenTheirChannelCloses() {
         var end = a.connect("main", b, true);
         a.channels.getFirst().close();
