@@ -49,15 +49,20 @@ final class CopyHelper implements AutoCloseable {
             this.reader = reader;
         }
 
-        /** Copies, unless the owner has taken the copy back; returns whether it did. */
+        /**
+         * Copies, unless the owner has taken the copy back. Never fails: the owner copies itself what is missing, and
+         * meets the fault there.
+         *
+         * @return whether it copied
+         */
         private boolean run() {
             if (!state.compareAndSet(OFFERED, RUNNING)) {
                 return false;
             }
             try {
                 count = Math.max(0, reader.read(address, target, offset, bytes));
-            } catch (RuntimeException _) {
-                // The target's memory has been freed: the reading thread finds that out itself.
+            } catch (RuntimeException | Error _) {
+                count = 0; // For example, the target's memory has been freed.
             } finally {
                 state.set(DONE);
             }
