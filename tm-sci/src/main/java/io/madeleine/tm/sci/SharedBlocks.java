@@ -7,8 +7,10 @@ import io.madeleine.pmm.spi.SessionMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +42,10 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     /** Blocks that the session has not announced as regions yet, by address. */
     private final Map<Long, SharedBlock> entering = new HashMap<>();
 
-    /** Blocks by the number of their region. Copied on write. */
+    /**
+     * Blocks by the number of their region. Who changes an element writes the field again, so that other threads see
+     * it.
+     */
     private volatile @Nullable SharedBlock[] byRegion = {};
 
     /** Blocks of slabs that were removed, but whose memory is not freed yet. */
@@ -96,11 +101,27 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     }
 
     private MemorySegment create(long bytes, Arena arena) throws IOException {
+        freeStranded();
         SharedBlock block = bytes <= Slab.MAX_BLOCK_BYTES ? slabs.take(bytes, arena) : ownFile(bytes, arena);
         synchronized (this) {
             entering.put(block.memory().address(), block);
         }
         return block.memory();
+    }
+
+    /** Frees blocks whose arena was closed before the session announced them, because it failed in between. */
+    private void freeStranded() {
+        List<SharedBlock> stranded = new ArrayList<>();
+        synchronized (this) {
+            entering.values().removeIf(block -> !block.memory().scope().isAlive() && stranded.add(block));
+        }
+        for (SharedBlock block : stranded) {
+            if (block.slab() == null) {
+                files.delete(block.file().number()); // No peer knows it, and its memory is gone.
+            } else {
+                slabs.giveBack(block.slab(), block);
+            }
+        }
     }
 
     private SharedBlock ownFile(long bytes, Arena arena) throws IOException {
@@ -121,11 +142,12 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
         SharedBlock block = entering.remove(region.base());
         if (block != null) {
             int index = region.number();
-            SharedBlock[] known = byRegion;
-            SharedBlock[] wider =
-                    index < known.length ? known.clone() : Arrays.copyOf(known, Math.max(LEAST_REGIONS, 2 * index));
-            wider[index] = block;
-            byRegion = wider;
+            @Nullable SharedBlock[] known = byRegion;
+            if (index >= known.length) {
+                known = Arrays.copyOf(known, Math.max(LEAST_REGIONS, 2 * index));
+            }
+            known[index] = block;
+            byRegion = known;
         }
     }
 
@@ -163,9 +185,9 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     private synchronized @Nullable SharedBlock takeOut(int index) {
         SharedBlock block = find(index);
         if (block != null) {
-            SharedBlock[] changed = byRegion.clone();
-            changed[index] = null;
-            byRegion = changed;
+            @Nullable SharedBlock[] known = byRegion;
+            known[index] = null;
+            byRegion = known;
         }
         return block;
     }
