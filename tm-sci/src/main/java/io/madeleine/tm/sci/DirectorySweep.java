@@ -62,7 +62,8 @@ final class DirectorySweep {
 
     private static boolean isProbe(Path file, String prefix) {
         String number = name(file).substring(prefix.length());
-        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && PROBE_NUMBER.matcher(number).matches();
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && PROBE_NUMBER.matcher(number).matches();
     }
 
     private static boolean isOf(UserPrincipal user, Path path) {

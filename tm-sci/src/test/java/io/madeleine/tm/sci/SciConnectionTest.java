@@ -461,7 +461,10 @@ class SciConnectionTest {
         b.round();
         assertEquals(LinkStatus.CLOSED, pair.rightShort().front());
         b.round();
-        assertTrue(right.lost.startsWith("false it broke the protocol: the ring of sci/short has a word that is not a packet header"), right.lost);
+        assertTrue(
+                right.lost.startsWith(
+                        "false it broke the protocol: the ring of sci/short has a word that is not a packet header"),
+                right.lost);
         a.round();
         assertTrue(left.lost.startsWith("false it broke the connection off"), left.lost);
         assertEquals(LinkStatus.CLOSED, pair.leftShort().claim());
