@@ -43,7 +43,7 @@ final class HeapPair {
             false,
             Long.MAX_VALUE);
     private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
-    private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(CONFIG, MODULES));
+    private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(RING_BYTES, CELL_BYTES, CELLS, MODULES));
     private static final SciProgress.ControlWork NO_CONTROL = new SciProgress.ControlWork() {
         @Override
         public boolean giveUpCutMemory() {
@@ -91,11 +91,11 @@ final class HeapPair {
         FileStem peer = new FileStem(new ProcessIdentity(side, 0), 0);
         return new SciConnection(
                 new PairSegment(Arena.global(), memory, LAYOUT, side, SLOT, SLOT),
-                null,
                 new SciPeer(peer, peersInbox),
                 MODULES,
                 null,
                 PROGRESS,
+                _ -> {},
                 _ -> {});
     }
 

@@ -64,7 +64,7 @@ final class BellListener implements AutoCloseable {
                     "cannot listen at the Unix-domain socket " + file + " ("
                             + file.toString().length()
                             + " characters; systems allow at most 103 to 107): " + e.getMessage()
-                            + "; give a shorter path with " + SciConfig.ROOT + ".directory",
+                            + "; give a shorter path with " + SciKeys.ROOT + ".directory",
                     e);
         }
     }

@@ -22,7 +22,7 @@ final class BlockLayout {
     static final long FREED = 0x4d61_6465_4f76_6572L;
 
     /** The size of the control area of a file with one block. */
-    static final long CONTROL_BYTES = CellLayout.PAGE_BYTES;
+    static final long CONTROL_BYTES = Words.PAGE_BYTES;
 
     private static final long FROM_END = 64;
     private static final long EXPORT_BYTES = 64;
@@ -33,7 +33,7 @@ final class BlockLayout {
 
     /** The length of the file of a block. */
     static long fileBytes(long blockBytes) {
-        return Words.align(blockBytes, CellLayout.PAGE_BYTES) + CONTROL_BYTES;
+        return Words.align(blockBytes, Words.PAGE_BYTES) + CONTROL_BYTES;
     }
 
     /** The most exports at a time with a control area of that size. */
@@ -58,7 +58,7 @@ final class BlockLayout {
 
     /** The bytes of memory in a file that is mapped as a whole; -1 if the file is invalid. */
     static long memoryBytes(MemorySegment file) {
-        if (file.byteSize() < fileBytes(1) || file.byteSize() % CellLayout.PAGE_BYTES != 0) {
+        if (file.byteSize() < fileBytes(1) || file.byteSize() % Words.PAGE_BYTES != 0) {
             return -1;
         }
         long bytes = Words.plain(file, state(file) + BYTES);

@@ -33,9 +33,6 @@ package io.madeleine.tm.sci;
  * @param cells the number of cells, 2 or more
  */
 record CellLayout(long controlOffset, long dataOffset, int cellBytes, int cells) {
-    /** The alignment of cells. */
-    static final int PAGE_BYTES = 4096;
-
     private static final int HEADER_OFFSET = 8;
     private static final int TRAILER_OFFSET = 16;
 

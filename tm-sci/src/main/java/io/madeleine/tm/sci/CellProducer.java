@@ -48,7 +48,7 @@ final class CellProducer {
     }
 
     private int pieceBytes(long payloadBytes) {
-        long piece = Words.align(Math.ceilDiv(payloadBytes, layout.cells()), CellLayout.PAGE_BYTES);
+        long piece = Words.align(Math.ceilDiv(payloadBytes, layout.cells()), Words.PAGE_BYTES);
         return Math.clamp(piece, Math.min(MIN_PIECE_BYTES, layout.cellBytes()), layout.cellBytes());
     }
 

@@ -47,7 +47,7 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
         List<List<RingLayout>> rings = new ArrayList<>();
         List<List<CellLayout>> cells = new ArrayList<>();
         long offset = DATA_OFFSET;
-        long dataOffset = Words.align(DATA_OFFSET + frontBytes(modules, sizes), CellLayout.PAGE_BYTES);
+        long dataOffset = Words.align(DATA_OFFSET + frontBytes(modules, sizes), Words.PAGE_BYTES);
         for (TransmissionCapabilities module : modules) {
             List<RingLayout> moduleRings = new ArrayList<>();
             List<CellLayout> moduleCells = new ArrayList<>();
@@ -78,7 +78,7 @@ record PairLayout(List<List<RingLayout>> rings, List<List<CellLayout>> cells, lo
     private static int cellBytes(TransmissionCapabilities module, PairSizes sizes) {
         return module.maxBlockBytes() == Long.MAX_VALUE
                 ? sizes.cellBytes()
-                : (int) Words.align(sizes.cellBytes() / 2, CellLayout.PAGE_BYTES);
+                : (int) Words.align(sizes.cellBytes() / 2, Words.PAGE_BYTES);
     }
 
     private static RingLayout ring(TransmissionCapabilities module, PairSizes sizes, long offset) {

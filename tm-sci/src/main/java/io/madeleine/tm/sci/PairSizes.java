@@ -22,9 +22,8 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
     static final int MAX_BUFFER_BYTES = 1 << 20;
 
     /** The configured sizes; the ring is larger if the agreed buffers are larger than the configured ones. */
-    static PairSizes chosen(SciConfig config, List<TransmissionCapabilities> modules) {
-        int ringBytes = Math.max(config.shortRingBytes(), minRingBytes(modules));
-        return new PairSizes(ringBytes, config.regularCellBytes(), config.regularCells());
+    static PairSizes chosen(int ringBytes, int cellBytes, int cells, List<TransmissionCapabilities> modules) {
+        return new PairSizes(Math.max(ringBytes, minRingBytes(modules)), cellBytes, cells);
     }
 
     private static int minRingBytes(List<TransmissionCapabilities> modules) {
@@ -57,12 +56,12 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
      * cells.
      */
     private PairSizes smaller(int minRingBytes) {
-        boolean minimalCells = cellBytes == CellLayout.PAGE_BYTES && cells == MIN_CELLS;
+        boolean minimalCells = cellBytes == Words.PAGE_BYTES && cells == MIN_CELLS;
         if (ringBytes / 2 >= minRingBytes && (minimalCells || ringBytes >= (long) cells * cellBytes)) {
             return new PairSizes(ringBytes / 2, cellBytes, cells);
         }
-        return cellBytes > CellLayout.PAGE_BYTES
-                ? new PairSizes(ringBytes, (int) Words.align(cellBytes / 2, CellLayout.PAGE_BYTES), cells)
+        return cellBytes > Words.PAGE_BYTES
+                ? new PairSizes(ringBytes, (int) Words.align(cellBytes / 2, Words.PAGE_BYTES), cells)
                 : new PairSizes(ringBytes, cellBytes, Math.max(cells / 2, MIN_CELLS));
     }
 
@@ -74,7 +73,7 @@ record PairSizes(int ringBytes, int cellBytes, int cells) {
                 && modules.stream().allMatch(module -> ringBytes >= RingLayout.minRingBytes(module.bufferBytes()))
                 && cellBytes > 0
                 && cellBytes <= MAX_CELL_BYTES
-                && cellBytes % CellLayout.PAGE_BYTES == 0
+                && cellBytes % Words.PAGE_BYTES == 0
                 && cells >= MIN_CELLS
                 && cells <= MAX_CELLS;
     }

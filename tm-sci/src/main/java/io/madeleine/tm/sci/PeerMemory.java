@@ -83,7 +83,7 @@ final class PeerMemory {
             MemorySegment target,
             long offset,
             long bytes) {
-        long front = Words.align(bytes / 2, CellLayout.PAGE_BYTES);
+        long front = Words.align(bytes / 2, Words.PAGE_BYTES);
         if (!helper.offer(helped, address + front, target, offset + front, bytes - front)) {
             return own.read(address, target, offset, Math.min(bytes, PIECE_BYTES));
         }

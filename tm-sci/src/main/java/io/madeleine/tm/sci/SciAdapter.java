@@ -80,11 +80,11 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         this.connections = new ConnectionManager(SciPmm.NAME, context, LIMITS, news::add);
         this.proof = Digests.proof(context.sessionId(), context.secret());
         this.inbox = createInbox();
-        this.blocks = new SharedBlocks(directory, context.memory(), SingleCopy.sharesFromBytes(config));
-        this.singleCopy = SingleCopy.of(config, directory, blocks, context.logger());
+        this.blocks = new SharedBlocks(directory, context.memory(), config.sharesFromBytes());
+        this.singleCopy = openSingleCopy();
         this.progress = new SciProgress(inbox, context.reactor(), this, idleLooks);
         this.peers = openPeers();
-        this.remoteMemory = new SciRemoteMemory(context, directory, blocks, peers);
+        this.remoteMemory = new SciRemoteMemory(context, directory, blocks, peers::end);
         slots.set(InboxLayout.CONTROL_SLOT);
     }
 
@@ -114,6 +114,18 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
                             + " directory with " + SciConfig.ROOT + ".directory",
                     e);
         }
+    }
+
+    private SingleCopy openSingleCopy() {
+        return config.wantsSingleCopy()
+                ? SingleCopy.of(
+                        config.singleCopy() == SciConfig.SingleCopyUse.ON,
+                        config.dmaToBytes(),
+                        config.dmaOffloadFromBytes(),
+                        directory,
+                        blocks,
+                        context.logger())
+                : SingleCopy.none(directory, blocks, context.logger());
     }
 
     private SciPeers openPeers() {
@@ -275,7 +287,10 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     /** Makes the connection of a segment, when both sides want it. Under the lock. */
     SciConnection connected(SciCall call, PairSegment segment) {
         SciConnection connection = new SciConnection(
-                segment, call.channel, call.peer, call.request.modules(), singleCopy, progress, this::bury);
+                segment, call.peer, call.request.modules(), singleCopy, progress, this::bury, freed -> {
+                    call.peer.connections().remove(freed);
+                    call.channel.remove(freed);
+                });
         call.peer.connections().add(connection);
         call.channel.add(connection);
         progress.put(connection);

@@ -34,7 +34,7 @@ record SciAddress(String bootId, String directoryId, FileStem stem, String direc
         }
         if (!directoryId.equals(peer.directoryId)) {
             return Optional.of("it keeps its shared memory in " + peer.directory + ", which is not the directory "
-                    + directory + " of this process; set " + SciConfig.ROOT
+                    + directory + " of this process; set " + SciKeys.ROOT
                     + ".directory to the same directory for both, and mount that in both containers");
         }
         return Optional.empty();

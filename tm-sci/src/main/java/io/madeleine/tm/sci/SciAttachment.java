@@ -7,6 +7,7 @@ import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ final class SciAttachment implements AttachedMemory {
     private final SciRemoteMemory adapter;
     private final Mapping mapping;
     private final FileStem owner;
-    private final @Nullable SciPeer peer;
+    private final @Nullable BooleanSupplier gone;
     private final boolean writable;
     private final long key;
     private final long keyWord;
@@ -39,14 +40,14 @@ final class SciAttachment implements AttachedMemory {
             SciRemoteMemory adapter,
             Mapping mapping,
             FileStem owner,
-            @Nullable SciPeer peer,
+            @Nullable BooleanSupplier gone,
             boolean writable,
             long key,
             int export) {
         this.adapter = adapter;
         this.mapping = mapping;
         this.owner = owner;
-        this.peer = peer;
+        this.gone = gone;
         this.writable = writable;
         this.key = key;
         this.keyWord = BlockLayout.key(mapping.file, export);
@@ -185,7 +186,7 @@ final class SciAttachment implements AttachedMemory {
             inside.decrementAndGet();
             throw new RemoteMemoryException(Kind.CLOSED, "the attachment is closed");
         }
-        if (cut || peer != null && peer.isGone()) {
+        if (cut || gone != null && gone.getAsBoolean()) {
             inside.decrementAndGet();
             return cut ? cutShort() : lost(owner, "its process has ended");
         }

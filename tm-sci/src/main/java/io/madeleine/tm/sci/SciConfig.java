@@ -3,6 +3,7 @@ package io.madeleine.tm.sci;
 import com.typesafe.config.Config;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.ConfigReader;
+import io.madeleine.pmm.spi.CopyEngine;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ public record SciConfig(
     }
 
     /** The path of the settings in the configuration. */
-    public static final String ROOT = "madeleine.tm.sci";
+    public static final String ROOT = SciKeys.ROOT;
 
     /** The keys that decide which module takes a block. */
     static final List<String> THRESHOLDS = List.of(
@@ -92,8 +93,8 @@ public record SciConfig(
         small.require("ring", Integer.bitCount(ringBytes) == 1, "a power of two");
         long minRingBytes = RingLayout.minRingBytes(bufferBytes);
         small.require("ring", ringBytes >= minRingBytes, minRingBytes + " bytes or more for this short.buffer");
-        int cellBytes = regular.bytes("cell", CellLayout.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
-        regular.require("cell", cellBytes % CellLayout.PAGE_BYTES == 0, "a multiple of 4 KiB");
+        int cellBytes = regular.bytes("cell", Words.PAGE_BYTES, PairSizes.MAX_CELL_BYTES);
+        regular.require("cell", cellBytes % Words.PAGE_BYTES == 0, "a multiple of 4 KiB");
         return new SciConfig(
                 sci.bool("enabled"),
                 directory(sci),
@@ -157,6 +158,32 @@ public record SciConfig(
         } catch (InvalidPathException _) {
             throw sci.wrong("directory", name, accepted);
         }
+    }
+
+    /** Whether a process with this configuration offers {@code sci/dma} to its peers. */
+    boolean wantsSingleCopy() {
+        return switch (singleCopy) {
+            case ON -> true;
+            case OFF -> false;
+            case AUTO -> sharedBlocks || SingleCopy.availability().on();
+        };
+    }
+
+    /**
+     * Whether the launcher should grant native access for the engine. With "auto" it should not where the system would
+     * refuse the engine anyway.
+     */
+    boolean wantsFlagFor(CopyEngine engine) {
+        return switch (singleCopy) {
+            case ON -> true;
+            case OFF -> false;
+            case AUTO -> dmaToBytes > 0 && engine.forbidden().isEmpty();
+        };
+    }
+
+    /** The smallest block of messages that lies in memory that peers can map; {@link Long#MAX_VALUE} if none does. */
+    long sharesFromBytes() {
+        return wantsSingleCopy() && sharedBlocks ? dmaFromBytes : Long.MAX_VALUE;
     }
 
     /**

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: the sending calls under the send lock, the receiving calls under the receive lock. The methods below
  * "for the polling thread" by the thread that holds the lead. Volatile fields by any thread.
  */
-final class SciConnection implements ProtocolConnection {
+final class SciConnection implements ProtocolConnection, Watched {
     private static final long FINISHED = 1;
     /** The state of a side that has released the connection. */
     static final long CLOSED = 2;
@@ -45,10 +45,10 @@ final class SciConnection implements ProtocolConnection {
 
     private final PairSegment segment;
     private final MemorySegment memory;
-    private final SciPeer peer;
+    private final PeerLine peer;
     private final SciProgress progress;
-    private final SciChannel channel;
     private final Consumer<SciConnection> bury;
+    private final Consumer<SciConnection> whenFreed;
     private final SciLink[] links;
     private final List<TransmissionLink> transmissionLinks;
     private final long peerWatch;
@@ -92,20 +92,26 @@ final class SciConnection implements ProtocolConnection {
     /** The number of consecutive announcements, each within {@link SciProgress}'s limit after the one before. */
     private int announcedInARow;
 
+    /**
+     * Makes the connection of a segment.
+     *
+     * @param bury takes the closed connection, which the polling thread has to {@linkplain #free free}
+     * @param whenFreed told just before the memory is freed
+     */
     SciConnection(
             PairSegment segment,
-            SciChannel channel,
-            SciPeer peer,
+            PeerLine peer,
             List<TransmissionCapabilities> modules,
             SingleCopy singleCopy,
             SciProgress progress,
-            Consumer<SciConnection> bury) {
+            Consumer<SciConnection> bury,
+            Consumer<SciConnection> whenFreed) {
         this.segment = segment;
         this.memory = segment.memory();
         this.peer = peer;
-        this.channel = channel;
         this.progress = progress;
         this.bury = bury;
+        this.whenFreed = whenFreed;
         int own = segment.side();
         int other = segment.otherSide();
         this.peerWatch = PairLayout.watch(other);
@@ -225,8 +231,8 @@ final class SciConnection implements ProtocolConnection {
 
     // ---- for the links
 
-    /** Whether the memory must not be accessed. */
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return untouchable;
     }
 
@@ -324,21 +330,16 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
-    /**
-     * Checks, after an {@link InternalError} of the JVM, whether the segment's file was cut short; if so, ends the
-     * connection. Any thread.
-     *
-     * @return whether the memory must not be accessed
-     */
-    boolean isCutOff() {
+    @Override
+    public boolean isCutOff() {
         if (!untouchable && !cut && !CutMemory.isWhole(memory)) {
             cutOff("the file of its shared memory was cut short by somebody");
         }
         return untouchable || cut;
     }
 
-    /** Ends the connection without access to its memory, except for one attempt to tell the peer. */
-    void cutOff(String reason) {
+    @Override
+    public void cutOff(String reason) {
         if (untouchable || cut) {
             return;
         }
@@ -355,52 +356,51 @@ final class SciConnection implements ProtocolConnection {
 
     /** Frees the memory. Nothing may access it afterwards. */
     void free() {
-        peer.connections().remove(this);
-        channel.remove(this);
+        whenFreed.accept(this);
         for (SciLink link : links) {
             link.free();
         }
         segment.arena().close();
     }
 
-    /** Releases peer memory that is no longer of use. Called ten times a second. */
-    void tidy() {
+    @Override
+    public void tidy() {
         for (SciLink link : links) {
             link.tidy();
         }
     }
 
-    boolean isListed() {
+    @Override
+    public boolean isListed() {
         return listed;
     }
 
-    void setListed(boolean onList) {
+    @Override
+    public void setListed(boolean onList) {
         listed = onList;
         leaving = false;
     }
 
-    int slot() {
+    @Override
+    public int slot() {
         return ownSlot;
     }
 
-    /** Counts polls that found nothing; returns the count, this one included. */
-    int countIdlePoll() {
+    @Override
+    public int countIdlePoll() {
         return ++idlePolls;
     }
 
-    /** Sets the watch word: the peer need not announce what it sends. */
-    void watch() {
+    @Override
+    public void watch() {
         idlePolls = 0;
         unwatched = false;
         leaving = false;
         Words.setVolatile(memory, ownWatch, WATCHING);
     }
 
-    /**
-     * Clears the watch word: the peer has to announce what it sends from now on. The caller has to poll for what the
-     * peer sent before it saw this, until the connection {@linkplain #isSettled has settled}.
-     */
-    void unwatch() {
+    @Override
+    public void unwatch() {
         Words.setVolatile(memory, ownWatch, 0);
         VarHandle.fullFence();
         unwatched = true;
@@ -408,25 +408,18 @@ final class SciConnection implements ProtocolConnection {
         unwatchedNs = System.nanoTime();
     }
 
-    boolean isUnwatched() {
+    @Override
+    public boolean isUnwatched() {
         return unwatched;
     }
 
-    /**
-     * Whether the peer announces what it sends, and everything has become visible that it sent before it saw that it
-     * has to.
-     */
-    boolean isSettled() {
+    @Override
+    public boolean isSettled() {
         return unwatched && System.nanoTime() - unwatchedNs >= WatchList.SETTLE_NS;
     }
 
-    /**
-     * Notes an announcement. One that a reader of this process made, and that brings no data, does not count: it is no
-     * sign of a busy peer.
-     *
-     * @return the number of consecutive announcements, each less than {@code withinNs} after the one before
-     */
-    int noteAnnouncement(long nowNs, long withinNs) {
+    @Override
+    public int noteAnnouncement(long nowNs, long withinNs) {
         if (announcedByReader) {
             announcedByReader = false;
             if (!hasNews()) {
@@ -438,24 +431,21 @@ final class SciConnection implements ProtocolConnection {
         return announcedInARow;
     }
 
-    /**
-     * Whether the announcement was only for a message that has been read since, or that nobody wants yet. A reader that
-     * becomes interested announces the latter again ({@link #receiveInterest}). A connection that somebody wants to
-     * read from and whose peer announces nothing is not quiet: it has to go onto the watch list.
-     */
-    boolean isQuiet() {
+    @Override
+    public boolean isQuiet() {
         return !untouchable
                 && (!interest || unwatched && !hasNews())
                 && !peer.isGone()
                 && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }
 
-    boolean isInterested() {
+    @Override
+    public boolean isInterested() {
         return interest;
     }
 
-    /** Whether a link has data to read. */
-    boolean hasNews() {
+    @Override
+    public boolean hasNews() {
         for (int i = 0; i < links.length; i++) {
             if (links[i].hasNews()) {
                 return true;
@@ -464,8 +454,8 @@ final class SciConnection implements ProtocolConnection {
         return false;
     }
 
-    /** Lets the layer above read, if it is interested and there is data; returns the number of events it handled. */
-    int readNews() {
+    @Override
+    public int readNews() {
         ConnectionListener upcalls = listener;
         if (!interest || upcalls == null || !hasNews()) {
             return 0;
@@ -480,8 +470,8 @@ final class SciConnection implements ProtocolConnection {
         return work;
     }
 
-    /** Asks the peer to announce room, then checks whether a stalled link has room already, or can never send again. */
-    boolean isStallOver() {
+    @Override
+    public boolean isStallOver() {
         Words.setVolatile(memory, ownRoomWanted, 1);
         VarHandle.fullFence();
         int stalled = stalledLinks;
@@ -492,8 +482,8 @@ final class SciConnection implements ProtocolConnection {
         return over;
     }
 
-    /** Checks whether the peer has finished, closed, died or broken the protocol, and reports the loss once. */
-    void lookAtPeer() {
+    @Override
+    public void lookAtPeer() {
         boolean gone = peer.isGone(); // Read before the state: the state that the peer wrote before it died counts.
         long state = cut ? BROKEN : Words.acquire(memory, PairLayout.state(segment.otherSide()));
         if (state < 0 || state > GIVEN_UP) {
@@ -518,8 +508,8 @@ final class SciConnection implements ProtocolConnection {
         }
     }
 
-    /** Reports the loss if the segment was cut short and the user has not closed the connection. */
-    void reportIfCutOff() {
+    @Override
+    public void reportIfCutOff() {
         if (cut && !closed) {
             lookAtPeer();
         }

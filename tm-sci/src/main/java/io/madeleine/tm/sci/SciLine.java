@@ -57,7 +57,9 @@ final class SciLine implements HandshakeLine {
         }
         SciAdapter adapter = call.adapter;
         List<TransmissionCapabilities> modules = call.request.modules();
-        PairSizes configured = PairSizes.chosen(adapter.config(), modules);
+        SciConfig config = adapter.config();
+        PairSizes configured = PairSizes.chosen(
+                config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
         PairSizes fitting = configured.within(modules, adapter.directory().bytesToSpare());
         if (!fitting.equals(configured)) {
             adapter.noteThatMemoryIsScarce(configured, fitting);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: {@link #announce} thread-safe; the rest control path, under the adapter's lock.
  */
-final class SciPeer {
+final class SciPeer implements PeerLine {
     private final FileStem stem;
     private final Inbox inbox;
     private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
@@ -22,25 +22,21 @@ final class SciPeer {
         this.inbox = inbox;
     }
 
-    FileStem stem() {
+    @Override
+    public FileStem stem() {
         return stem;
     }
 
-    /**
-     * Sets the flag of a slot in the peer's inbox, and wakes the peer if it sleeps. The caller has passed a full fence.
-     */
-    void announce(int slot) {
+    @Override
+    public void announce(int slot) {
         long sleep = announceSilently(slot);
         if (sleep != 0) {
             ring(sleep);
         }
     }
 
-    /**
-     * Sets the flag only; returns the number of the sleep from which the caller has to {@linkplain #ring wake} the
-     * peer, or 0.
-     */
-    long announceSilently(int slot) {
+    @Override
+    public long announceSilently(int slot) {
         try {
             return inbox.announce(slot);
         } catch (IllegalStateException _) {
@@ -53,7 +49,8 @@ final class SciPeer {
         }
     }
 
-    void ring(long sleep) {
+    @Override
+    public void ring(long sleep) {
         Bell line = bell;
         if (line == null) {
             wantedSleep = sleep;
@@ -88,15 +85,13 @@ final class SciPeer {
         gone = true;
     }
 
-    boolean isGone() {
+    @Override
+    public boolean isGone() {
         return gone;
     }
 
-    /**
-     * Checks whether the peer's inbox was cut short, so that nobody can wake the peer; if so, gives up the connections
-     * to it.
-     */
-    boolean lookAtInbox() {
+    @Override
+    public boolean lookAtInbox() {
         if (inbox.isWhole()) {
             return false;
         }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -143,12 +144,13 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         }
     }
 
-    /** The peer with that stem; null if this process has no peer object for it. */
+    /** Tells whether the process with that stem has ended; null if this process has no peer object for it. */
     @Nullable
-    SciPeer known(FileStem stem) {
+    BooleanSupplier end(FileStem stem) {
         lock.lock();
         try {
-            return peers.get(stem);
+            SciPeer peer = peers.get(stem);
+            return peer == null ? null : peer::isGone;
         } finally {
             lock.unlock();
         }

@@ -27,7 +27,7 @@ import java.util.List;
  */
 public final class SciPmm implements ProtocolModule {
     /** The name of the driver. */
-    public static final String NAME = "sci";
+    public static final String NAME = SciKeys.NAME;
 
     private static final String ADAPTER = "host";
 
@@ -98,7 +98,7 @@ public final class SciPmm implements ProtocolModule {
                 Math.max(config.shortMaxBlockBytes(), config.shortMaxSaferBlockBytes()),
                 config.shortBufferBytes(),
                 "small blocks, copied into a ring of records in shared memory");
-        boolean singleCopy = SingleCopy.isWanted(config);
+        boolean singleCopy = config.wantsSingleCopy();
         TransmissionCapabilities regular = dynamic(
                 SciCellLink.REGULAR,
                 singleCopy ? config.dmaFromBytes() - 1 : Long.MAX_VALUE,
@@ -145,7 +145,7 @@ public final class SciPmm implements ProtocolModule {
     @Override
     public List<String> nativeModules() {
         return SingleCopy.engine()
-                .filter(engine -> SingleCopy.isWorthAFlag(config, engine))
+                .filter(config::wantsFlagFor)
                 .map(CopyEngine::nativeModules)
                 .orElse(List.of());
     }

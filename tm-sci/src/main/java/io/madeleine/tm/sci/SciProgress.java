@@ -60,7 +60,7 @@ final class SciProgress implements ProgressSource {
     private final Reactor reactor;
     private final ControlWork control;
     private final WatchList watchList;
-    private final AtomicReferenceArray<@Nullable SciConnection> bySlot = new AtomicReferenceArray<>(InboxLayout.SLOTS);
+    private final AtomicReferenceArray<@Nullable Watched> bySlot = new AtomicReferenceArray<>(InboxLayout.SLOTS);
     private final AtomicLongArray stalledSlots = new AtomicLongArray(InboxLayout.SLOTS / Long.SIZE);
     private final AtomicInteger stalledCount = new AtomicInteger();
     private volatile boolean asleep;
@@ -112,7 +112,7 @@ final class SciProgress implements ProgressSource {
     }
 
     /** Enters a connection under its slot. */
-    void put(SciConnection connection) {
+    void put(Watched connection) {
         bySlot.set(connection.slot(), connection);
         highestSlot = Math.max(highestSlot, connection.slot());
     }
@@ -159,7 +159,7 @@ final class SciProgress implements ProgressSource {
             boolean _ = giveUpCutMemory();
         }
         for (int slot = 0; slot <= highestSlot; slot++) {
-            SciConnection connection = bySlot.get(slot);
+            Watched connection = bySlot.get(slot);
             if (connection == null || connection.isClosed()) {
                 continue;
             }
@@ -217,7 +217,7 @@ final class SciProgress implements ProgressSource {
             controlNews = true;
             return 0;
         }
-        SciConnection connection = bySlot.get(slot);
+        Watched connection = bySlot.get(slot);
         if (connection == null || connection.isClosed()) {
             if (connection != null) {
                 connection.reportIfCutOff();
@@ -238,12 +238,12 @@ final class SciProgress implements ProgressSource {
     }
 
     /** Notes an announcement; returns whether announcements are dense enough for the watch list. */
-    private static boolean areDense(SciConnection connection, long nowNs) {
+    private static boolean areDense(Watched connection, long nowNs) {
         return connection.noteAnnouncement(nowNs, DENSE_NS) >= DENSE_ANNOUNCEMENTS;
     }
 
     /** Forgets a closed connection, before its memory is freed. */
-    void forget(SciConnection connection) {
+    void forget(Watched connection) {
         watchList.forget(connection);
         setStalled(connection.slot(), false);
         bySlot.set(connection.slot(), null);
@@ -260,7 +260,7 @@ final class SciProgress implements ProgressSource {
             inbox.giveUpFile();
         }
         for (int slot = 0; slot <= highestSlot; slot++) {
-            SciConnection connection = bySlot.get(slot);
+            Watched connection = bySlot.get(slot);
             if (connection != null && !connection.isClosed()) {
                 if (cut) {
                     connection.cutOff("the inbox of this process was cut short by somebody");
@@ -299,7 +299,7 @@ final class SciProgress implements ProgressSource {
 
     private boolean areStillStalled(int word) {
         for (long bits = stalledSlots.get(word); bits != 0; bits &= bits - 1) {
-            SciConnection connection = bySlot.get(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
+            Watched connection = bySlot.get(word * Long.SIZE + Long.numberOfTrailingZeros(bits));
             if (connection != null && !connection.isClosed() && connection.isStallOver()) {
                 return false;
             }
@@ -355,7 +355,7 @@ final class SciProgress implements ProgressSource {
             int word = Long.numberOfTrailingZeros(summary);
             for (long bits = inbox.takeWord(word); bits != 0; bits &= bits - 1) {
                 int slot = word * Long.SIZE + Long.numberOfTrailingZeros(bits);
-                SciConnection connection = slot == InboxLayout.CONTROL_SLOT ? null : bySlot.get(slot);
+                Watched connection = slot == InboxLayout.CONTROL_SLOT ? null : bySlot.get(slot);
                 if (connection == null || !connection.isQuiet() || areDense(connection, nowNs)) {
                     long _ = inbox.announce(slot); // The next poll takes it.
                     quiet = false;

@@ -18,6 +18,9 @@ import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Remote memory by mapping. Exported memory lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps.
@@ -42,18 +45,27 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
     private final ProcessContext context;
     private final SessionDirectory directory;
     private final SharedBlocks blocks;
-    private final SciPeers peers;
+    private final Function<FileStem, @Nullable BooleanSupplier> ends;
     private final RemoteDescriptor descriptors;
     private final SecureRandom random = new SecureRandom();
     private final Set<SciAttachment> attachments = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    SciRemoteMemory(ProcessContext context, SessionDirectory directory, SharedBlocks blocks, SciPeers peers) {
+    /**
+     * Creates the remote memory of an adapter.
+     *
+     * @param ends for each process that this one has met, whether it has ended; null for any other process
+     */
+    SciRemoteMemory(
+            ProcessContext context,
+            SessionDirectory directory,
+            SharedBlocks blocks,
+            Function<FileStem, @Nullable BooleanSupplier> ends) {
         this.context = context;
         this.directory = directory;
         this.blocks = blocks;
-        this.peers = peers;
-        this.descriptors = new RemoteDescriptor(SciPmm.NAME, context);
+        this.ends = ends;
+        this.descriptors = new RemoteDescriptor(SciKeys.NAME, context);
     }
 
     @Override
@@ -119,8 +131,8 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         long packed = body.getLong();
         long bytes = packed & (1L << LENGTH_BITS) - 1;
         int number = (int) (packed >>> LENGTH_BITS) & (1 << NUMBER_BITS) - 1;
-        SciPeer peer = peers.known(owner);
-        if (peer != null && peer.isGone()) {
+        BooleanSupplier gone = ends.apply(owner);
+        if (gone != null && gone.getAsBoolean()) {
             throw SciAttachment.lost(owner, "its process has ended");
         }
         Arena arena = Arena.ofShared();
@@ -132,7 +144,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                 throw SciAttachment.revoked(owner); // Another file has this number now.
             }
             attached = new SciAttachment(
-                    this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, peer, packed < 0, key, export);
+                    this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, gone, packed < 0, key, export);
             attached.throwIfRevoked();
             CutMemory.settle();
         } catch (RuntimeException e) {

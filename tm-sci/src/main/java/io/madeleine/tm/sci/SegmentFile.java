@@ -12,6 +12,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
@@ -20,6 +23,10 @@ import java.util.Set;
  * <p>Threading: stateless.
  */
 final class SegmentFile {
+    /** Read and write for the owner. */
+    static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
     private static final int CHUNK_BYTES = 64 * 1024;
 
     private SegmentFile() {}
@@ -50,7 +57,7 @@ final class SegmentFile {
      */
     static MemorySegment createEnd(Path file, long fileBytes, long endBytes, Arena arena) throws IOException {
         try (FileChannel channel =
-                FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), SessionDirectory.FILE_MODE)) {
+                FileChannel.open(file, Set.of(CREATE_NEW, READ, WRITE), FILE_MODE)) {
             try {
                 writeZeros(channel, fileBytes - endBytes, endBytes);
                 return channel.map(FileChannel.MapMode.READ_WRITE, fileBytes - endBytes, endBytes, arena);

@@ -12,7 +12,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -47,9 +46,6 @@ final class SessionDirectory implements AutoCloseable {
 
     /** The ending of a file that is being created and does not have its final name yet. */
     static final String NEW = ".new";
-
-    static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
     /** The share of the file system that connections of full size leave free for smaller ones. */
     private static final double RESERVE = 0.3;
@@ -93,7 +89,7 @@ final class SessionDirectory implements AutoCloseable {
             joined.close();
             throw new SessionException(
                     "cannot create or join the session directory " + path + " for shared memory: " + e
-                            + "; give a writable directory of a local file system with " + SciConfig.ROOT
+                            + "; give a writable directory of a local file system with " + SciKeys.ROOT
                             + ".directory",
                     e);
         }
@@ -132,7 +128,7 @@ final class SessionDirectory implements AutoCloseable {
 
     /** Creates a file whose owner is the current user. {@link DirectorySweep} knows its name. */
     static Path probe(Path parent) throws IOException {
-        return Files.createTempFile(parent, PREFIX, NEW, FILE_MODE);
+        return Files.createTempFile(parent, PREFIX, NEW, SegmentFile.FILE_MODE);
     }
 
     private static UserPrincipal currentUser(Path parent) throws IOException {
@@ -166,7 +162,7 @@ final class SessionDirectory implements AutoCloseable {
                 checkMode(); // Another process of the session created it.
             }
             try {
-                Path record = Files.createFile(file(NEW), FILE_MODE);
+                Path record = Files.createFile(file(NEW), SegmentFile.FILE_MODE);
                 checkOwner(record);
                 Files.write(record, OwnerRecord.current().toLines());
                 Files.move(record, file(OWNER), StandardCopyOption.ATOMIC_MOVE);

@@ -94,7 +94,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     public MemorySegment allocateShared(long bytes, Arena arena) throws IOException {
         if (bytes > OFFSET_MASK || BlockLayout.fileBytes(bytes) > directory.freeBytes()) {
             throw new IOException("cannot reserve " + bytes + " bytes of shared memory in " + directory.path() + ": "
-                    + directory.room() + "; make room, or give another directory with " + SciConfig.ROOT
+                    + directory.room() + "; make room, or give another directory with " + SciKeys.ROOT
                     + ".directory");
         }
         return create(bytes, arena);

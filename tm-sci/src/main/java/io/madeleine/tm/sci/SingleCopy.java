@@ -57,50 +57,38 @@ final class SingleCopy implements AutoCloseable {
         mark.set(ValueLayout.JAVA_LONG, 0, new SecureRandom().nextLong());
     }
 
-    static SingleCopy of(SciConfig config, SessionDirectory directory, SharedBlocks blocks, Logger logger) {
-        if (!isWanted(config)) {
-            return new SingleCopy(logger, Logger.Level.DEBUG, null, blocks, directory, 0, Long.MAX_VALUE);
-        }
+    /** Of a process that does not offer {@code sci/dma}. */
+    static SingleCopy none(SessionDirectory directory, SharedBlocks blocks, Logger logger) {
+        return new SingleCopy(logger, Logger.Level.DEBUG, null, blocks, directory, 0, Long.MAX_VALUE);
+    }
+
+    /**
+     * Of a process that offers {@code sci/dma}.
+     *
+     * @param demanded whether to warn if single copy is impossible
+     * @param maxBytes the largest block outside shared blocks that is lent
+     * @param offloadFromBytes the smallest block that a second thread helps to copy; {@link Long#MAX_VALUE} for none
+     */
+    static SingleCopy of(
+            boolean demanded,
+            long maxBytes,
+            long offloadFromBytes,
+            SessionDirectory directory,
+            SharedBlocks blocks,
+            Logger logger) {
         Availability availability = availability();
-        boolean demanded = config.singleCopy() == SciConfig.SingleCopyUse.ON;
         SingleCopy found = new SingleCopy(
                 logger,
                 demanded ? Logger.Level.WARNING : Logger.Level.DEBUG,
                 availability.on() ? engine().orElse(null) : null,
                 blocks,
                 directory,
-                config.dmaToBytes(),
-                config.dmaOffloadFromBytes());
+                maxBytes,
+                offloadFromBytes);
         if (!availability.on() && demanded) {
             found.warnOnce("in this process: " + availability.text());
         }
         return found;
-    }
-
-    /** Whether a process with this configuration offers {@code sci/dma} to its peers. */
-    static boolean isWanted(SciConfig config) {
-        return switch (config.singleCopy()) {
-            case ON -> true;
-            case OFF -> false;
-            case AUTO -> config.sharedBlocks() || availability().on();
-        };
-    }
-
-    /**
-     * Whether the launcher should grant native access for the engine. With "auto" it should not where the system would
-     * refuse the engine anyway.
-     */
-    static boolean isWorthAFlag(SciConfig config, CopyEngine engine) {
-        return switch (config.singleCopy()) {
-            case ON -> true;
-            case OFF -> false;
-            case AUTO -> config.dmaToBytes() > 0 && engine.forbidden().isEmpty();
-        };
-    }
-
-    /** The smallest block of messages that lies in memory that peers can map; {@link Long#MAX_VALUE} if none does. */
-    static long sharesFromBytes(SciConfig config) {
-        return isWanted(config) && config.sharedBlocks() ? config.dmaFromBytes() : Long.MAX_VALUE;
     }
 
     /** The engine of this system, whether or not this process can use it. */
@@ -169,7 +157,7 @@ final class SingleCopy implements AutoCloseable {
             logger.log(
                     level,
                     "no single copy " + what + ". Blocks of sci/dma go through cells instead, which always works; set "
-                            + SciConfig.ROOT + ".dma.single-copy = auto or off to silence this warning");
+                            + SciKeys.ROOT + ".dma.single-copy = auto or off to silence this warning");
         }
     }
 

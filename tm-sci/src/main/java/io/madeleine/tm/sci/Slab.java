@@ -23,7 +23,7 @@ final class Slab {
     private static final long CONTROL_BYTES = 64 * 1024;
 
     private static final long MEMORY_BYTES = BYTES - CONTROL_BYTES;
-    private static final long PAGE_BYTES = CellLayout.PAGE_BYTES;
+    private static final long PAGE_BYTES = Words.PAGE_BYTES;
     private static final int PAGES = (int) (MEMORY_BYTES / PAGE_BYTES);
 
     private final Arena arena;

@@ -22,7 +22,7 @@ final class WatchList {
     private static final int FIRST_CAPACITY = 16;
 
     private final int idleLooks;
-    private @Nullable SciConnection[] connections = new SciConnection[FIRST_CAPACITY];
+    private @Nullable Watched[] connections = new Watched[FIRST_CAPACITY];
     private int count;
 
     /**
@@ -35,12 +35,12 @@ final class WatchList {
         this.idleLooks = idleLooks;
     }
 
-    private SciConnection get(int i) {
+    private Watched get(int i) {
         return Objects.requireNonNull(connections[i]);
     }
 
     /** Puts a connection on the list, and sets its watch word. */
-    void add(SciConnection connection) {
+    void add(Watched connection) {
         if (!connection.isListed()) {
             list(connection);
         } else if (!connection.isUnwatched()) {
@@ -53,13 +53,13 @@ final class WatchList {
      * Puts a connection on the list without setting its watch word: the peer still announces what it sends, and has
      * announced what lies there. The connection may leave as soon as that has been read.
      */
-    void addAnnounced(SciConnection connection) {
+    void addAnnounced(Watched connection) {
         if (!connection.isListed()) {
             list(connection);
         }
     }
 
-    private void list(SciConnection connection) {
+    private void list(Watched connection) {
         if (count == connections.length) {
             connections = Arrays.copyOf(connections, 2 * count);
         }
@@ -79,7 +79,7 @@ final class WatchList {
     }
 
     private int poll(int i) {
-        SciConnection connection = get(i);
+        Watched connection = get(i);
         if (connection.isClosed()) {
             remove(i);
             return 0;
@@ -98,7 +98,7 @@ final class WatchList {
      * @return whether the connection is still on the list
      */
     private boolean startLeaving(int i) {
-        SciConnection connection = get(i);
+        Watched connection = get(i);
         if (connection.isClosed() || !connection.isInterested()) {
             // The peer need not announce what nobody wants to read; a reader that becomes interested announces it.
             leave(i);
@@ -117,7 +117,7 @@ final class WatchList {
      * @return whether the connection is off the list
      */
     private boolean leave(int i) {
-        SciConnection connection = get(i);
+        Watched connection = get(i);
         remove(i);
         if (!connection.isClosed() && connection.isInterested() && (!connection.isSettled() || connection.hasNews())) {
             add(connection);
@@ -127,7 +127,7 @@ final class WatchList {
     }
 
     private void remove(int i) {
-        SciConnection connection = get(i);
+        Watched connection = get(i);
         connections[i] = connections[--count];
         connections[count] = null;
         connection.setListed(false);
@@ -165,7 +165,7 @@ final class WatchList {
      */
     boolean leaveSettled() {
         for (int i = count - 1; i >= 0; i--) {
-            SciConnection connection = get(i);
+            Watched connection = get(i);
             if (!connection.isClosed() && !connection.isSettled()) {
                 return false;
             }
@@ -198,7 +198,7 @@ final class WatchList {
 
     private boolean haveNews() {
         for (int i = 0; i < count; i++) {
-            SciConnection connection = get(i);
+            Watched connection = get(i);
             if (!connection.isClosed() && connection.hasNews()) {
                 return true;
             }
@@ -207,7 +207,7 @@ final class WatchList {
     }
 
     /** Removes a connection, before its memory is freed. */
-    void forget(SciConnection connection) {
+    void forget(Watched connection) {
         for (int i = count - 1; i >= 0; i--) {
             if (connections[i] == connection) {
                 remove(i);

@@ -17,6 +17,9 @@ final class Words {
      */
     static final int LINE_BYTES = 128;
 
+    /** The size of a page. */
+    static final int PAGE_BYTES = 4096;
+
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();

@@ -19,13 +19,13 @@ class CellsTest {
     private static final int CELL = 16 * 1024;
     private static final int CELLS = 3;
 
-    private final CellLayout layout = new CellLayout(0, CellLayout.PAGE_BYTES, CELL, CELLS);
+    private final CellLayout layout = new CellLayout(0, Words.PAGE_BYTES, CELL, CELLS);
     private final MemorySegment memory = fresh();
     private final CellProducer producer = new CellProducer(memory, layout);
     private final CellConsumer consumer = new CellConsumer(memory, layout);
 
     private MemorySegment fresh() {
-        return Arena.ofAuto().allocate(layout.dataOffset() + layout.dataBytes(), CellLayout.PAGE_BYTES);
+        return Arena.ofAuto().allocate(layout.dataOffset() + layout.dataBytes(), Words.PAGE_BYTES);
     }
 
     /** Sends what there are cells for; whether that was all. */

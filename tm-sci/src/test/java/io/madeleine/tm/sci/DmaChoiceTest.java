@@ -85,8 +85,8 @@ class DmaChoiceTest {
                 return engine.open(pid, arena);
             }
         };
-        assertFalse(SingleCopy.isWorthAFlag(Side.settings(""), forbidden));
-        assertTrue(SingleCopy.isWorthAFlag(Side.settings("dma.single-copy = on"), forbidden));
+        assertFalse(Side.settings("").wantsFlagFor(forbidden));
+        assertTrue(Side.settings("dma.single-copy = on").wantsFlagFor(forbidden));
     }
 
     private static List<String> nativeModules(String settings) {

@@ -335,7 +335,9 @@ class DmaLoanTest {
             Words.setVolatile(memory, lender, pid);
             SessionDirectory files = SessionDirectory.join(directory, "other", new ProcessIdentity(3, 0));
             SingleCopy copies = SingleCopy.of(
-                    SciConfig.from(Side.config(directory, Side.SINGLE_COPY)),
+                    true,
+                    Long.MAX_VALUE,
+                    Long.MAX_VALUE,
                     files,
                     new SharedBlocks(files, SessionMemory.none(), Long.MAX_VALUE),
                     System.getLogger("test"));

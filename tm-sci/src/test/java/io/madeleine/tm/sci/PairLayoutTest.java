@@ -34,15 +34,20 @@ class PairLayoutTest {
         return new SciPmm(config).transmissionModules();
     }
 
+    private static PairSizes chosen(SciConfig config, List<TransmissionCapabilities> modules) {
+        return PairSizes.chosen(
+                config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
+    }
+
     private static long bytesPerConnection(SciConfig config) {
         List<TransmissionCapabilities> modules = modules(config);
-        return PairLayout.of(modules, PairSizes.chosen(config, modules)).totalBytes();
+        return PairLayout.of(modules, chosen(config, modules)).totalBytes();
     }
 
     /** Of a session on one host with one channel: a segment for each pair, an inbox and a record for each process. */
     private static long sessionBytes(int processes, long bytesPerConnection) {
         return processes * (processes - 1L) / 2 * bytesPerConnection
-                + processes * (InboxLayout.BYTES + CellLayout.PAGE_BYTES);
+                + processes * (InboxLayout.BYTES + Words.PAGE_BYTES);
     }
 
     @Test
@@ -69,7 +74,7 @@ class PairLayoutTest {
                     random.nextInt(64, 20_000) & ~7, random.nextInt(5)); // both, one of them, or in the other order
             PairSizes sizes = new PairSizes(
                     1 << random.nextInt(17, 22),
-                    CellLayout.PAGE_BYTES * random.nextInt(1, 33),
+                    Words.PAGE_BYTES * random.nextInt(1, 33),
                     random.nextInt(PairSizes.MIN_CELLS, 70));
             assertTrue(sizes.isValid(modules));
             assertDisjoint(PairLayout.of(modules, sizes), modules + " " + sizes);
@@ -102,7 +107,7 @@ class PairLayoutTest {
         layout.cells()
                 .forEach(both -> both.forEach(line -> {
                     assertEquals(0, line.controlOffset() % Words.LINE_BYTES, what);
-                    assertEquals(0, line.dataOffset() % CellLayout.PAGE_BYTES, what);
+                    assertEquals(0, line.dataOffset() % Words.PAGE_BYTES, what);
                     regions.add(new Region(
                             line.controlOffset(), line.controlOffset() + CellLayout.controlBytes(line.cells())));
                     regions.add(new Region(line.dataOffset(), line.dataOffset() + line.dataBytes()));
@@ -118,12 +123,12 @@ class PairLayoutTest {
     void shouldShrinkUntilItFitsAndStayValid() {
         SciConfig config = Side.settings("short { ring = 1 MiB }, regular { cell = 100 KiB, cells = 9 }");
         List<TransmissionCapabilities> modules = modules(config);
-        PairSizes configured = PairSizes.chosen(config, modules);
+        PairSizes configured = chosen(config, modules);
         long bytes = PairLayout.of(modules, configured).totalBytes();
         assertEquals(configured, configured.within(modules, bytes));
         PairSizes smallest = configured.within(modules, 0);
         long smallestBytes = PairLayout.of(modules, smallest).totalBytes();
-        assertEquals(new PairSizes(64 * 1024, CellLayout.PAGE_BYTES, PairSizes.MIN_CELLS), smallest);
+        assertEquals(new PairSizes(64 * 1024, Words.PAGE_BYTES, PairSizes.MIN_CELLS), smallest);
         for (long limit = bytes - 1; limit >= smallestBytes; limit = limit * 9 / 10) {
             PairSizes fitting = configured.within(modules, limit);
             assertTrue(fitting.isValid(modules), fitting.toString());

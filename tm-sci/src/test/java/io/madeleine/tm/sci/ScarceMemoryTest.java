@@ -95,7 +95,7 @@ class ScarceMemoryTest {
             List<Side.Pair> pairs = allToAll(sides, 64, 1, settings);
             assertEquals(64 * 63 / 2, pairs.size());
             assertEquals(
-                    pairs.size() * bytes(pairs.getFirst()) + 64 * (InboxLayout.BYTES + CellLayout.PAGE_BYTES),
+                    pairs.size() * bytes(pairs.getFirst()) + 64 * (InboxLayout.BYTES + Words.PAGE_BYTES),
                     fileSystem.usedBytes(),
                     "memory is what the connections take, and nothing else");
             sides.forEach(Side::close);
