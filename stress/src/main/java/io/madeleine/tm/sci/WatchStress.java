@@ -34,7 +34,7 @@ public class WatchStress {
     public void lookAway() {
         pair.receiver.unwatch();
         do {
-            seen = pair.receiver.hasNews();
+            seen = pair.receiver.isReadable();
         } while (!seen && !pair.receiver.isSettled());
     }
 

@@ -19,12 +19,12 @@ final class BlockFile {
      *
      * @param number its number, see {@link BlockFiles}
      * @param end the mapped end of the file, or the whole file
-     * @param controlBytes the size of the {@link BlockLayout} control area in it
+     * @param controlBytes the size of the {@link BlockFileLayout} control area in it
      */
     BlockFile(int number, MemorySegment end, long controlBytes) {
         this.number = number;
         this.end = end;
-        this.most = BlockLayout.exports(controlBytes);
+        this.most = BlockFileLayout.exports(controlBytes);
     }
 
     int number() {
@@ -58,8 +58,8 @@ final class BlockFile {
     /** Marks the file as freed, so that peers unmap it. */
     void free() {
         try {
-            BlockLayout.free(end);
-            CutMemory.settle();
+            BlockFileLayout.free(end);
+            TruncatedFiles.settle();
         } catch (InternalError _) {
             // The file was cut short: a peer that has it mapped finds this out itself.
         }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * passes bytes on when the sender has granted them. It refuses what it cannot read; the sender then sends this through
  * cells. It refuses if the target is memory of the Java heap, if the permission is lost, and if the packet is dropped.
  *
- * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews} any thread.
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #isReadable} any thread.
  */
 final class Borrower {
     private static final int NONE = -1;
@@ -94,7 +94,7 @@ final class Borrower {
         return true;
     }
 
-    /** Has {@link #hasNews} answer false until the next grant, if one is to come. */
+    /** Has {@link #isReadable} answer false until the next grant, if one is to come. */
     private void awaitGrant() {
         if (!ended && (refused || takenBytes > grantedBytes)) {
             awaitedGrant = grantedBytes;
@@ -209,7 +209,7 @@ final class Borrower {
     }
 
     /** Whether there is work for the loan in that cell. May be wrongly true for a moment, but never wrongly false. */
-    boolean hasNews(int lentCell) {
+    boolean isReadable(int lentCell) {
         return cell != lentCell || Words.acquire(memory, layout.granted(lentCell)) != awaitedGrant;
     }
 }

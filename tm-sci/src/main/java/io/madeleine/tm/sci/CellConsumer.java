@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiving end of a line of cells. It returns a cell as soon as the cell is empty.
  *
- * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews()} any thread.
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #isReadable()} any thread.
  */
 final class CellConsumer {
     /** Returned by {@link #front()} if the sender broke the format. */
@@ -221,11 +221,11 @@ final class CellConsumer {
      * Whether there is data to read. While another thread reads, this may be wrongly true for a moment, but never
      * wrongly false.
      */
-    boolean hasNews() {
+    boolean isReadable() {
         while (true) {
             int here = cell;
             long state = Words.acquire(memory, layout.state(here));
-            if (trailer != 0 || state > 0 || state < 0 && (borrower == null || borrower.hasNews(here))) {
+            if (trailer != 0 || state > 0 || state < 0 && (borrower == null || borrower.isReadable(here))) {
                 return true;
             }
             if (here == cell) {

@@ -118,6 +118,6 @@ final class CellProducer {
 
     /** Whether the cell that was not free is free now, or the receiver has answered a loan. */
     boolean hasRoom() {
-        return lender != null && lender.hasNews() || Words.acquire(memory, layout.state(cell)) == 0;
+        return lender != null && lender.isAnswered() || Words.acquire(memory, layout.state(cell)) == 0;
     }
 }

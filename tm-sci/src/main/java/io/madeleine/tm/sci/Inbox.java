@@ -42,7 +42,7 @@ final class Inbox implements AutoCloseable {
         try {
             MemorySegment memory = SegmentFile.create(file, InboxLayout.BYTES, arena);
             Words.setVolatile(memory, InboxLayout.MAGIC_OFFSET, InboxLayout.MAGIC);
-            CutMemory.settle();
+            TruncatedFiles.settle();
             return new Inbox(arena, memory);
         } catch (InternalError e) {
             throw cutShort(file, arena, e);
@@ -61,7 +61,7 @@ final class Inbox implements AutoCloseable {
                 throw new IOException(file + " is not an inbox of this version of Madeleine; all processes of a session"
                         + " have to use the same version");
             }
-            CutMemory.settle();
+            TruncatedFiles.settle();
             return new Inbox(arena, memory);
         } catch (InternalError e) {
             throw cutShort(file, arena, e);
@@ -122,7 +122,7 @@ final class Inbox implements AutoCloseable {
 
     /** Whether the file has not been cut short. */
     boolean isWhole() {
-        return CutMemory.isWhole(memory);
+        return TruncatedFiles.isWhole(memory);
     }
 
     /**

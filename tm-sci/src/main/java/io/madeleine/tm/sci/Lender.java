@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * freed, or that was given back when the message was aborted. Cells carry what replaces them. There is at most one loan
  * at a time.
  *
- * <p>Threading: single-writer (the holder of the send lock); {@link #hasNews()} any thread.
+ * <p>Threading: single-writer (the holder of the send lock); {@link #isAnswered()} any thread.
  */
 final class Lender {
     /** The smallest block that is lent. */
@@ -173,7 +173,7 @@ final class Lender {
     }
 
     /** Whether the receiver has answered since the last {@link #settle}. */
-    boolean hasNews() {
+    boolean isAnswered() {
         return out && Words.acquire(memory, layout.taken(cell)) != seen;
     }
 }

@@ -28,8 +28,8 @@ final class PeerBlocks {
     private record Mapped(Arena arena, MemorySegment file, long bytes) {
         boolean isLive() {
             try {
-                boolean live = BlockLayout.isLive(file);
-                CutMemory.settle();
+                boolean live = BlockFileLayout.isLive(file);
+                TruncatedFiles.settle();
                 return live;
             } catch (InternalError _) {
                 return false;
@@ -61,10 +61,10 @@ final class PeerBlocks {
     private static long copy(Mapped block, long from, MemorySegment target, long offset, long bytes) {
         try {
             MemorySegment.copy(block.file, from, target, offset, bytes);
-            CutMemory.settle();
+            TruncatedFiles.settle();
             return bytes;
         } catch (InternalError e) {
-            if (CutMemory.isWhole(block.file)) {
+            if (TruncatedFiles.isWhole(block.file)) {
                 throw e; // The fault is the target's memory.
             }
             return 0; // The block then comes through cells, if its owner still has it.
@@ -100,7 +100,7 @@ final class PeerBlocks {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment file = SegmentFile.openToRead(directory.blockFile(peer, number), arena);
-            Mapped found = new Mapped(arena, file, BlockLayout.memoryBytes(file));
+            Mapped found = new Mapped(arena, file, BlockFileLayout.memoryBytes(file));
             if (found.bytes > 0 && found.isLive()) {
                 return found;
             }

@@ -13,26 +13,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: guarded by the adapter's lock.
  */
 final class Reservations {
-    private final Map<Key, SciCall> taken = new HashMap<>();
+    private final Map<Key, ConnectionAttempt> taken = new HashMap<>();
     private @Nullable Runnable scarcity;
     private boolean refused;
     private boolean saidScarce;
 
     private record Key(SciChannel channel, ProcessIdentity peer) {}
 
-    void put(SciCall call) {
+    void put(ConnectionAttempt call) {
         taken.put(new Key(call.channel, call.request.peer()), call);
     }
 
     /** Removes and returns the reservation for that peer; null if there is none. */
     @Nullable
-    SciCall take(SciChannel channel, ProcessIdentity peer) {
+    ConnectionAttempt take(SciChannel channel, ProcessIdentity peer) {
         return taken.remove(new Key(channel, peer));
     }
 
     /** Removes and returns the reservations of a channel. */
-    List<SciCall> takeAll(SciChannel channel) {
-        List<SciCall> all = new ArrayList<>();
+    List<ConnectionAttempt> takeAll(SciChannel channel) {
+        List<ConnectionAttempt> all = new ArrayList<>();
         taken.values().removeIf(call -> call.channel == channel && all.add(call));
         return all;
     }

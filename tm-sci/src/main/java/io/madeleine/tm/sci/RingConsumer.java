@@ -10,7 +10,7 @@ import java.lang.invoke.VarHandle;
 /**
  * The receiving end of a ring. It returns space to the sender in batches of an eighth of the ring.
  *
- * <p>Threading: single-writer (the holder of the receive lock); {@link #hasNews()} and {@link #mayHaveNews()} any
+ * <p>Threading: single-writer (the holder of the receive lock); {@link #isReadable()} and {@link #mayBeReadable()} any
  * thread.
  */
 final class RingConsumer {
@@ -141,8 +141,8 @@ final class RingConsumer {
         return true;
     }
 
-    /** As {@link #hasNews()}, but may also miss a record while another thread releases one. */
-    boolean mayHaveNews() {
+    /** As {@link #isReadable()}, but may also miss a record while another thread releases one. */
+    boolean mayBeReadable() {
         return Words.acquire(memory, headerOffset((long) POSITION.getAcquire(this))) != 0;
     }
 
@@ -150,7 +150,7 @@ final class RingConsumer {
      * Whether there is a record in front. While another thread releases a record this may be wrongly true, but never
      * wrongly false.
      */
-    boolean hasNews() {
+    boolean isReadable() {
         while (true) {
             long here = (long) POSITION.getAcquire(this);
             if (Words.acquire(memory, layout.headerOffset(here)) != 0) {

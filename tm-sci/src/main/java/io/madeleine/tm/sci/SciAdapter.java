@@ -63,7 +63,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     /** Completions of connection requests, to be run after the lock is released. */
     private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
 
-    private final List<SciCall> calls = new ArrayList<>();
+    private final List<ConnectionAttempt> calls = new ArrayList<>();
     private final List<SciConnection> graves = new ArrayList<>();
     private final BitSet slots = new BitSet();
     private volatile boolean pending;
@@ -205,8 +205,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     CompletableFuture<ProtocolConnection> connect(SciChannel channel, ConnectionRequest request) {
         lock.lock();
         try {
-            SciCall reserved = reservations.take(channel, request.peer());
-            SciCall call = reserved == null ? prepare(channel, request) : reserved;
+            ConnectionAttempt reserved = reservations.take(channel, request.peer());
+            ConnectionAttempt call = reserved == null ? prepare(channel, request) : reserved;
             reservations.sayIfScarce();
             calls.add(call);
             pending = true;
@@ -237,7 +237,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         }
     }
 
-    private SciCall prepare(SciChannel channel, ConnectionRequest request) {
+    private ConnectionAttempt prepare(SciChannel channel, ConnectionRequest request) {
         if (closed) {
             throw new SessionException("the adapter " + name + " of sci is closed; its session is closing");
         }
@@ -248,7 +248,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             throw new NoRoomException("sci serves at most " + (InboxLayout.SLOTS - 1)
                     + " connections in a process, and all are in use; use fewer channels, or tcp for some of them");
         }
-        SciCall call = new SciCall(this, channel, connections.prepare(channel.name(), request), peer, slot);
+        ConnectionAttempt call = new ConnectionAttempt(this, channel, connections.prepare(channel.name(), request), peer, slot);
         slots.set(slot);
         return call;
     }
@@ -285,7 +285,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     }
 
     /** Makes the connection of a segment, when both sides want it. Under the lock. */
-    SciConnection connected(SciCall call, PairSegment segment) {
+    SciConnection connected(ConnectionAttempt call, PairSegment segment) {
         SciConnection connection = new SciConnection(
                 segment, call.peer, call.request.modules(), singleCopy, progress, this::bury, freed -> {
                     call.peer.connections().remove(freed);
@@ -301,7 +301,7 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
         channels.remove(channel);
         lock.lock();
         try {
-            for (SciCall reserved : reservations.takeAll(channel)) {
+            for (ConnectionAttempt reserved : reservations.takeAll(channel)) {
                 reserved.undo("");
                 slots.clear(reserved.slot);
             }
@@ -317,12 +317,12 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
     }
 
     /** Removes the calls that are over and runs the completions of their requests; returns how many were over. */
-    private int endCalls(Predicate<SciCall> isOver) {
+    private int endCalls(Predicate<ConnectionAttempt> isOver) {
         int ended = 0;
         lock.lock();
         try {
             boolean failed = false;
-            for (SciCall call : List.copyOf(calls)) {
+            for (ConnectionAttempt call : List.copyOf(calls)) {
                 if (isOver.test(call)) {
                     calls.remove(call);
                     ended++;

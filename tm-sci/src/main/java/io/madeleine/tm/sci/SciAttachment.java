@@ -50,8 +50,8 @@ final class SciAttachment implements AttachedMemory {
         this.gone = gone;
         this.writable = writable;
         this.key = key;
-        this.keyWord = BlockLayout.key(mapping.file, export);
-        this.usersWord = BlockLayout.users(mapping.file, export);
+        this.keyWord = BlockFileLayout.key(mapping.file, export);
+        this.usersWord = BlockFileLayout.users(mapping.file, export);
     }
 
     static RemoteMemoryException lost(FileStem owner, String why) {
@@ -71,7 +71,7 @@ final class SciAttachment implements AttachedMemory {
     }
 
     private boolean isRevoked() {
-        return Words.volatileWord(mapping.file, keyWord) != key || !BlockLayout.isLive(mapping.file);
+        return Words.volatileWord(mapping.file, keyWord) != key || !BlockFileLayout.isLive(mapping.file);
     }
 
     @Override
@@ -111,10 +111,10 @@ final class SciAttachment implements AttachedMemory {
                 MemorySegment.copy(source, from + done, target, to + done, here);
                 done += here;
             }
-            CutMemory.settle();
+            TruncatedFiles.settle();
             return null;
         } catch (InternalError e) {
-            whole = CutMemory.isWhole(mapping.file);
+            whole = TruncatedFiles.isWhole(mapping.file);
             if (whole) {
                 throw e; // The fault is the caller's memory.
             }
@@ -155,7 +155,7 @@ final class SciAttachment implements AttachedMemory {
                         : adds
                                 ? Words.getAndAddInt(mapping.file, place, (int) first)
                                 : Words.compareAndExchangeInt(mapping.file, place, (int) first, (int) second);
-                CutMemory.settle();
+                TruncatedFiles.settle();
             } catch (InternalError _) {
                 whole = false;
                 failure = cutShort();
@@ -194,7 +194,7 @@ final class SciAttachment implements AttachedMemory {
         try {
             Words.getAndAdd(mapping.file, usersWord, 1);
             boolean revoked = isRevoked();
-            CutMemory.settle();
+            TruncatedFiles.settle();
             if (!revoked) {
                 return null;
             }
@@ -209,7 +209,7 @@ final class SciAttachment implements AttachedMemory {
         try {
             if (whole) {
                 Words.getAndAdd(mapping.file, usersWord, -1);
-                CutMemory.settle();
+                TruncatedFiles.settle();
             }
         } catch (InternalError _) {
             cut = true;

@@ -191,8 +191,8 @@ final class SciCellLink implements DynamicLink, SciLink {
     }
 
     @Override
-    public boolean hasNews() {
-        return consumer.hasNews();
+    public boolean isReadable() {
+        return consumer.isReadable();
     }
 
     @Override

@@ -83,7 +83,7 @@ final class SciConnection implements ProtocolConnection, Watched {
     private int idlePolls;
     private boolean unwatched = true;
 
-    /** Was watched and is about to leave the watch list; {@link #readNews} watches it again if data arrives first. */
+    /** Was watched and is about to leave the watch list; {@link #deliver} watches it again if data arrives first. */
     private boolean leaving;
 
     private long unwatchedNs = System.nanoTime() - WatchList.SETTLE_NS;
@@ -177,7 +177,7 @@ final class SciConnection implements ProtocolConnection, Watched {
     @Override
     public boolean hasArrivals() {
         try {
-            return !untouchable && links[0].mayHaveNews();
+            return !untouchable && links[0].mayBeReadable();
         } catch (IllegalStateException _) {
             return false; // The memory has been freed.
         }
@@ -220,7 +220,7 @@ final class SciConnection implements ProtocolConnection, Watched {
             if (!untouchable && Words.raise(memory, offset, state)) {
                 VarHandle.fullFence();
                 peer.announce(peerSlot);
-                CutMemory.settle();
+                TruncatedFiles.settle();
             }
         } catch (InternalError e) {
             if (!isCutOff() && !peer.lookAtInbox()) {
@@ -332,7 +332,7 @@ final class SciConnection implements ProtocolConnection, Watched {
 
     @Override
     public boolean isCutOff() {
-        if (!untouchable && !cut && !CutMemory.isWhole(memory)) {
+        if (!untouchable && !cut && !TruncatedFiles.isWhole(memory)) {
             cutOff("the file of its shared memory was cut short by somebody");
         }
         return untouchable || cut;
@@ -422,7 +422,7 @@ final class SciConnection implements ProtocolConnection, Watched {
     public int noteAnnouncement(long nowNs, long withinNs) {
         if (announcedByReader) {
             announcedByReader = false;
-            if (!hasNews()) {
+            if (!isReadable()) {
                 return 0;
             }
         }
@@ -434,7 +434,7 @@ final class SciConnection implements ProtocolConnection, Watched {
     @Override
     public boolean isQuiet() {
         return !untouchable
-                && (!interest || unwatched && !hasNews())
+                && (!interest || unwatched && !isReadable())
                 && !peer.isGone()
                 && Words.acquire(memory, PairLayout.state(segment.otherSide())) == 0;
     }
@@ -445,9 +445,9 @@ final class SciConnection implements ProtocolConnection, Watched {
     }
 
     @Override
-    public boolean hasNews() {
+    public boolean isReadable() {
         for (int i = 0; i < links.length; i++) {
-            if (links[i].hasNews()) {
+            if (links[i].isReadable()) {
                 return true;
             }
         }
@@ -455,9 +455,9 @@ final class SciConnection implements ProtocolConnection, Watched {
     }
 
     @Override
-    public int readNews() {
+    public int deliver() {
         ConnectionListener upcalls = listener;
-        if (!interest || upcalls == null || !hasNews()) {
+        if (!interest || upcalls == null || !isReadable()) {
             return 0;
         }
         int work = upcalls.onReadable();

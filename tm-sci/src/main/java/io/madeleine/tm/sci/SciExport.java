@@ -49,8 +49,8 @@ final class SciExport implements ExportedMemory {
         try {
             takeKeyAway(file);
             for (int looks = 0; !over; looks++) {
-                if (Words.volatileWord(file.end(), BlockLayout.users(file.end(), number)) == 0) {
-                    CutMemory.settle();
+                if (Words.volatileWord(file.end(), BlockFileLayout.users(file.end(), number)) == 0) {
+                    TruncatedFiles.settle();
                     end(file);
                 } else if (System.nanoTime() - deadlineNs >= 0) {
                     return false;
@@ -63,7 +63,7 @@ final class SciExport implements ExportedMemory {
         } catch (IllegalStateException _) {
             end(file); // The file has been freed.
         } catch (InternalError e) {
-            if (CutMemory.isWhole(file.end())) {
+            if (TruncatedFiles.isWhole(file.end())) {
                 throw e;
             }
             end(file); // The file was cut short: no peer can work on it.
@@ -74,7 +74,7 @@ final class SciExport implements ExportedMemory {
     /** Clears the key, unless this export is over and another may have its place. */
     private synchronized void takeKeyAway(BlockFile file) {
         if (!over) {
-            Words.setVolatile(file.end(), BlockLayout.key(file.end(), number), 0);
+            Words.setVolatile(file.end(), BlockFileLayout.key(file.end(), number), 0);
         }
     }
 

@@ -10,11 +10,11 @@ import io.madeleine.pmm.spi.TransmissionLink;
  */
 interface SciLink {
     /** Whether there is data to read. */
-    boolean hasNews();
+    boolean isReadable();
 
-    /** As {@link #hasNews()}, but cheaper: the answer may be wrong while another thread reads. */
-    default boolean mayHaveNews() {
-        return hasNews();
+    /** As {@link #isReadable()}, but cheaper: the answer may be wrong while another thread reads. */
+    default boolean mayBeReadable() {
+        return isReadable();
     }
 
     /** Whether a send that was {@link io.madeleine.pmm.spi.LinkStatus#PENDING} would move data now. */

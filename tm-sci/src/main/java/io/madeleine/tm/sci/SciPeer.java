@@ -13,7 +13,7 @@ final class SciPeer implements PeerLine {
     private final FileStem stem;
     private final Inbox inbox;
     private final List<SciConnection> connections = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Bell bell;
+    private volatile @Nullable Doorbell bell;
     private volatile long wantedSleep;
     private volatile boolean gone;
 
@@ -51,7 +51,7 @@ final class SciPeer implements PeerLine {
 
     @Override
     public void ring(long sleep) {
-        Bell line = bell;
+        Doorbell line = bell;
         if (line == null) {
             wantedSleep = sleep;
             line = bell; // Another thread may have attached it since.
@@ -61,7 +61,7 @@ final class SciPeer implements PeerLine {
         }
     }
 
-    void attach(Bell line) {
+    void attach(Doorbell line) {
         bell = line;
         if (wantedSleep != 0) {
             line.ring(wantedSleep);
@@ -72,7 +72,7 @@ final class SciPeer implements PeerLine {
         return bell != null;
     }
 
-    boolean has(Bell line) {
+    boolean has(Doorbell line) {
         return bell == line;
     }
 
@@ -102,7 +102,7 @@ final class SciPeer implements PeerLine {
 
     /** Closes the line to the peer's doorbell. */
     void silence() {
-        Bell line = bell;
+        Doorbell line = bell;
         if (line != null) {
             line.close();
         }

@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe by a lock of its own; no callback runs under it. Bells call on the reactor's thread.
  */
-final class SciPeers implements Bell.Keeper, AutoCloseable {
+final class SciPeers implements Doorbell.Keeper, AutoCloseable {
     private final SessionDirectory directory;
     private final SciAddress address;
     private final ProcessContext context;
     private final long proof;
     private final SciProgress progress;
     private final Runnable whenGone;
-    private final BellListener listener;
+    private final DoorbellListener listener;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<FileStem, SciPeer> peers = new HashMap<>();
 
     /** Lines of callers that this process has no peer object for yet. */
-    private final Map<FileStem, Bell> unclaimedBells = new HashMap<>();
+    private final Map<FileStem, Doorbell> unclaimedBells = new HashMap<>();
 
     /**
      * Callers whose line ended before this process had a peer object for them; forgotten once their files are gone,
@@ -61,7 +61,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         this.proof = proof;
         this.progress = progress;
         this.whenGone = whenGone;
-        this.listener = BellListener.open(
+        this.listener = DoorbellListener.open(
                 directory.file(SessionDirectory.BELL), context.reactor(), this, proof, context.logger());
     }
 
@@ -113,7 +113,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
                             + ": " + e + "; has it ended?",
                     e);
         }
-        Bell bell = unclaimedBells.remove(stem);
+        Doorbell bell = unclaimedBells.remove(stem);
         if (bell != null) {
             peer.attach(bell);
         }
@@ -132,7 +132,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
 
     private void dial(SciPeer peer) throws IOException {
         try {
-            peer.attach(Bell.dial(
+            peer.attach(Doorbell.dial(
                     directory.file(peer.stem(), SessionDirectory.BELL),
                     directory.stem(),
                     context.reactor(),
@@ -157,7 +157,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     }
 
     @Override
-    public void onHello(Bell bell, FileStem caller) {
+    public void onHello(Doorbell bell, FileStem caller) {
         lock.lock();
         try {
             SciPeer peer = peers.get(caller);
@@ -175,7 +175,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
     }
 
     @Override
-    public void onSilence(Bell bell) {
+    public void onSilence(Doorbell bell) {
         List<SciConnection> lost = new ArrayList<>();
         lock.lock();
         try {
@@ -269,7 +269,7 @@ final class SciPeers implements Bell.Keeper, AutoCloseable {
         try {
             closed = true;
             peers.values().forEach(SciPeer::close);
-            unclaimedBells.values().forEach(Bell::close);
+            unclaimedBells.values().forEach(Doorbell::close);
         } finally {
             lock.unlock();
         }

@@ -128,7 +128,7 @@ final class SciProgress implements ProgressSource {
     public int poll(long nowNs) {
         try {
             return pollAll(nowNs);
-        } catch (InternalError e) { // The JVM may also throw it later: see CutMemory.
+        } catch (InternalError e) { // The JVM may also throw it later: see TruncatedFiles.
             if (!giveUpCutMemory()) {
                 throw e;
             }
@@ -164,7 +164,7 @@ final class SciProgress implements ProgressSource {
                 continue;
             }
             connection.tidy();
-            if (!connection.isCutOff() && !connection.isListed() && connection.isInterested() && connection.hasNews()) {
+            if (!connection.isCutOff() && !connection.isListed() && connection.isInterested() && connection.isReadable()) {
                 watchList.add(connection);
             }
         }
@@ -228,8 +228,8 @@ final class SciProgress implements ProgressSource {
         if (dense || !forAMoment || !connection.isUnwatched()) { // A watched one is announced by its reader alone.
             watchList.add(connection);
         }
-        int work = connection.readNews();
-        if (connection.isInterested() && connection.hasNews()) {
+        int work = connection.deliver();
+        if (connection.isInterested() && connection.isReadable()) {
             // For example, a message that waits for its handler: nobody will announce it a second time.
             watchList.addAnnounced(connection);
         }

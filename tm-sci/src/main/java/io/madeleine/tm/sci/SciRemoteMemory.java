@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remote memory by mapping. Exported memory lies in {@linkplain SharedBlocks shared blocks}, whose files the peer maps.
- * A descriptor names the owner, the file, the place in it, and the key of the export (see {@link BlockLayout}). Offsets
+ * A descriptor names the owner, the file, the place in it, and the key of the export (see {@link BlockFileLayout}). Offsets
  * in bytes:
  *
  * <pre>
@@ -110,7 +110,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
                 | (long) file.number() << LENGTH_BITS
                 | memory.byteSize());
         SciExport made = new SciExport(block, export, descriptors.seal(body.array()));
-        Words.setVolatile(file.end(), BlockLayout.key(file.end(), export), key);
+        Words.setVolatile(file.end(), BlockFileLayout.key(file.end(), export), key);
         if (!block.enter(made)) {
             made.close();
             throw new RemoteMemoryException(
@@ -139,14 +139,14 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
         SciAttachment attached;
         try {
             MemorySegment file = map(owner, number, arena);
-            long memoryBytes = BlockLayout.memoryBytes(file);
-            if (memoryBytes - offset < bytes || export >= BlockLayout.exports(file.byteSize() - memoryBytes)) {
+            long memoryBytes = BlockFileLayout.memoryBytes(file);
+            if (memoryBytes - offset < bytes || export >= BlockFileLayout.exports(file.byteSize() - memoryBytes)) {
                 throw SciAttachment.revoked(owner); // Another file has this number now.
             }
             attached = new SciAttachment(
                     this, new SciAttachment.Mapping(arena, file, offset, bytes), owner, gone, packed < 0, key, export);
             attached.throwIfRevoked();
-            CutMemory.settle();
+            TruncatedFiles.settle();
         } catch (RuntimeException e) {
             arena.close();
             throw e;
@@ -164,7 +164,7 @@ final class SciRemoteMemory implements RemoteMemory, AutoCloseable {
     private MemorySegment map(FileStem owner, int number, Arena arena) {
         try {
             return SegmentFile.open(
-                    directory.blockFile(owner, number), BlockLayout.fileBytes(1), Long.MAX_VALUE, arena);
+                    directory.blockFile(owner, number), BlockFileLayout.fileBytes(1), Long.MAX_VALUE, arena);
         } catch (IOException | UnsupportedOperationException e) {
             throw Files.exists(directory.file(owner, SessionDirectory.OWNER))
                     ? SciAttachment.revoked(owner)

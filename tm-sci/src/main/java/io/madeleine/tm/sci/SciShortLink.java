@@ -190,13 +190,13 @@ final class SciShortLink implements OneStepLink, SciLink {
     }
 
     @Override
-    public boolean hasNews() {
-        return consumer.hasNews();
+    public boolean isReadable() {
+        return consumer.isReadable();
     }
 
     @Override
-    public boolean mayHaveNews() {
-        return consumer.mayHaveNews();
+    public boolean mayBeReadable() {
+        return consumer.mayBeReadable();
     }
 
     @Override

@@ -92,7 +92,7 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
 
     @Override
     public MemorySegment allocateShared(long bytes, Arena arena) throws IOException {
-        if (bytes > OFFSET_MASK || BlockLayout.fileBytes(bytes) > directory.freeBytes()) {
+        if (bytes > OFFSET_MASK || BlockFileLayout.fileBytes(bytes) > directory.freeBytes()) {
             throw new IOException("cannot reserve " + bytes + " bytes of shared memory in " + directory.path() + ": "
                     + directory.room() + "; make room, or give another directory with " + SciKeys.ROOT
                     + ".directory");
@@ -127,10 +127,10 @@ final class SharedBlocks implements MemorySource, RegionListener, AutoCloseable 
     private SharedBlock ownFile(long bytes, Arena arena) throws IOException {
         int number = files.takeNumber();
         try {
-            MemorySegment all = SegmentFile.create(files.path(number), BlockLayout.fileBytes(bytes), arena);
-            BlockLayout.begin(all, bytes);
+            MemorySegment all = SegmentFile.create(files.path(number), BlockFileLayout.fileBytes(bytes), arena);
+            BlockFileLayout.begin(all, bytes);
             return new SharedBlock(
-                    new BlockFile(number, all, BlockLayout.CONTROL_BYTES), null, 0, all.asSlice(0, bytes));
+                    new BlockFile(number, all, BlockFileLayout.CONTROL_BYTES), null, 0, all.asSlice(0, bytes));
         } catch (IOException | RuntimeException | Error e) {
             files.giveBack(number);
             throw e;

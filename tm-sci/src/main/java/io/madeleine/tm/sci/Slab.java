@@ -50,7 +50,7 @@ final class Slab {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment end = SegmentFile.createEnd(path, BYTES, CONTROL_BYTES, arena);
-            BlockLayout.begin(end, MEMORY_BYTES);
+            BlockFileLayout.begin(end, MEMORY_BYTES);
             return new Slab(arena, path, new BlockFile(number, end, CONTROL_BYTES));
         } catch (IOException | RuntimeException | Error e) {
             arena.close();

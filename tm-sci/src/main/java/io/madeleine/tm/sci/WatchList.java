@@ -84,7 +84,7 @@ final class WatchList {
             remove(i);
             return 0;
         }
-        int work = connection.readNews();
+        int work = connection.deliver();
         if (work == 0 && connection.countIdlePoll() > idleLooks / count && startLeaving(i) && connection.isSettled()) {
             leave(i);
         }
@@ -119,7 +119,7 @@ final class WatchList {
     private boolean leave(int i) {
         Watched connection = get(i);
         remove(i);
-        if (!connection.isClosed() && connection.isInterested() && (!connection.isSettled() || connection.hasNews())) {
+        if (!connection.isClosed() && connection.isInterested() && (!connection.isSettled() || connection.isReadable())) {
             add(connection);
             return false;
         }
@@ -146,7 +146,7 @@ final class WatchList {
             return false; // A reader became interested just as its connection left: the connection is back, watched.
         }
         while (!haveSettled()) {
-            if (haveNews()) {
+            if (anyReadable()) {
                 return false;
             }
             Thread.onSpinWait();
@@ -170,7 +170,7 @@ final class WatchList {
                 return false;
             }
             remove(i);
-            if (!connection.isClosed() && connection.isInterested() && connection.hasNews()) {
+            if (!connection.isClosed() && connection.isInterested() && connection.isReadable()) {
                 addAnnounced(connection);
                 return false;
             }
@@ -196,10 +196,10 @@ final class WatchList {
         return true;
     }
 
-    private boolean haveNews() {
+    private boolean anyReadable() {
         for (int i = 0; i < count; i++) {
             Watched connection = get(i);
-            if (!connection.isClosed() && connection.hasNews()) {
+            if (!connection.isClosed() && connection.isReadable()) {
                 return true;
             }
         }

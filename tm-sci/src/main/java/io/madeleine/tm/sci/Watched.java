@@ -17,10 +17,10 @@ interface Watched {
     boolean isInterested();
 
     /** Whether a link has data to read. */
-    boolean hasNews();
+    boolean isReadable();
 
     /** Lets the layer above read, if it is interested and there is data; returns the number of events it handled. */
-    int readNews();
+    int deliver();
 
     /** Checks whether the peer has finished, closed, died or broken the protocol, and reports the loss once. */
     void lookAtPeer();

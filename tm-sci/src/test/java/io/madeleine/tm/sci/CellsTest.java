@@ -71,13 +71,13 @@ class CellsTest {
             assertEquals(header, consumer.front());
             consumer.release();
             assertEquals(-1, source.mismatch(target), "packet " + packet);
-            assertEquals(trailer != 0, consumer.hasNews());
+            assertEquals(trailer != 0, consumer.isReadable());
             assertEquals(trailer, consumer.front());
             if (trailer != 0) {
-                assertTrue(consumer.hasNews(), "an empty packet is news until it is released");
+                assertTrue(consumer.isReadable(), "an empty packet is news until it is released");
                 consumer.release();
             }
-            assertFalse(consumer.hasNews());
+            assertFalse(consumer.isReadable());
         }
     }
 

@@ -266,7 +266,7 @@ class DmaSharedBlocksTest {
                         left.adapter.remoteMemory().orElseThrow().export(block, RemoteMemory.Access.READ_WRITE);
                 try (Arena peers = Arena.ofShared()) {
                     MemorySegment file = SegmentFile.open(onlyBlockFile(), 1, Long.MAX_VALUE, peers);
-                    Words.setVolatile(file, BlockLayout.users(file, 0), 1); // and is killed
+                    Words.setVolatile(file, BlockFileLayout.users(file, 0), 1); // and is killed
                 }
             }
             MemorySegment next = other.allocate(SMALL_BYTES);

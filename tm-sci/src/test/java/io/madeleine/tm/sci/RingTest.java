@@ -39,7 +39,7 @@ class RingTest {
     }
 
     private void takeAndCheck(int bytes, int sequence) {
-        assertTrue(consumer.hasNews());
+        assertTrue(consumer.isReadable());
         assertEquals(PacketHeader.of(bytes, sequence, 0, 0), consumer.front());
         assertEquals(bytes, consumer.receive(Side.group(target.asSlice(0, bytes)), BUFFER));
         for (int i = 0; i < bytes; i++) {
@@ -74,7 +74,7 @@ class RingTest {
                 received++;
             } else {
                 assertEquals(0, consumer.front());
-                assertFalse(consumer.hasNews());
+                assertFalse(consumer.isReadable());
             }
             refused += producer.claim() < 0 ? 1 : 0;
         }

@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: guarded by the adapter's lock.
  */
-final class SciLine implements HandshakeLine {
+final class SegmentHandshake implements HandshakeLine {
     private static final long MIN_BYTES = 4096;
     private static final long MAX_BYTES = 1L << 40;
 
-    private final SciCall call;
+    private final ConnectionAttempt call;
     private final int side;
     private final Arena arena;
     private final MemorySegment memory;
@@ -38,7 +38,7 @@ final class SciLine implements HandshakeLine {
     private long sentFrames;
     private boolean connection;
 
-    private SciLine(SciCall call, int side, Arena arena, MemorySegment memory) {
+    private SegmentHandshake(ConnectionAttempt call, int side, Arena arena, MemorySegment memory) {
         this.call = call;
         this.side = side;
         this.arena = arena;
@@ -51,7 +51,7 @@ final class SciLine implements HandshakeLine {
      *
      * @throws NoRoomException if there is not enough memory
      */
-    static SciLine offer(SciCall call, Path file) {
+    static SegmentHandshake offer(ConnectionAttempt call, Path file) {
         if (Files.exists(file)) {
             throw new SessionException(call.describe("another request for it is under way (" + file + " exists)"));
         }
@@ -73,9 +73,9 @@ final class SciLine implements HandshakeLine {
             adapter.singleCopy().publish(memory, PairLayout.INITIATOR);
             PairHeaderFlyweight.setSlot(memory, PairLayout.INITIATOR, call.slot);
             PairHeaderFlyweight.write(memory, fitting);
-            CutMemory.settle();
+            TruncatedFiles.settle();
             Files.move(unnamed, file, StandardCopyOption.ATOMIC_MOVE);
-            return new SciLine(call, PairLayout.INITIATOR, arena, memory);
+            return new SegmentHandshake(call, PairLayout.INITIATOR, arena, memory);
         } catch (IOException e) {
             arena.close();
             delete(unnamed);
@@ -91,7 +91,7 @@ final class SciLine implements HandshakeLine {
         }
     }
 
-    private static NoRoomException noRoom(SciCall call, long bytes, PairSizes sizes, IOException cause) {
+    private static NoRoomException noRoom(ConnectionAttempt call, long bytes, PairSizes sizes, IOException cause) {
         SessionDirectory directory = call.adapter.directory();
         String what = "cannot reserve " + bytes + " bytes of shared memory (" + sizes + ", both ways) in "
                 + directory.path() + ": " + cause.getMessage() + "; " + directory.room(cause, bytes)
@@ -106,18 +106,18 @@ final class SciLine implements HandshakeLine {
      * @throws IOException if the file cannot be mapped, or was cut short
      * @throws SessionException if another version of Madeleine created it
      */
-    static SciLine map(SciCall call, Path file) throws IOException {
+    static SegmentHandshake map(ConnectionAttempt call, Path file) throws IOException {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment memory = SegmentFile.open(file, MIN_BYTES, MAX_BYTES, arena);
             Files.delete(file);
-            SciLine mapped = new SciLine(call, PairLayout.ACCEPTOR, arena, memory);
+            SegmentHandshake mapped = new SegmentHandshake(call, PairLayout.ACCEPTOR, arena, memory);
             if (!PairHeaderFlyweight.isOfThisVersion(memory)) {
                 mapped.send(HandshakeFrames.reject(HandshakeFrames.OTHER_VERSION));
                 throw new SessionException("it was not written by this version of Madeleine; all processes of a session"
                         + " have to use the same version");
             }
-            CutMemory.settle();
+            TruncatedFiles.settle();
             return mapped;
         } catch (InternalError e) {
             arena.close();
@@ -237,7 +237,7 @@ final class SciLine implements HandshakeLine {
 
     /** Whether the file has not been cut short. */
     boolean isWhole() {
-        return CutMemory.isWhole(memory);
+        return TruncatedFiles.isWhole(memory);
     }
 
     /** Whether the peer has sent a frame, and thus has mapped the segment. */

@@ -21,18 +21,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>Threading: the handler runs on the reactor's thread.
  */
-final class BellListener implements AutoCloseable {
+final class DoorbellListener implements AutoCloseable {
     /** The queue of callers: all processes of a session may dial at once. */
     private static final int BACKLOG = 4096;
 
     private final ServerSocketChannel server;
     private final Reactor reactor;
-    private final Bell.Keeper keeper;
+    private final Doorbell.Keeper keeper;
     private final long proof;
     private final Logger logger;
-    private final List<Bell> answered = new CopyOnWriteArrayList<>();
+    private final List<Doorbell> answered = new CopyOnWriteArrayList<>();
 
-    private BellListener(ServerSocketChannel server, Reactor reactor, Bell.Keeper keeper, long proof, Logger logger) {
+    private DoorbellListener(ServerSocketChannel server, Reactor reactor, Doorbell.Keeper keeper, long proof, Logger logger) {
         this.server = server;
         this.reactor = reactor;
         this.keeper = keeper;
@@ -45,14 +45,14 @@ final class BellListener implements AutoCloseable {
      *
      * @throws SessionException if that fails, for example because the path is too long for a socket
      */
-    static BellListener open(Path file, Reactor reactor, Bell.Keeper keeper, long proof, Logger logger) {
+    static DoorbellListener open(Path file, Reactor reactor, Doorbell.Keeper keeper, long proof, Logger logger) {
         try {
             ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             try {
                 server.bind(UnixDomainSocketAddress.of(file), BACKLOG);
                 Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
                 server.configureBlocking(false);
-                BellListener listener = new BellListener(server, reactor, keeper, proof, logger);
+                DoorbellListener listener = new DoorbellListener(server, reactor, keeper, proof, logger);
                 reactor.register(server, SelectionKey.OP_ACCEPT, _ -> listener.accept());
                 return listener;
             } catch (IOException | RuntimeException | Error e) {
@@ -73,8 +73,8 @@ final class BellListener implements AutoCloseable {
         try {
             SocketChannel channel = server.accept();
             if (channel != null) {
-                answered.removeIf(Bell::isClosed);
-                answered.add(Bell.accepted(channel, reactor, keeper, proof));
+                answered.removeIf(Doorbell::isClosed);
+                answered.add(Doorbell.accepted(channel, reactor, keeper, proof));
             }
         } catch (IOException e) {
             logger.log(Level.WARNING, "sci: cannot accept the doorbell line of a peer: {0}", e.toString());
@@ -83,7 +83,7 @@ final class BellListener implements AutoCloseable {
 
     @Override
     public void close() {
-        answered.forEach(Bell::close);
+        answered.forEach(Doorbell::close);
         try {
             server.close();
         } catch (IOException e) {

@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: {@link #ring} thread-safe; {@link #onReady} by the reactor's thread.
  */
-final class Bell implements Reactor.ReadyHandler {
+final class Doorbell implements Reactor.ReadyHandler {
     /** The owner of bells, which they notify. */
     interface Keeper {
         /** A process has dialled and proved that it belongs to the session. */
-        void onHello(Bell bell, FileStem caller);
+        void onHello(Doorbell bell, FileStem caller);
 
         /** The line has ended. The other process is dead, too, unless it has said goodbye. */
-        void onSilence(Bell bell);
+        void onSilence(Doorbell bell);
     }
 
     private static final long MAGIC = 0x4d61_6449_6265_6c01L;
@@ -49,7 +49,7 @@ final class Bell implements Reactor.ReadyHandler {
     private boolean awaitsHello;
     private long rungSleep;
 
-    private Bell(SocketChannel channel, Keeper keeper, long proof, boolean awaitsHello) {
+    private Doorbell(SocketChannel channel, Keeper keeper, long proof, boolean awaitsHello) {
         this.channel = channel;
         this.keeper = keeper;
         this.proof = proof;
@@ -61,8 +61,8 @@ final class Bell implements Reactor.ReadyHandler {
      *
      * <p>Ownership: the bell closes the channel, also if this method fails.
      */
-    static Bell accepted(SocketChannel channel, Reactor reactor, Keeper keeper, long proof) throws IOException {
-        Bell bell = new Bell(channel, keeper, proof, true);
+    static Doorbell accepted(SocketChannel channel, Reactor reactor, Keeper keeper, long proof) throws IOException {
+        Doorbell bell = new Doorbell(channel, keeper, proof, true);
         bell.listen(reactor);
         return bell;
     }
@@ -91,7 +91,7 @@ final class Bell implements Reactor.ReadyHandler {
      * @param self the name prefix by which this process introduces itself
      * @throws IOException if nobody listens there, or the socket's queue of callers is full
      */
-    static Bell dial(Path listener, FileStem self, Reactor reactor, Keeper keeper, long proof) throws IOException {
+    static Doorbell dial(Path listener, FileStem self, Reactor reactor, Keeper keeper, long proof) throws IOException {
         SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(listener));
         try {
             ByteBuffer hello = ByteBuffer.allocate(HELLO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -102,7 +102,7 @@ final class Bell implements Reactor.ReadyHandler {
             channel.close();
             throw e;
         }
-        Bell bell = new Bell(channel, keeper, proof, false);
+        Doorbell bell = new Doorbell(channel, keeper, proof, false);
         bell.listen(reactor);
         return bell;
     }

@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Threading: stateless.
  */
-final class CutMemory {
+final class TruncatedFiles {
     private static final Object NOBODYS = new Object();
 
-    private CutMemory() {}
+    private TruncatedFiles() {}
 
     /** Whether a mapped file still has its last page: truncation removes the end of a file first. */
     static boolean isWhole(MemorySegment memory) {

@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Threading: stateless.
  */
-final class BlockLayout {
+final class BlockFileLayout {
     static final long LIVE = 0x4d61_6465_4c69_7665L;
     static final long FREED = 0x4d61_6465_4f76_6572L;
 
@@ -29,7 +29,7 @@ final class BlockLayout {
     private static final long USERS = 8;
     private static final long BYTES = 8;
 
-    private BlockLayout() {}
+    private BlockFileLayout() {}
 
     /** The length of the file of a block. */
     static long fileBytes(long blockBytes) {

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request for a connection. The initiator offers a pair segment at once; the acceptor waits for this file to appear
- * and maps it. The segment carries the {@linkplain SciLine handshake} and then becomes the connection.
+ * and maps it. The segment carries the {@linkplain SegmentHandshake handshake} and then becomes the connection.
  *
  * <p>Threading: guarded by the adapter's lock.
  */
-final class SciCall {
+final class ConnectionAttempt {
     /** How often the acceptor looks into the file system. */
     private static final long LOOK_INTERVAL_NS = 100_000;
 
@@ -28,7 +28,7 @@ final class SciCall {
     final SciPeer peer;
     final int slot;
     private final Path offer;
-    private @Nullable SciLine line;
+    private @Nullable SegmentHandshake line;
     private long nextLookNs = System.nanoTime();
 
     /**
@@ -36,7 +36,7 @@ final class SciCall {
      *
      * @throws NoRoomException if there is not enough memory
      */
-    SciCall(SciAdapter adapter, SciChannel channel, PendingConnection wanted, SciPeer peer, int slot) {
+    ConnectionAttempt(SciAdapter adapter, SciChannel channel, PendingConnection wanted, SciPeer peer, int slot) {
         this.adapter = adapter;
         this.channel = channel;
         this.wanted = wanted;
@@ -47,7 +47,7 @@ final class SciCall {
         FileStem own = directory.stem();
         if (request.initiator()) {
             offer = directory.pairFile(own, peer.stem(), channel.hash(), SessionDirectory.PAIR);
-            line = SciLine.offer(this, offer);
+            line = SegmentHandshake.offer(this, offer);
         } else {
             offer = directory.pairFile(peer.stem(), own, channel.hash(), SessionDirectory.PAIR);
         }
@@ -64,7 +64,7 @@ final class SciCall {
         manager.want(wanted);
         wanted.note("process " + request.peer() + " has not dialled the doorbell of process " + adapter.self()
                 + " yet, or has not " + (request.initiator() ? "mapped " : "offered ") + offer + " yet");
-        SciLine offered = line;
+        SegmentHandshake offered = line;
         if (offered != null) {
             offered.start(manager.call(wanted, offered, System.nanoTime()));
         }
@@ -102,14 +102,14 @@ final class SciCall {
     private void read(long nowNs) {
         if (line == null && Files.exists(offer)) {
             try {
-                SciLine mapped = SciLine.map(this, offer);
+                SegmentHandshake mapped = SegmentHandshake.map(this, offer);
                 line = mapped;
                 mapped.start(adapter.connections().accept(mapped, nowNs));
             } catch (IOException | MadeleineException e) {
                 boolean _ = wanted.fail("cannot map " + offer + ": " + e.getMessage(), e);
             }
         }
-        SciLine mapped = line;
+        SegmentHandshake mapped = line;
         if (mapped != null) {
             mapped.feed(nowNs);
         }
@@ -134,7 +134,7 @@ final class SciCall {
 
     /** Fails the request if the segment's file was cut short; returns whether this was so. */
     boolean cancelIfCut() {
-        SciLine mapped = line;
+        SegmentHandshake mapped = line;
         boolean cut = mapped != null && !mapped.isWhole();
         if (cut) {
             cancel("the file of its shared memory was cut short by somebody");
@@ -152,19 +152,19 @@ final class SciCall {
 
     /** Releases the segment, unless it has become a connection, and deletes a file that the peer has not mapped. */
     void undo(String reason) {
-        SciLine open = line;
+        SegmentHandshake open = line;
         if (open != null && !open.isConnection()) {
             line = null;
             open.close(reason);
         }
         if (request.initiator() ? open != null && !open.isMapped() : peer.isGone()) {
-            SciLine.delete(offer); // An initiator that was killed cannot delete its file.
+            SegmentHandshake.delete(offer); // An initiator that was killed cannot delete its file.
         }
     }
 
     /** Whether the call has made a connection. */
     boolean isMade() {
-        SciLine made = line;
+        SegmentHandshake made = line;
         return made != null && made.isConnection();
     }
 }

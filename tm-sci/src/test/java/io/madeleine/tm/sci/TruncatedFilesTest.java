@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Somebody of the same user cuts mapped files short: what needs them is lost, with the reason, and nothing else. */
-class CutMemoryTest {
+class TruncatedFilesTest {
     private static final long PATIENCE_NS = 5_000_000_000L;
 
     @TempDir
@@ -180,12 +180,12 @@ class CutMemoryTest {
         try (Arena arena = Arena.ofConfined()) {
             Path file = directory.resolve("file");
             MemorySegment memory = SegmentFile.create(file, 3 * 4096 + 16, arena);
-            assertTrue(CutMemory.isWhole(memory));
+            assertTrue(TruncatedFiles.isWhole(memory));
             try (FileChannel channel = opened(file)) {
                 channel.truncate(4096);
             }
-            assertEquals(false, CutMemory.isWhole(memory));
-            assertTrue(CutMemory.isWhole(memory.asSlice(0, 4096)));
+            assertEquals(false, TruncatedFiles.isWhole(memory));
+            assertTrue(TruncatedFiles.isWhole(memory.asSlice(0, 4096)));
         }
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class BellTest {
+class DoorbellTest {
     private static final FileStem SELF = new FileStem(new ProcessIdentity(1, 0), 0);
     private static final int HELLO_BYTES = 32;
 
@@ -45,14 +45,14 @@ class BellTest {
     }
 
     /** Notes the end of a line. */
-    private static final class Keeper implements Bell.Keeper {
+    private static final class Keeper implements Doorbell.Keeper {
         private int silences;
 
         @Override
-        public void onHello(Bell bell, FileStem caller) {}
+        public void onHello(Doorbell bell, FileStem caller) {}
 
         @Override
-        public void onSilence(Bell bell) {
+        public void onSilence(Doorbell bell) {
             silences++;
         }
     }
@@ -113,7 +113,7 @@ class BellTest {
 
     @Test
     void shouldCloseTheLineItDialsIfTheReactorRefusesIt() throws Exception {
-        assertThrows(IOException.class, () -> Bell.dial(file, SELF, new Refusing(), new Keeper(), 7));
+        assertThrows(IOException.class, () -> Doorbell.dial(file, SELF, new Refusing(), new Keeper(), 7));
         try (SocketChannel line = server.accept()) {
             assertEnds(line, HELLO_BYTES);
         }
@@ -123,7 +123,7 @@ class BellTest {
     void shouldCloseTheLineItAcceptsIfTheReactorRefusesIt() throws Exception {
         try (SocketChannel caller = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
             SocketChannel line = server.accept();
-            assertThrows(IOException.class, () -> Bell.accepted(line, new Refusing(), new Keeper(), 7));
+            assertThrows(IOException.class, () -> Doorbell.accepted(line, new Refusing(), new Keeper(), 7));
             assertFalse(line.isOpen());
             assertEnds(caller, 0);
         }
@@ -136,7 +136,7 @@ class BellTest {
         caller.close();
         Keeper keeper = new Keeper();
         Prompt reactor = new Prompt();
-        assertTrue(Bell.accepted(line, reactor, keeper, 7).isClosed());
+        assertTrue(Doorbell.accepted(line, reactor, keeper, 7).isClosed());
         assertEquals(1, keeper.silences);
         assertTrue(reactor.cancelled);
     }
