@@ -194,7 +194,7 @@ class ExperimentIT {
                 .flatMap(variation -> variation.javaOptions().stream())
                 .toList();
         assertEquals(2, options.size());
-        String ring = flag("io.madeleine.tm.sci.RingLayout", "CACHES_POSITIONS", options);
+        String ring = flag("io.madeleine.tm.sci.link.RingLayout", "CACHES_POSITIONS", options);
         String copy = flag("io.madeleine.pmm.spi.Blocks", "BY_WORD", options);
         assertEquals(List.of("false", "false"), List.of(ring, copy));
     }

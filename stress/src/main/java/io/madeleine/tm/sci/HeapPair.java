@@ -9,6 +9,14 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.sci.files.FileStem;
+import io.madeleine.tm.sci.link.PairLayout;
+import io.madeleine.tm.sci.link.PairSegment;
+import io.madeleine.tm.sci.link.PairSizes;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.wake.Inbox;
+import io.madeleine.tm.sci.wake.InboxLayout;
+import io.madeleine.tm.sci.wake.SciProgress;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,10 +29,10 @@ import java.util.Optional;
  *
  * <p>Threading: as the ends' links and {@link SciConnection} say.
  */
-final class HeapPair {
-    static final int SLOT = 1;
+public final class HeapPair {
+    public static final int SLOT = 1;
     static final int CELL_BYTES = 4096;
-    static final int CELLS = 2;
+    public static final int CELLS = 2;
 
     private static final int BUFFER_BYTES = 256;
     private static final int RING_BYTES = 2048;
@@ -43,7 +51,8 @@ final class HeapPair {
             false,
             Long.MAX_VALUE);
     private static final List<TransmissionCapabilities> MODULES = new SciPmm(CONFIG).transmissionModules();
-    private static final PairLayout LAYOUT = PairLayout.of(MODULES, PairSizes.chosen(RING_BYTES, CELL_BYTES, CELLS, MODULES));
+    private static final PairLayout LAYOUT =
+            PairLayout.of(MODULES, PairSizes.chosen(RING_BYTES, CELL_BYTES, CELLS, MODULES));
     private static final SciProgress.ControlWork NO_CONTROL = new SciProgress.ControlWork() {
         @Override
         public boolean giveUpCutMemory() {
@@ -63,16 +72,16 @@ final class HeapPair {
     private static final SciProgress PROGRESS =
             new SciProgress(heapInbox(), new SelectorReactor(), NO_CONTROL, SciProgress.IDLE_LOOKS);
 
-    final Inbox senderInbox = heapInbox();
-    final Inbox receiverInbox = heapInbox();
-    final SciConnection sender;
-    final SciConnection receiver;
+    public final Inbox senderInbox = heapInbox();
+    public final Inbox receiverInbox = heapInbox();
+    public final SciConnection sender;
+    public final SciConnection receiver;
     final StaticLink small;
     final TransmissionLink smallEnd;
     final DynamicLink large;
     final TransmissionLink largeEnd;
 
-    HeapPair() {
+    public HeapPair() {
         MemorySegment memory = MemorySegment.ofArray(new long[(int) (LAYOUT.totalBytes() / Long.BYTES)]);
         sender = end(memory, PairLayout.INITIATOR, receiverInbox);
         receiver = end(memory, PairLayout.ACCEPTOR, senderInbox);
@@ -82,7 +91,7 @@ final class HeapPair {
         largeEnd = receiver.links().getLast();
     }
 
-    static Inbox heapInbox() {
+    public static Inbox heapInbox() {
         return new Inbox(Arena.global(), MemorySegment.ofArray(new long[(int) (InboxLayout.BYTES / Long.BYTES)]));
     }
 
@@ -100,7 +109,7 @@ final class HeapPair {
     }
 
     /** Sends a small packet that contains one number. Returns false if there is no room. */
-    boolean sendSmall(int sequence, long value) {
+    public boolean sendSmall(int sequence, long value) {
         long offset = small.claim();
         if (offset < 0) {
             return false;
@@ -115,7 +124,7 @@ final class HeapPair {
     /**
      * Receives a small packet. Returns its number, 0 if there is no packet, or -1 if its first and last words differ.
      */
-    long takeSmall() {
+    public long takeSmall() {
         if (smallEnd.front() <= 0) {
             return 0;
         }
@@ -126,7 +135,7 @@ final class HeapPair {
     }
 
     /** Fills the ring with packets numbered from 1. Returns their number. */
-    int fillSmall() {
+    public int fillSmall() {
         int count = 0;
         while (sendSmall(count, count + 1L)) {
             count++;
@@ -135,7 +144,7 @@ final class HeapPair {
     }
 
     /** Sends a packet of one cell that contains the number. Returns false if there is no room. */
-    boolean sendCell(int sequence, long value) {
+    public boolean sendCell(int sequence, long value) {
         long[] content = new long[CELL_BYTES / Long.BYTES];
         content[0] = value;
         content[content.length - 1] = value;
@@ -148,7 +157,7 @@ final class HeapPair {
      * Receives a packet of one cell. Returns its number, 0 if there is no packet, or -1 if its first and last words
      * differ.
      */
-    long takeCell() {
+    public long takeCell() {
         if (largeEnd.front() <= 0) {
             return 0;
         }

@@ -5,6 +5,8 @@ import io.madeleine.pmm.handshake.ConnectionManager;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.sci.files.FileStem;
+import io.madeleine.tm.sci.files.SessionDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -14,6 +14,19 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.RemoteMemory;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.sci.files.Digests;
+import io.madeleine.tm.sci.files.SessionDirectory;
+import io.madeleine.tm.sci.link.PairSegment;
+import io.madeleine.tm.sci.link.PairSizes;
+import io.madeleine.tm.sci.link.SciCellLink;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.link.SciShortLink;
+import io.madeleine.tm.sci.link.SingleCopy;
+import io.madeleine.tm.sci.shared.SciRemoteMemory;
+import io.madeleine.tm.sci.shared.SharedBlocks;
+import io.madeleine.tm.sci.wake.Inbox;
+import io.madeleine.tm.sci.wake.InboxLayout;
+import io.madeleine.tm.sci.wake.SciProgress;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -248,7 +261,8 @@ final class SciAdapter implements Adapter, SciProgress.ControlWork {
             throw new NoRoomException("sci serves at most " + (InboxLayout.SLOTS - 1)
                     + " connections in a process, and all are in use; use fewer channels, or tcp for some of them");
         }
-        ConnectionAttempt call = new ConnectionAttempt(this, channel, connections.prepare(channel.name(), request), peer, slot);
+        ConnectionAttempt call =
+                new ConnectionAttempt(this, channel, connections.prepare(channel.name(), request), peer, slot);
         slots.set(slot);
         return call;
     }

@@ -3,6 +3,7 @@ package io.madeleine.tm.sci;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.sci.link.SciConnection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,10 @@
 package io.madeleine.tm.sci;
 
+import io.madeleine.tm.sci.files.FileStem;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.wake.Doorbell;
+import io.madeleine.tm.sci.wake.Inbox;
+import io.madeleine.tm.sci.wake.PeerLine;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;

@@ -7,6 +7,16 @@ import io.madeleine.pmm.handshake.HandshakeLine;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.sci.files.SessionDirectory;
+import io.madeleine.tm.sci.link.PairHeaderFlyweight;
+import io.madeleine.tm.sci.link.PairLayout;
+import io.madeleine.tm.sci.link.PairSegment;
+import io.madeleine.tm.sci.link.PairSizes;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.SegmentFile;
+import io.madeleine.tm.sci.memory.TruncatedFiles;
+import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.wake.InboxLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -58,8 +68,8 @@ final class SegmentHandshake implements HandshakeLine {
         SciAdapter adapter = call.adapter;
         List<TransmissionCapabilities> modules = call.request.modules();
         SciConfig config = adapter.config();
-        PairSizes configured = PairSizes.chosen(
-                config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
+        PairSizes configured =
+                PairSizes.chosen(config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
         PairSizes fitting = configured.within(modules, adapter.directory().bytesToSpare());
         if (!fitting.equals(configured)) {
             adapter.noteThatMemoryIsScarce(configured, fitting);

@@ -6,6 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.sci.files.SessionDirectory;
+import io.madeleine.tm.sci.link.CellLayout;
+import io.madeleine.tm.sci.link.PairLayout;
+import io.madeleine.tm.sci.link.PairSegment;
+import io.madeleine.tm.sci.link.RingLayout;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.memory.SegmentFile;
+import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.wake.InboxLayout;
+import io.madeleine.tm.sci.wake.SciProgress;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

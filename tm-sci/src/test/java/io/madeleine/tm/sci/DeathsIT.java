@@ -9,6 +9,7 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.tm.sci.Mortal.Step;
+import io.madeleine.tm.sci.link.SciConnection;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,12 @@ package io.madeleine.tm.sci;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.madeleine.tm.sci.link.CellLayout;
+import io.madeleine.tm.sci.link.PairLayout;
+import io.madeleine.tm.sci.link.PairSegment;
+import io.madeleine.tm.sci.link.SciConnection;
+import io.madeleine.tm.sci.link.SingleCopy;
+import io.madeleine.tm.sci.memory.Words;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.DynamicLink;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.sci.link.SingleCopy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;

@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.typesafe.config.ConfigFactory;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.sci.link.CellLayout;
+import io.madeleine.tm.sci.link.PairLayout;
+import io.madeleine.tm.sci.link.PairSizes;
+import io.madeleine.tm.sci.memory.Words;
+import io.madeleine.tm.sci.wake.InboxLayout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,8 +40,7 @@ class PairLayoutTest {
     }
 
     private static PairSizes chosen(SciConfig config, List<TransmissionCapabilities> modules) {
-        return PairSizes.chosen(
-                config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
+        return PairSizes.chosen(config.shortRingBytes(), config.regularCellBytes(), config.regularCells(), modules);
     }
 
     private static long bytesPerConnection(SciConfig config) {

@@ -14,6 +14,7 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.sci.wake.SciProgress;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.SplittableRandom;

@@ -11,6 +11,7 @@ import io.madeleine.pmm.spi.RemoteMemory;
 import io.madeleine.pmm.spi.RemoteMemoryException;
 import io.madeleine.pmm.spi.RemoteMemoryException.Kind;
 import io.madeleine.testkit.AbstractRemoteMemoryContractTest;
+import io.madeleine.tm.sci.files.SessionDirectory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -21,6 +21,7 @@ import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.sci.wake.SciProgress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,13 +30,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** What stands for one process in tests: an adapter with a reactor of its own, in a directory shared with others. */
-final class Side implements AutoCloseable {
+public final class Side implements AutoCloseable {
     static final String SESSION = "test";
     static final long DIGEST = 0x5eed;
     static final byte[] SECRET = {1, 2, 3};
 
     /** With all three modules in use. */
-    static final String SINGLE_COPY =
+    public static final String SINGLE_COPY =
             "madeleine.tm.sci { short.max-block = 1 KiB, dma { single-copy = on, from = 4 KiB, to = unlimited } }";
 
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -65,11 +66,11 @@ final class Side implements AutoCloseable {
         arenas.takeFrom(adapter.memorySource().stream().toList());
     }
 
-    static Side open(Path directory, long id) {
+    public static Side open(Path directory, long id) {
         return open(directory, id, "");
     }
 
-    static Side open(Path directory, long id, String settings) {
+    public static Side open(Path directory, long id, String settings) {
         return new Side(directory, id, settings, SECRET, SciProgress.IDLE_LOOKS);
     }
 
@@ -181,12 +182,12 @@ final class Side implements AutoCloseable {
     }
 
     /** Both ends of a connection. */
-    record Pair(ProtocolConnection left, ProtocolConnection right) {
-        static Pair of(Side a, Side b, String channel) {
+    public record Pair(ProtocolConnection left, ProtocolConnection right) {
+        public static Pair of(Side a, Side b, String channel) {
             return of(a, b, channel, a.pmm.transmissionModules());
         }
 
-        static Pair of(Side a, Side b, String channel, List<TransmissionCapabilities> modules) {
+        public static Pair of(Side a, Side b, String channel, List<TransmissionCapabilities> modules) {
             var left = a.connect(channel, b, true, DIGEST, modules);
             var right = b.connect(channel, a, false, DIGEST, modules);
             settle(a, left, b, right);
@@ -201,17 +202,17 @@ final class Side implements AutoCloseable {
             return right.links().getFirst();
         }
 
-        DynamicLink leftRegular() {
+        public DynamicLink leftRegular() {
             return (DynamicLink) left.links().getLast();
         }
 
-        TransmissionLink rightRegular() {
+        public TransmissionLink rightRegular() {
             return right.links().getLast();
         }
     }
 
     /** Sends a group and its end mark, and receives them. */
-    static void transfer(
+    public static void transfer(
             DynamicLink sender,
             TransmissionLink receiver,
             long header,
@@ -249,7 +250,7 @@ final class Side implements AutoCloseable {
         }
     }
 
-    static BufferGroup group(java.lang.foreign.MemorySegment... segments) {
+    public static BufferGroup group(java.lang.foreign.MemorySegment... segments) {
         BufferGroup group = new BufferGroup();
         for (var segment : segments) {
             group.add(segment, 0, segment.byteSize());

@@ -1,0 +1,211 @@
+package io.madeleine.tm.sci.link;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.OneStepLink;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * {@code sci/short} on one connection: the sender fills a record in the ring, and the receiver reads it there.
+ *
+ * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s queries by any thread.
+ */
+public final class SciShortLink implements OneStepLink, SciLink {
+    public static final String ID = "sci/short";
+
+    private final SciConnection connection;
+    private final int index;
+    private final TransmissionCapabilities capabilities;
+    private final MemorySegment memory;
+    private final RingProducer producer;
+    private final RingConsumer consumer;
+    private boolean stalled;
+
+    SciShortLink(SciConnection connection, int index, TransmissionCapabilities capabilities, List<RingLayout> rings) {
+        PairSegment segment = connection.segment();
+        this.connection = connection;
+        this.index = index;
+        this.capabilities = capabilities;
+        this.memory = segment.memory();
+        this.producer = new RingProducer(memory, rings.get(segment.side()));
+        this.consumer = new RingConsumer(memory, rings.get(segment.otherSide()));
+    }
+
+    @Override
+    public TransmissionCapabilities capabilities() {
+        return capabilities;
+    }
+
+    @Override
+    public long claim() {
+        if (connection.isSendEnded()) {
+            return closedSlowPath();
+        }
+        try {
+            long offset = producer.claim();
+            return offset >= 0 && !stalled ? offset : claimSlowPath(offset);
+        } catch (InternalError e) {
+            return closedIfCutOff(e);
+        }
+    }
+
+    private long closedIfCutOff(InternalError fault) {
+        if (connection.isCutOff()) {
+            return closedSlowPath();
+        }
+        throw fault;
+    }
+
+    private long claimSlowPath(long offset) {
+        if (offset == RingProducer.BROKEN) {
+            connection.breakUp("its position in the ring of " + ID + " is impossible");
+            return closedSlowPath();
+        }
+        if (offset < 0 != stalled) {
+            setStalled(!stalled);
+        }
+        return offset;
+    }
+
+    private long closedSlowPath() {
+        if (stalled) {
+            setStalled(false);
+        }
+        return LinkStatus.CLOSED;
+    }
+
+    private void setStalled(boolean now) {
+        stalled = now;
+        connection.setStalled(index, now);
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public void commit(long header) {
+        producer.commit(header);
+    }
+
+    @Override
+    public boolean sendPacket(long header, MemorySegment block, long offset) {
+        try {
+            return !stalled && !connection.isSendEnded() && producer.put(header, block, offset);
+        } catch (InternalError e) {
+            return whetherOrThrow(e);
+        }
+    }
+
+    /**
+     * Returns false if the segment was cut short, else throws the fault. The caller's next claim or look at the front
+     * finds the connection closed.
+     */
+    private boolean whetherOrThrow(InternalError fault) {
+        if (connection.isCutOff()) {
+            return false;
+        }
+        throw fault;
+    }
+
+    @Override
+    public void announce() {
+        connection.announce(producer);
+    }
+
+    @Override
+    public void abandon() {
+        // A claim writes nothing.
+    }
+
+    @Override
+    public long front() {
+        if (connection.isClosed()) {
+            return LinkStatus.CLOSED;
+        }
+        try {
+            long header = consumer.front();
+            return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
+        } catch (InternalError e) {
+            if (connection.isCutOff()) {
+                return LinkStatus.CLOSED;
+            }
+            throw e;
+        }
+    }
+
+    private long frontSlowPath(long found) {
+        long header = found == 0 ? consumer.front() : found; // a packet that came before the end counts
+        if (header > 0) {
+            return header;
+        }
+        if (header == RingConsumer.BROKEN) {
+            connection.breakUp("the ring of " + ID + " has a word that is not a packet header: 0x"
+                    + Long.toHexString(consumer.rawFront()));
+        }
+        return LinkStatus.CLOSED;
+    }
+
+    @Override
+    public long receive(BufferGroup group, long maxBytes) {
+        return connection.isClosed() ? 0 : consumer.receive(group, maxBytes);
+    }
+
+    @Override
+    public boolean receiveWhole(MemorySegment block, long offset, long bytes) {
+        if (connection.isClosed()) {
+            return false;
+        }
+        consumer.receiveWhole(block, offset, bytes);
+        return true;
+    }
+
+    @Override
+    public boolean receivePacket(long header, MemorySegment block, long offset) {
+        try {
+            if (connection.isClosed() || !consumer.take(header, block, offset)) {
+                return false;
+            }
+        } catch (InternalError e) {
+            return whetherOrThrow(e);
+        }
+        release();
+        return true;
+    }
+
+    @Override
+    public long skip(long maxBytes) {
+        return connection.isClosed() ? 0 : consumer.skip(maxBytes);
+    }
+
+    @Override
+    public void release() {
+        if (!connection.isClosed() && consumer.release(connection.isPolledForAMoment())) {
+            connection.freed();
+        }
+    }
+
+    @Override
+    public boolean isReadable() {
+        return consumer.isReadable();
+    }
+
+    @Override
+    public boolean mayBeReadable() {
+        return consumer.mayBeReadable();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return producer.hasRoom();
+    }
+
+    @Override
+    public TransmissionLink link() {
+        return this;
+    }
+}
