@@ -24,7 +24,7 @@ final class Failures {
     /** No pattern switch: its first execution allocates memory, and if that fails, it fails forever. */
     private static MadeleineException sameKind(MadeleineException failure, String text) {
         if (failure instanceof PeerFailedException peer) {
-            return new PeerFailedException(peer.rank(), text);
+            return new PeerFailedException(peer.rank(), peer.kind(), text);
         }
         if (failure instanceof AsymmetricMessageException) {
             return new AsymmetricMessageException(text);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.LossKind;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
@@ -132,7 +133,11 @@ class BrokenLinkTest {
     }
 
     private static PeerFailedException failureOf(Runnable call) {
-        return assertThrows(PeerFailedException.class, call::run);
+        PeerFailedException thrown = assertThrows(PeerFailedException.class, call::run);
+        if (thrown.rank() >= 0) { // not for want of any peer
+            assertEquals(LossKind.CONNECTION, thrown.kind(), thrown::getMessage);
+        }
+        return thrown;
     }
 
     private static CompletableFuture<PeerFailedException> startFailing(Runnable call) {
