@@ -469,11 +469,18 @@ final class ReceiveHalf {
         extraction.nextMessage();
         reception.release(); // a full fence
         if (!attention.isInterested() || connection.isLost()) {
-            reception.lock();
-            attention.setInterest(true);
-            reception.settleAndUnlock(); // also handles a loss
+            wantEvents();
         }
         lookForNext();
+    }
+
+    private void wantEvents() {
+        reception.lock();
+        try {
+            attention.setInterest(true);
+        } finally { // memory may be too short for telling the network
+            reception.settleAndUnlock(); // also handles a loss
+        }
     }
 
     /** Looks for the next message if threads wait for one, so that the leader need not find it for them. */

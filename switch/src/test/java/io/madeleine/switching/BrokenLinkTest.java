@@ -9,6 +9,7 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.LossKind;
+import io.madeleine.api.MessageAbortedException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
@@ -20,6 +21,8 @@ import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.StaticLink;
+import io.madeleine.pmm.spi.TransmissionLink;
 import io.madeleine.testkit.LoopFabric;
 import io.madeleine.testkit.LoopPmm;
 import io.madeleine.testkit.LoopTm;
@@ -28,6 +31,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +47,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BrokenLinkTest {
     private static final int SMALL = 8;
     private static final int LARGE = 1 << 20;
+    private static final Set<Class<?>> FAILING =
+            Set.of(ProtocolConnection.class, DynamicLink.class, StaticLink.class);
 
     private final LoopFabric fabric = new LoopFabric();
     private volatile Error thrown = new AssertionError("of the link");
@@ -57,10 +63,15 @@ class BrokenLinkTest {
     private LocalSessions open() {
         List<LoopTm> tms = List.of(
                 LoopTm.withDynamicBuffers("group", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE));
+        LoopFabric copying = new LoopFabric();
+        List<LoopTm> cells =
+                List.of(LoopTm.withStaticBuffers("cells", AggregationMode.ASYMMETRIC, Long.MAX_VALUE, 1024));
         return LocalSessions.of(2)
                 .network("loop", rank -> rank == 0 ? breakable(new LoopPmm(fabric, tms)) : new LoopPmm(fabric, tms))
                 .network("sound", _ -> new LoopPmm(fabric, tms))
+                .network("copying", rank -> rank == 0 ? breakable(new LoopPmm(copying, cells)) : new LoopPmm(copying, cells))
                 .channel("default", "loop")
+                .channel("copied", "copying")
                 .channel("other", "sound")
                 .open();
     }
@@ -71,7 +82,7 @@ class BrokenLinkTest {
 
     private Object wrapped(Class<?> type, Object target) {
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (_, method, arguments) -> {
-            boolean fails = type == DynamicLink.class && method.getName().equals(failing);
+            boolean fails = FAILING.contains(type) && method.getName().equals(failing);
             if (fails && !failsAfterwards) {
                 throw thrown;
             }
@@ -93,9 +104,10 @@ class BrokenLinkTest {
             case ProtocolChannel channel -> wrapped(ProtocolChannel.class, channel);
             case ProtocolConnection connection -> wrapped(ProtocolConnection.class, connection);
             case DynamicLink link -> wrapped(DynamicLink.class, link);
+            case StaticLink link -> wrapped(StaticLink.class, link);
             case CompletableFuture<?> future -> future.thenApply(this::wrappedResult);
             case List<?> list
-            when !list.isEmpty() && list.getFirst() instanceof DynamicLink ->
+            when !list.isEmpty() && list.getFirst() instanceof TransmissionLink ->
                 list.stream().map(this::wrappedResult).toList();
             case null, default -> result;
         };
@@ -311,5 +323,26 @@ class BrokenLinkTest {
             in.close();
             exchange("default");
         }
+    }
+
+    @Test
+    void shouldReceiveFurtherMessagesIfMemoryEndsWhereEventsAreAskedFor() {
+        for (int number = 0; number < 2; number++) {
+            try (OutgoingMessage out = channel(1).beginPacking(0)) {
+                out.packInt(number).endPacking();
+            }
+        }
+        try (IncomingMessage in = channel(0).beginUnpacking(1)) {
+            assertEquals(0, in.unpackInt());
+            sessions.session(0).progress(); // finds the second message, and wants no events until the first has ended
+            runOutOfMemory("receiveInterest", false);
+            assertSame(thrown, assertThrows(OutOfMemoryError.class, in::endUnpacking));
+            failing = "";
+        }
+        try (IncomingMessage in = channel(0).beginUnpacking(1, 20, TimeUnit.SECONDS)) {
+            assertEquals(1, in.unpackInt());
+            in.endUnpacking();
+        }
+        exchange("default");
     }
 }
