@@ -249,7 +249,7 @@ final class DynamicSendBmm extends SendBmm {
     /**
      * Replaces the user's memory in the packet under way. An EXPRESS block still arrives as it was packed, since its
      * receiver continues with it before it can know of the abort. The receiver never reads the other blocks; zeros
-     * replace them.
+     * replace them. An {@link OutOfMemoryError} leaves the group unchanged.
      */
     private void giveLentMemoryBack() {
         BufferGroup rest = new BufferGroup();
@@ -265,11 +265,29 @@ final class DynamicSendBmm extends SendBmm {
                 }
             }
         }
-        clearGroup();
-        for (int i = 0, count = rest.count(); i < count; i++) {
-            makeRoomForMark();
-            group.addBlockOf(rest, i, 0, rest.blockBytes(i));
-            mark(0);
+        byte[] restMarks = rest.count() > marks.length ? new byte[rest.count()] : marks;
+        replaceGroup(rest);
+        marks = restMarks;
+        added = rest.count();
+        Arrays.fill(marks, 0, added, (byte) 0);
+    }
+
+    private void replaceGroup(BufferGroup rest) {
+        BufferGroup before = new BufferGroup();
+        addAll(before, group);
+        group.clear();
+        try {
+            addAll(group, rest);
+        } catch (OutOfMemoryError e) {
+            group.clear();
+            addAll(group, before); // allocates nothing: there was room for it
+            throw e;
+        }
+    }
+
+    private static void addAll(BufferGroup target, BufferGroup source) {
+        for (int i = 0, count = source.count(); i < count; i++) {
+            target.addBlockOf(source, i, 0, source.blockBytes(i));
         }
     }
 

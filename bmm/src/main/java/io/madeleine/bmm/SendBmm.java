@@ -140,6 +140,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     /**
      * Abandons the gathered blocks. A packet under way keeps its length and its EXPRESS blocks; zeros replace the rest.
      * It must still be flushed, now without the user's memory. An end mark that was to follow it becomes an abort mark.
+     * After an {@link OutOfMemoryError} the caller repeats this call before any other.
      *
      * @return whether such an end mark serves as the abort mark, so that no other must be sent
      */

@@ -103,9 +103,10 @@ final class GivingUp {
      */
     void forItsUser(long number) {
         if (why == null && !insertion.isBeyondRecall()) {
-            begin(
-                    number,
-                    new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end"));
+            why = new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end");
+        }
+        if (why != null) {
+            abandon(number);
         }
         decidedNumber = number;
     }
@@ -113,20 +114,25 @@ final class GivingUp {
     /** Gives the message up because a block cannot be read any more, unless this has begun already. */
     void forGoneMemory(long number, RuntimeException seen) {
         if (why == null) {
-            begin(
-                    number,
-                    new MessageAbortedException(
-                            "the message " + connection.fromHere()
-                                    + " was aborted: the memory of a block became inaccessible while it was in flight ("
-                                    + seen.getMessage()
-                                    + "); keep its arena open until the end of packing, and pack and end a message"
-                                    + " with confined memory in one thread",
-                            seen));
+            why = new MessageAbortedException(
+                    "the message " + connection.fromHere()
+                            + " was aborted: the memory of a block became inaccessible while it was in flight ("
+                            + seen.getMessage()
+                            + "); keep its arena open until the end of packing, and pack and end a message"
+                            + " with confined memory in one thread",
+                    seen);
         }
+        abandon(number);
     }
 
-    private void begin(long number, MessageAbortedException reason) {
-        why = reason;
+    /**
+     * Abandons the blocks of a message that is being given up, once. If memory runs out here, the caller repeats this
+     * before it does anything else with the message.
+     */
+    void abandon(long number) {
+        if (abortedNumber == number) {
+            return;
+        }
         if (!linkBroken) {
             insertion.abandon();
         }

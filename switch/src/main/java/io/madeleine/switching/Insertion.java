@@ -258,7 +258,7 @@ final class Insertion {
         return lastLink != NO_LINK && bmms[lastLink].isBeyondRecall();
     }
 
-    /** Abandons the blocks that have not left; their memory is not accessed any more. */
+    /** Abandons the blocks that have not left; their memory is not accessed any more. Repeated if memory runs out. */
     void abandon() {
         deferred.clear();
         abortMarkSent = false;

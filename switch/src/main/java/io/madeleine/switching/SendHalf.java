@@ -523,12 +523,15 @@ final class SendHalf implements Step {
 
     private int move() {
         try {
-            return givingUp.hasBegun() ? insertion.finishAbort() : insertion.finish();
+            if (!givingUp.hasBegun()) {
+                return insertion.finish();
+            }
         } catch (IllegalStateException | WrongThreadException e) {
             engine.afterFreedMemory();
             givingUp.forGoneMemory(messageNumber, e);
-            return insertion.finishAbort();
         }
+        givingUp.abandon(messageNumber);
+        return insertion.finishAbort();
     }
 
     /** Ends the message, unless a network still reads memory of it; returns whether it has ended. */

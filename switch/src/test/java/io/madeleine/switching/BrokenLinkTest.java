@@ -345,4 +345,19 @@ class BrokenLinkTest {
         }
         exchange("default");
     }
+
+    @Test
+    void shouldSendNothingMoreOfAMessageIfMemoryEndsWhileItIsGivenUp() {
+        Channel sender = sessions.session(0).channel("copied");
+        OutgoingMessage out = sender.beginPacking(1);
+        out.packInt(1);
+        runOutOfMemory("abandon", false);
+        assertSame(thrown, assertThrows(OutOfMemoryError.class, out::close));
+        failing = "";
+        sender.tryBeginPacking(1).ifPresent(OutgoingMessage::close); // gives it up in place of its user
+        try (IncomingMessage in = sessions.session(1).channel("copied").beginUnpacking(0)) {
+            assertThrows(MessageAbortedException.class, in::unpackInt);
+        }
+        exchange("copied");
+    }
 }
