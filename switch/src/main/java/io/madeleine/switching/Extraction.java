@@ -10,6 +10,7 @@ import io.madeleine.pmm.spi.TransmissionLink;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,11 @@ final class Extraction {
 
     /** All blocks are filled and payload is left: the descriptor of the surplus block has been asked for. */
     private boolean asksForSurplus;
+
+    /** The last block, if the end was asked for before its descriptor had arrived; null otherwise. */
+    private @Nullable BlockLayout undescribed;
+
+    private int undescribedLink;
 
     /** Creates the extraction; {@code description} is null if blocks have no descriptors. */
     Extraction(
@@ -77,6 +83,43 @@ final class Extraction {
         if (express) {
             bmms[link].checkOut();
         }
+    }
+
+    /** Keeps the last block until its descriptor, which was appended before, has arrived. */
+    void appendOnceDescribed(int link, BlockLayout block) {
+        undescribedLink = link;
+        undescribed = block;
+    }
+
+    /** Undoes {@link #appendOnceDescribed}. */
+    void forgetUndescribed() {
+        undescribed = null;
+    }
+
+    /** Whether a block waits for its descriptor; {@link #isCheckedOut} says whether that has arrived. */
+    boolean awaitsDescriptor() {
+        return undescribed != null;
+    }
+
+    /**
+     * Appends the block whose descriptor has arrived, and checks out all blocks: the end has been asked for.
+     *
+     * @return null, or how the block differs from the packed one; then it is not appended
+     */
+    @Nullable
+    String appendDescribed() {
+        BlockLayout block = Objects.requireNonNull(undescribed);
+        SelfDescription described = Objects.requireNonNull(description);
+        undescribed = null;
+        if (!described.isAsExpected()) {
+            return described.difference();
+        }
+        countBlock();
+        if (block.byteSize() > 0) {
+            append(undescribedLink, block, false);
+            checkOutAll();
+        }
+        return null;
     }
 
     private void turnTo(int link) {
@@ -151,6 +194,9 @@ final class Extraction {
 
     /** Whether every block has its data. */
     boolean isDrained() {
+        if (undescribed != null) {
+            return false;
+        }
         for (ReceiveBmm bmm : bmms) {
             if (!bmm.isDrained()) {
                 return false;
@@ -166,6 +212,9 @@ final class Extraction {
 
     /** Whether blocks in a region wait for their data. */
     boolean touches(Region region) {
+        if (undescribed != null && region.overlaps(undescribed)) {
+            return true;
+        }
         for (ReceiveBmm bmm : bmms) {
             if (bmm.touches(region)) {
                 return true;
@@ -175,6 +224,7 @@ final class Extraction {
     }
 
     void forgetBlocks() {
+        undescribed = null;
         for (ReceiveBmm bmm : bmms) {
             bmm.forgetBlocks();
         }

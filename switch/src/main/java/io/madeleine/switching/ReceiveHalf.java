@@ -308,6 +308,22 @@ final class ReceiveHalf {
         }
     }
 
+    /**
+     * Leaves a block to the threads that poll, whose descriptor has been asked for: it is appended when the descriptor
+     * has arrived and turns out to be as expected. The end is asked for next.
+     */
+    void appendOnceDescribed(IncomingHandle using, int link, BlockLayout block) {
+        reception.lock();
+        try {
+            if (using.isOpen() && reception.now() != RETRACTING) {
+                reception.confine(using, reception.isConfined() || reception.isConfined(block));
+                extraction.appendOnceDescribed(link, block);
+            }
+        } finally {
+            reception.settleAndUnlock();
+        }
+    }
+
     private boolean extractAppended(IncomingHandle using) {
         reception.extract();
         if (!using.isOpen()) {
@@ -426,6 +442,7 @@ final class ReceiveHalf {
             extraction.checkOutAll();
             reception.extract();
             if (unattended && reception.isConfined() && !extraction.isDrained()) {
+                extraction.forgetUndescribed();
                 throw new IllegalStateException("endUnpackingAsync of the message " + connection.toHere()
                         + ": a block in memory confined to a thread has not arrived, and another thread may have to"
                         + " fill it; use endUnpacking, or memory of a shared arena or of Session.allocate");

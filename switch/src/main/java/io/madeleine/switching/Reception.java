@@ -426,6 +426,9 @@ final class Reception {
 
     /** Whether the message, whose end is asked for, has ended, successfully or not. */
     private boolean judgeEnd() {
+        if (extraction.awaitsDescriptor() && !appendDescribed()) {
+            return state.get() != ENDING;
+        }
         if (extraction.isOver()) {
             conclude();
             return true;
@@ -444,6 +447,23 @@ final class Reception {
         }
         attention.setInterest(true);
         return false;
+    }
+
+    /** Appends the block whose descriptor is awaited; returns false if the descriptor is not there or is wrong. */
+    private boolean appendDescribed() {
+        if (!extraction.isCheckedOut()) {
+            if (!judgeWait(false)) {
+                attention.setInterest(true);
+            }
+            return false;
+        }
+        String difference = extraction.appendDescribed();
+        if (difference != null) {
+            fail(Failures.notMirrored(connection, difference));
+            return false;
+        }
+        extract();
+        return state.get() == ENDING;
     }
 
     private void conclude() {

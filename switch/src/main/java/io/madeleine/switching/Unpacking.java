@@ -148,10 +148,17 @@ final class Unpacking {
     /** Asks for the end and leaves the rest to the threads that poll. */
     void endAsync(IncomingHandle ending) {
         UnfinishedUnpack left = ending.takeUnfinished();
-        if (left != null && !left.described() && left.bytes() > 0) {
-            int link = table.select(left.bytes(), left.send(), left.receive());
-            half.append(ending, link, left.block(), false);
+        try {
+            if (left != null && !left.described()) {
+                int link = table.select(left.bytes(), left.send(), left.receive());
+                half.appendOnceDescribed(ending, link, left.block());
+            }
+            half.startEnd(ending, true);
+        } catch (IllegalStateException e) { // only this thread may fill a block: it may still call endUnpacking
+            if (left != null) {
+                ending.remember(left);
+            }
+            throw e;
         }
-        half.startEnd(ending, true);
     }
 }
