@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * The memory of an outgoing message that links have posted and a network still reads. The message ends when the network
  * releases it. If the peer receives nothing any more (the message is aborted, the peer is lost, or the session ends),
- * the network has {@code madeleine.peer-timeout} to release it. After that the connection is given up, and this side
- * has the same time again to release the memory on its own; then the message ends regardless.
+ * the network has {@code madeleine.peer-timeout} to release it. After that the connection is given up and closed, and
+ * no network accesses the memory any more.
  *
  * <p>Threading: as {@link SendHalf}, except {@link #isHeld}.
  */
@@ -18,7 +18,7 @@ final class PostedMemory {
     private final SwitchedConnection connection;
     private final PostingLink[] links;
     private long givenUpNs = NOT_YET;
-    private boolean brokenUp;
+    private boolean takenBack;
 
     PostedMemory(SwitchedConnection connection, List<TransmissionLink> links) {
         this.connection = connection;
@@ -43,35 +43,31 @@ final class PostedMemory {
         return false;
     }
 
-    /**
-     * For a message that has been given up: whether a link holds memory and its time has not run out. Gives the
-     * connection up when the first period runs out.
-     */
+    /** For a message that has been given up: whether it has to wait, since a link holds memory. */
     boolean isAwaited() {
-        if (!isHeld()) {
+        if (takenBack || !isHeld()) {
             return false;
         }
-        long nowNs = System.nanoTime();
         if (givenUpNs == NOT_YET) {
-            givenUpNs = nowNs;
-            brokenUp = connection.isLost();
+            givenUpNs = System.nanoTime();
         }
-        if (nowNs - givenUpNs < connection.peerTimeoutNs()) {
-            return true;
-        }
-        if (brokenUp) {
-            return false;
-        }
-        brokenUp = true;
-        givenUpNs = nowNs;
-        connection.breakUp(
-                "its network did not release the memory of blocks that it reads within madeleine.peer-timeout");
         return true;
+    }
+
+    /** Takes the memory back if the time of a message that has been given up has run out. Called by the leader. */
+    void takeBackIfOverdue() {
+        if (givenUpNs != NOT_YET
+                && !takenBack
+                && System.nanoTime() - givenUpNs >= connection.peerTimeoutNs()
+                && isHeld()) {
+            takenBack = connection.takeMemoryBack(
+                    "its network did not release the memory of blocks that it reads within madeleine.peer-timeout");
+        }
     }
 
     /** Resets the state for the next message. */
     void reset() {
         givenUpNs = NOT_YET;
-        brokenUp = false;
+        takenBack = false;
     }
 }

@@ -515,9 +515,11 @@ final class Reception {
     /**
      * Ends the message for its user if no network writes into its blocks any more; returns whether it has. Under the
      * lock.
+     *
+     * @param closed whether the connection is closed, so that no network does
      */
-    boolean tryConcludeRetraction(@Nullable MadeleineException failure) {
-        if (extraction.retract() == LinkStatus.PENDING) {
+    boolean tryConcludeRetraction(@Nullable MadeleineException failure, boolean closed) {
+        if (extraction.retract() == LinkStatus.PENDING && !closed) {
             return false;
         }
         concludeGivenUp(failure);

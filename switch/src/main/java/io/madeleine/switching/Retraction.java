@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes back the posted blocks of a message that has failed or was discarded. While a network may still write into
  * them, the message stays open and its user waits. If a network does not return them within
- * {@code madeleine.peer-timeout}, the connection is given up; after that this side can reclaim the memory on its own.
+ * {@code madeleine.peer-timeout}, the connection is given up and closed, and no network accesses them any more.
  *
  * <p>Threading: {@link #start} runs under the lock of the {@link Reception}; the leader takes that lock for each step.
  */
@@ -17,7 +17,7 @@ final class Retraction implements Step {
     private final Reception reception;
     private @Nullable MadeleineException failure;
     private long startNs;
-    private boolean overdue;
+    private boolean takenBack;
 
     Retraction(SwitchedConnection connection, Reception reception) {
         this.connection = connection;
@@ -28,7 +28,7 @@ final class Retraction implements Step {
     void start(@Nullable MadeleineException outcome) {
         failure = outcome;
         startNs = System.nanoTime();
-        overdue = false;
+        takenBack = false;
         ProgressEngine engine = connection.engine();
         engine.raiseDemand();
         engine.enqueue(this);
@@ -36,21 +36,21 @@ final class Retraction implements Step {
 
     @Override
     public boolean step() {
+        if (!takenBack && System.nanoTime() - startNs >= connection.peerTimeoutNs()) {
+            takenBack = connection.takeMemoryBack("its network did not return the memory of blocks that it may write to"
+                    + " within madeleine.peer-timeout");
+        }
         if (!reception.tryLock()) {
             return false;
         }
         boolean through;
         try {
-            through = reception.tryConcludeRetraction(failure);
+            through = reception.tryConcludeRetraction(failure, takenBack);
         } finally {
             reception.settleAndUnlock();
         }
         if (through) {
             connection.engine().lowerDemand();
-        } else if (!overdue && System.nanoTime() - startNs >= connection.peerTimeoutNs()) {
-            overdue = true;
-            connection.breakUp("its network did not return the memory of blocks that it may write to within"
-                    + " madeleine.peer-timeout");
         }
         return through;
     }

@@ -485,8 +485,11 @@ final class SendHalf implements Step {
 
     @Override
     public boolean step() {
-        if (posted.isPossible() && givingUp.hasBegun() && !posted.isHeld()) {
-            engine.signal(news); // a user that waits for the memory evaluates its condition
+        if (posted.isPossible()) {
+            posted.takeBackIfOverdue();
+            if (givingUp.hasBegun() && !posted.isHeld()) {
+                engine.signal(news); // a user that waits for the memory evaluates its condition
+            }
         }
         if (releasing) {
             return conclude(outcome);
@@ -514,7 +517,7 @@ final class SendHalf implements Step {
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
             if (givingUp.hasBegun()) {
-                posted.isAwaited(); // gives the connection up if this takes too long
+                boolean _ = posted.isAwaited(); // its time begins
             }
             return false;
         }

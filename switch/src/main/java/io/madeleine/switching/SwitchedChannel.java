@@ -480,7 +480,7 @@ public final class SwitchedChannel implements Channel {
     public void finish() {
         for (SwitchedConnection connection : byRank) {
             if (connection != null) {
-                connection.protocol().finish();
+                connection.finish();
             }
         }
     }

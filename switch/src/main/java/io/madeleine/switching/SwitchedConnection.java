@@ -49,6 +49,12 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /** This process has given the connection up, although the peer may be alive. */
     private volatile boolean givenUp;
 
+    /** The leader has told the halves and the network of the loss. */
+    private volatile boolean toldOfLoss;
+
+    /** The connection was closed before its channel. */
+    private volatile boolean freed;
+
     private record Loss(LossKind kind, boolean orderly, String reason) {}
 
     SwitchedConnection(
@@ -293,6 +299,31 @@ final class SwitchedConnection implements ConnectionListener, Step {
         lose(LossKind.CONNECTION, false, reason, false);
     }
 
+    /**
+     * Takes back posted memory that the network has not released in time: gives the connection up and closes it. After
+     * that no network accesses memory of its messages. The leader calls this until it returns true.
+     *
+     * @param reason a clause for error messages, if the connection is not lost yet
+     * @return whether the connection is closed; it is not before the network has been told of the loss
+     */
+    boolean takeMemoryBack(String reason) {
+        breakUp(reason);
+        if (!toldOfLoss) {
+            return false;
+        }
+        freed = true;
+        sending.stop();
+        receiving.close();
+        return true;
+    }
+
+    /** Tells the peer that nothing more will come. */
+    void finish() {
+        if (!freed) {
+            protocol.finish();
+        }
+    }
+
     @Override
     public boolean step() {
         if (givenUp) {
@@ -304,6 +335,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
         receiving.connectionLost();
         sending.connectionLost();
         channel.arrivals().signalLoss();
+        toldOfLoss = true;
         engine().lowerDemand();
         return true;
     }

@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages over a network that moves their memory by itself, and that stands still when the test wants it to. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -55,6 +57,7 @@ class PostedMemoryTest {
     @AfterEach
     void close() {
         fabric.holdStill(false);
+        fabric.keepMemory(false);
         sessions.close();
         assertEquals(List.of(), fabric.violations());
     }
@@ -208,9 +211,11 @@ class PostedMemoryTest {
         exchange();
     }
 
-    @Test
-    void shouldLoseAConnectionWhoseNetworkDoesNotGiveBlocksBack() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLoseAConnectionWhoseNetworkDoesNotGiveBlocksBack(boolean untilItIsClosed) {
         reopen(200_000_000);
+        fabric.keepMemory(untilItIsClosed);
         OutgoingMessage out = channel(0).beginPacking(1);
         out.packInt(1);
         out.pack(block((byte) 7), SendMode.CHEAPER, ReceiveMode.CHEAPER);
@@ -224,6 +229,7 @@ class PostedMemoryTest {
         out.endPackingAsync();
         out.close();
         in.close(); // comes back, though nothing moves
+        assertFalse(fabric.writesMemory());
         for (MemorySegment block : blocks) {
             block.fill(MARK);
         }
@@ -237,15 +243,32 @@ class PostedMemoryTest {
         }
     }
 
-    @Test
-    void shouldLoseAConnectionWhoseNetworkDoesNotLetGoOfAnAbortedMessage() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLoseAConnectionWhoseNetworkDoesNotLetGoOfAnAbortedMessage(boolean untilItIsClosed) {
         reopen(200_000_000);
+        fabric.keepMemory(untilItIsClosed);
         fabric.holdStill(true);
         OutgoingMessage out = packed(block((byte) 7));
         out.packInt(2);
         out.close();
+        assertFalse(fabric.readsMemory());
         PeerFailedException thrown =
                 assertThrows(PeerFailedException.class, () -> channel(0).beginUnpacking(1));
         assertTrue(thrown.getMessage().contains("madeleine.peer-timeout"), thrown.getMessage());
+    }
+
+    @Test
+    void shouldGiveMemoryBackOfAMessageWhosePeerIsLostBeforeTheNetworkLetsGoOfIt() {
+        reopen(200_000_000);
+        fabric.keepMemory(true);
+        fabric.holdStill(true);
+        OutgoingMessage out = packed(block((byte) 7));
+        out.packInt(2); // commits the large block
+        sessions.die(1);
+        assertThrows(PeerFailedException.class, out::endPacking);
+        assertFalse(fabric.readsMemory());
+        out.close();
+        assertThrows(PeerFailedException.class, () -> channel(0).beginPacking(1));
     }
 }

@@ -119,8 +119,14 @@ final class LoopConnection implements ProtocolConnection {
     @Override
     public void giveUp() {
         here.givenUp = true;
-        releaseMemory();
+        releaseMemorySoon();
         there.adapter.ring();
+    }
+
+    private void releaseMemorySoon() {
+        if (!adapter.fabric().keepsMemory()) {
+            releaseMemory();
+        }
     }
 
     private void releaseMemory() {
@@ -211,7 +217,7 @@ final class LoopConnection implements ProtocolConnection {
             }
         }
         if (isOverForSender()) {
-            releaseMemory();
+            releaseMemorySoon();
         }
         ConnectionListener told = listener;
         if (told == null || here.closed) {

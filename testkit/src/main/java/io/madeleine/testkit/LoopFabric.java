@@ -24,7 +24,9 @@ public final class LoopFabric {
 
     private final Map<Long, LoopRemoteMemory.Export> exports = new ConcurrentHashMap<>();
     private final AtomicLong keyCount = new AtomicLong();
+    private final Queue<LoopPosts> posts = new ConcurrentLinkedQueue<>();
     private volatile boolean still;
+    private volatile boolean grasping;
 
     /** Creates a fabric without adapters. */
     public LoopFabric() {}
@@ -38,6 +40,32 @@ public final class LoopFabric {
 
     boolean isStill() {
         return still;
+    }
+
+    /**
+     * Sets whether the modules that post keep memory of a connection that is lost or given up, until it is closed, as
+     * if a NIC took long to release it.
+     */
+    public void keepMemory(boolean wanted) {
+        grasping = wanted;
+    }
+
+    boolean keepsMemory() {
+        return grasping;
+    }
+
+    void add(LoopPosts made) {
+        posts.add(made);
+    }
+
+    /** Whether a module that posts still reads memory of a sender. */
+    public boolean readsMemory() {
+        return posts.stream().anyMatch(LoopPosts::holdsMemory);
+    }
+
+    /** Whether a module that posts may still write to memory of a receiver. */
+    public boolean writesMemory() {
+        return posts.stream().anyMatch(LoopPosts::mayWrite);
     }
 
     /** The rules that were broken so far. */

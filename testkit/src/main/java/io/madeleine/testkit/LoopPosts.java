@@ -72,6 +72,7 @@ final class LoopPosts extends LoopDynamicPipe {
         this.windowBytes = sender.ringBytes();
         this.random = new Random(sender.postingSeed());
         this.registrations = new Random(sender.postingSeed());
+        fabric.add(this);
     }
 
     private static MemorySegment copy(MemorySegment from, long offset, long bytes) {
@@ -153,6 +154,15 @@ final class LoopPosts extends LoopDynamicPipe {
         lock.lock();
         try {
             return heldBytes > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean mayWrite() {
+        lock.lock();
+        try {
+            return !expected.isEmpty() || isExpectedUnderWay();
         } finally {
             lock.unlock();
         }
