@@ -46,7 +46,8 @@ public final class Departure {
         channels.forEach(SwitchedChannel::startClosing);
         long startNs = System.nanoTime();
         boolean kept = driveUntil(SwitchedChannel::isDrained, startNs + timeoutNs);
-        driveUntil(SwitchedChannel::isQuiet, startNs + Math.min(timeoutNs, quietNs));
+        long drainedNs = System.nanoTime(); // sending what was promised may have taken longer than the bound
+        driveUntil(SwitchedChannel::isQuiet, drainedNs + Math.min(startNs + timeoutNs - drainedNs, quietNs));
         channels.forEach(SwitchedChannel::stopSending); // fails pending messages: nothing may follow the goodbye
         driveUntil(SwitchedChannel::isStopped, System.nanoTime() + quietNs);
         channels.forEach(SwitchedChannel::finish);
