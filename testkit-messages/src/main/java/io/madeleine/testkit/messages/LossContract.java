@@ -117,10 +117,19 @@ abstract class LossContract extends ThreadsContract {
         open(2);
         Thread sender = Thread.ofPlatform().start(this::sendUntilItFails);
         IncomingMessage open = channel(0).beginUnpacking(1);
+        OutgoingMessage answer = channel(0).beginPacking(1);
+        MemorySegment block = block(4);
         ((SwitchedChannel) channel(0)).peerLost(1, false, "somebody says so");
         assertFails(1, () -> channel(0).beginUnpacking(1, 20, TimeUnit.SECONDS));
         assertFails(-1, () -> channel(0).beginUnpacking(20, TimeUnit.SECONDS));
+        assertFails(1, () -> channel(0).receive(1, block, 0, 4, SendMode.SAFER, EXPRESS, 20, TimeUnit.SECONDS));
+        assertFails(-1, () -> channel(0).receive(block, 0, 4, SendMode.SAFER, EXPRESS, 20, TimeUnit.SECONDS));
+        assertFails(1, () -> channel(0).tryBeginUnpacking(1));
+        assertFails(-1, () -> channel(0).tryBeginUnpacking());
+        assertFails(1, () -> channel(0).beginPacking(1, 20, TimeUnit.SECONDS));
+        assertFails(1, () -> channel(0).tryBeginPacking(1));
         open.close();
+        answer.close();
         sessions().die(1);
         join(sender);
     }
