@@ -192,7 +192,7 @@ final class DynamicSendBmm extends SendBmm {
         try {
             status = link.send(header, group, trailer);
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
         if (status == LinkStatus.COMPLETE) {
@@ -218,7 +218,7 @@ final class DynamicSendBmm extends SendBmm {
     }
 
     @Override
-    public boolean isBeyondRecall() {
+    public boolean isCommitted() {
         return sending
                 && (PacketHeader.has(header, PacketHeader.LAST) // copied aside
                         || PacketHeader.has(trailer, PacketHeader.LAST) && group.isEmpty());

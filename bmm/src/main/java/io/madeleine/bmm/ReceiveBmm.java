@@ -33,7 +33,7 @@ public final class ReceiveBmm {
     private long openHeader;
     private long openBytes;
     private int openIndex;
-    private boolean trackLost;
+    private boolean stateUnknown;
 
     /** Creates the buffer management module for a link. */
     public ReceiveBmm(TransmissionLink link, ReceiveLedger ledger) {
@@ -119,7 +119,7 @@ public final class ReceiveBmm {
         try {
             return link.receiveWhole(block, offset, bytes);
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
     }
@@ -128,8 +128,8 @@ public final class ReceiveBmm {
      * Whether an {@link OutOfMemoryError} occurred within the link, so that the progress within the packet in front is
      * unknown. After an error that took nothing, or where a group records the progress, the call can be repeated.
      */
-    public boolean hasLostTrack() {
-        return trackLost;
+    public boolean isStateUnknown() {
+        return stateUnknown;
     }
 
     /** Marks all blocks so far for extraction. */
@@ -274,7 +274,7 @@ public final class ReceiveBmm {
         try {
             return link.skip(openBytes);
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
     }
@@ -367,7 +367,7 @@ public final class ReceiveBmm {
         try {
             link.release();
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
     }

@@ -26,7 +26,7 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
     long progressBytes;
 
     /** An {@link OutOfMemoryError} occurred within the link. */
-    boolean trackLost;
+    boolean stateUnknown;
 
     SendBmm(SendLedger ledger, TransmissionLink link) {
         this.ledger = ledger;
@@ -125,15 +125,15 @@ public abstract sealed class SendBmm permits StaticSendBmm, DynamicSendBmm {
      * the call must not be repeated, and nothing else may be sent. After an error outside the link the call can be
      * repeated.
      */
-    public final boolean hasLostTrack() {
-        return trackLost;
+    public final boolean isStateUnknown() {
+        return stateUnknown;
     }
 
     /**
      * Whether it is too late to abort the message in the middle of sending: no more of the user's memory is needed, the
      * end mark cannot be changed any more, and the message will arrive whole.
      */
-    public boolean isBeyondRecall() {
+    public boolean isCommitted() {
         return false;
     }
 

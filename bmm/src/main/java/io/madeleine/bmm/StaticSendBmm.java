@@ -87,7 +87,7 @@ final class StaticSendBmm extends SendBmm {
         try {
             claimed = link.claim();
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
         if (claimed < 0) {
@@ -106,7 +106,7 @@ final class StaticSendBmm extends SendBmm {
         try {
             link.commit(ledger.next(filledBytes, flags));
         } catch (OutOfMemoryError e) {
-            trackLost = true;
+            stateUnknown = true;
             throw e;
         }
         claimedOffset = NONE;

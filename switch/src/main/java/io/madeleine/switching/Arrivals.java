@@ -26,7 +26,7 @@ final class Arrivals {
      * How often the expected sender is polled directly before all networks are polled: a few microseconds. With less,
      * two processes that have once missed each other's polls would never meet again in time.
      */
-    private static final int LOOKS = 128;
+    private static final int DIRECT_POLLS = 128;
 
     /** After so many messages found by direct polls, all networks are polled once, so that other senders are served. */
     private static final int LOOKS_IN_A_ROW = 64;
@@ -37,7 +37,7 @@ final class Arrivals {
     private final Waitable news;
     private final Condition hasNews;
     private final AtomicInteger waitingForAnyone = new AtomicInteger();
-    private final Handling handling;
+    private final HandlerDispatch handlers;
 
     /** The sender of the last message; the next one is expected from there (Nemesis, section 3.2). */
     private volatile @Nullable SwitchedConnection expected;
@@ -49,7 +49,7 @@ final class Arrivals {
         this.engine = channel.engine();
         this.queue = new ArrivalQueue<>(channel.session().size());
         this.news = new Waitable(channel.settings().hint(), "use tryBeginUnpacking in place of beginUnpacking");
-        this.handling = new Handling(channel, this);
+        this.handlers = new HandlerDispatch(channel, this);
         this.hasNews = () -> !queue.isEmpty() || channel.isExhausted();
     }
 
@@ -156,7 +156,7 @@ final class Arrivals {
         ReceiveHalf receiving = sender.receiving();
         int found = receiving.takeWhole(block, offset, bytes);
         if (found == ReceiveHalf.NOTHING_THERE && mayLookAgain(receiving)) {
-            for (int looks = LOOKS; found == ReceiveHalf.NOTHING_THERE && looks > 0; looks--) {
+            for (int looks = DIRECT_POLLS; found == ReceiveHalf.NOTHING_THERE && looks > 0; looks--) {
                 Thread.onSpinWait();
                 found = receiving.takeWhole(block, offset, bytes);
             }
@@ -195,7 +195,7 @@ final class Arrivals {
     }
 
     private boolean mayLookAgain(ReceiveHalf receiving) {
-        return receiving.isWorthLooking() && !handling.hasHandler() && engine.maySpin();
+        return receiving.isWorthLooking() && !handlers.hasHandler() && engine.maySpin();
     }
 
     /** Throws the reason if no message can arrive from any peer any more. */
@@ -221,7 +221,7 @@ final class Arrivals {
         if (begun != null) {
             return begun;
         }
-        connection.claimArrivals();
+        connection.addWaiter();
         try {
             while (true) {
                 if (!receiving.awaitArrival(deadlineNs)) {
@@ -236,7 +236,7 @@ final class Arrivals {
                 receiving.throwIfExhausted();
             }
         } finally {
-            connection.unclaimArrivals();
+            connection.removeWaiter();
         }
     }
 
@@ -265,20 +265,20 @@ final class Arrivals {
      */
     boolean handleUntil(BooleanSupplier condition, @Nullable SwitchedConnection named) {
         SwitchedConnection sender = named == null ? expected : named;
-        if (sender == null || !handling.hasHandler() || !sender.receiving().isWorthLooking() || !engine.mayDispatch()) {
+        if (sender == null || !handlers.hasHandler() || !sender.receiving().isWorthLooking() || !engine.mayDispatch()) {
             return false;
         }
         if (++foundByLook % LOOKS_IN_A_ROW == 0) {
             engine.progress();
         }
-        return handling.handleUntil(condition, sender, engine.isLeadAsleep() ? 1 : LOOKS);
+        return handlers.handleUntil(condition, sender, engine.isLeadAsleep() ? 1 : DIRECT_POLLS);
     }
 
     /** Polls one sender for a moment before all networks are polled. */
     private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
         IncomingHandle begun = receiving.tryBegin();
         if (begun == null && mayLookAgain(receiving)) {
-            for (int looks = LOOKS; begun == null && looks > 0; looks--) {
+            for (int looks = DIRECT_POLLS; begun == null && looks > 0; looks--) {
                 Thread.onSpinWait();
                 begun = receiving.tryBegin();
             }
@@ -290,7 +290,7 @@ final class Arrivals {
 
     /** Sets the handler for messages that no thread waits for. */
     void onMessage(MessageHandler wanted) {
-        handling.onMessage(wanted);
+        handlers.onMessage(wanted);
     }
 
     /** Whether a thread waits for a message of any peer, so that no handler may take it. */

@@ -182,10 +182,10 @@ final class Extraction {
         return dropped;
     }
 
-    /** Whether a link has lost track of its packet; see {@link ReceiveBmm#hasLostTrack}. */
-    boolean hasLostTrack() {
+    /** Whether the state of a link is unknown; see {@link ReceiveBmm#isStateUnknown}. */
+    boolean isStateUnknown() {
         for (ReceiveBmm bmm : bmms) {
-            if (bmm.hasLostTrack()) {
+            if (bmm.isStateUnknown()) {
                 return true;
             }
         }

@@ -192,7 +192,7 @@ final class IncomingHandle extends MessageHandle implements IncomingMessage {
 
     @Override
     public IncomingMessage within(long timeout, TimeUnit unit) {
-        bound(timeout, unit);
+        setDeadline(timeout, unit);
         return this;
     }
 

@@ -238,10 +238,10 @@ final class Insertion {
         return found;
     }
 
-    /** Whether a link has lost track of its packet; see {@link SendBmm#hasLostTrack}. */
-    boolean hasLostTrack() {
+    /** Whether the state of a link is unknown; see {@link SendBmm#isStateUnknown}. */
+    boolean isStateUnknown() {
         for (SendBmm bmm : bmms) {
-            if (bmm.hasLostTrack()) {
+            if (bmm.isStateUnknown()) {
                 return true;
             }
         }
@@ -253,9 +253,9 @@ final class Insertion {
         return bmms[Math.max(lastLink, 0)];
     }
 
-    /** Whether it is too late to give the message up; see {@link SendBmm#isBeyondRecall}. */
-    boolean isBeyondRecall() {
-        return lastLink != NO_LINK && bmms[lastLink].isBeyondRecall();
+    /** Whether it is too late to give the message up; see {@link SendBmm#isCommitted}. */
+    boolean isCommitted() {
+        return lastLink != NO_LINK && bmms[lastLink].isCommitted();
     }
 
     /** Abandons the blocks that have not left; their memory is not accessed any more. Repeated if memory runs out. */

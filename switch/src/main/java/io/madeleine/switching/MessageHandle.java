@@ -133,11 +133,11 @@ abstract class MessageHandle {
         return deadlineNs;
     }
 
-    final void bound(long timeout, TimeUnit unit) {
+    final void setDeadline(long timeout, TimeUnit unit) {
         deadlineNs = Deadlines.after(timeout, unit);
     }
 
-    final void boundUntil(long givenNs) {
+    final void setDeadlineNs(long givenNs) {
         deadlineNs = givenNs;
     }
 

@@ -99,7 +99,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     @Override
     public OutgoingMessage within(long timeout, TimeUnit unit) {
-        bound(timeout, unit);
+        setDeadline(timeout, unit);
         return this;
     }
 
@@ -147,7 +147,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
             begun = true;
         } finally {
             if (!begun && !asynchronous) {
-                half.givingUp.leftToOthers = number; // a field access: there may be no stack left for a call
+                half.sendAbort.orphaned = number; // a field access: there may be no stack left for a call
             }
         }
         if (completion().isClosed()) {

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * The receiving half of a connection: one incoming message after the other. Each block is taken from the link that the
  * selection table names, as at the sender. Threads that poll fill the posted blocks as bytes arrive.
  *
- * <p>Threading: while a message is HELD it belongs to its user alone, who needs no lock; most small messages begin and
- * end in this state. In all other states everything happens under the lock of the {@link Reception}.
+ * <p>Threading: while a message is EXCLUSIVE it belongs to its user alone, who needs no lock; most small messages begin
+ * and end in this state. In all other states everything happens under the lock of the {@link Reception}.
  */
 final class ReceiveHalf {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
@@ -55,9 +55,9 @@ final class ReceiveHalf {
     private final SelectionTable table;
     private final Extraction extraction;
     private final Reception reception;
-    private final Attention attention;
+    private final ReceiveInterest interest;
     private final Unpacking unpacking;
-    private final HeldMessage held;
+    private final ExclusiveMessage exclusive;
     private final Condition hasArrived;
     private final Handles<IncomingHandle> handles;
     private long messageNumber;
@@ -85,9 +85,9 @@ final class ReceiveHalf {
         SelfDescription description = selfDescribed ? new SelfDescription(table.modules()) : null;
         this.extraction = new Extraction(links, table.modules(), description);
         this.reception = new Reception(connection, links.getFirst(), extraction);
-        this.attention = reception.attention();
+        this.interest = reception.interest();
         this.unpacking = new Unpacking(this, extraction, table, description);
-        this.held = new HeldMessage(reception, extraction);
+        this.exclusive = new ExclusiveMessage(reception, extraction);
         this.hasArrived = () -> reception.is(ARRIVED) || reception.isExhausted();
         this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));
     }
@@ -260,12 +260,12 @@ final class ReceiveHalf {
      * @return whether there is no need to wait: the data is there, or will never arrive
      */
     boolean append(IncomingHandle using, int link, MemorySegment block, long offset, long bytes, boolean express) {
-        if (using.isOpen() && held.enter()) {
+        if (using.isOpen() && exclusive.enter()) {
             boolean there;
             try {
-                there = takeHeld(link, block, offset, bytes, express);
+                there = takeExclusive(link, block, offset, bytes, express);
             } catch (RuntimeException | Error e) {
-                failHeld(using, e);
+                failExclusive(using, e);
                 throw e;
             }
             return there || share(using, reception.isConfined(block));
@@ -285,12 +285,12 @@ final class ReceiveHalf {
 
     /** As above, for a block that lies in the ranges of a layout. */
     boolean append(IncomingHandle using, int link, BlockLayout block, boolean express) {
-        if (using.isOpen() && held.enter()) {
+        if (using.isOpen() && exclusive.enter()) {
             boolean there;
             try {
-                there = takeHeld(link, block, express);
+                there = takeExclusive(link, block, express);
             } catch (RuntimeException | Error e) {
-                failHeld(using, e);
+                failExclusive(using, e);
                 throw e;
             }
             return there || share(using, reception.isConfined(block));
@@ -329,36 +329,36 @@ final class ReceiveHalf {
         if (!using.isOpen()) {
             return true;
         }
-        attention.setInterest(!extraction.isDrained());
+        interest.setInterest(!extraction.isDrained());
         return reception.isCheckedOut();
     }
 
-    private boolean takeHeld(int link, MemorySegment block, long offset, long bytes, boolean express) {
+    private boolean takeExclusive(int link, MemorySegment block, long offset, long bytes, boolean express) {
         try {
-            return held.take(link, block, offset, bytes, express);
+            return exclusive.take(link, block, offset, bytes, express);
         } finally {
-            held.leave(); // in any case: a thread that closes the connection waits for this
+            exclusive.leave(); // in any case: a thread that closes the connection waits for this
         }
     }
 
-    private boolean takeHeld(int link, BlockLayout block, boolean express) {
+    private boolean takeExclusive(int link, BlockLayout block, boolean express) {
         try {
-            return held.take(link, block, express);
+            return exclusive.take(link, block, express);
         } finally {
-            held.leave();
+            exclusive.leave();
         }
     }
 
-    private boolean isHeldOver() {
+    private boolean isExclusiveOver() {
         try {
-            return held.isOver();
+            return exclusive.isOver();
         } finally {
-            held.leave();
+            exclusive.leave();
         }
     }
 
     /** A link threw in a call of the user, who gets the throwable; the message fails after the user has left it. */
-    private void failHeld(IncomingHandle using, Throwable seen) {
+    private void failExclusive(IncomingHandle using, Throwable seen) {
         reception.lock();
         try {
             if (using.isOpen()) {
@@ -370,7 +370,7 @@ final class ReceiveHalf {
     }
 
     /**
-     * Shares the held message: from now on the threads that poll fill its blocks.
+     * Shares the exclusive message: from now on the threads that poll fill its blocks.
      *
      * @return whether there is no need to wait for the last block
      */
@@ -402,7 +402,7 @@ final class ReceiveHalf {
                 return true;
             }
             if (reception.isConfined()) {
-                attention.setInterest(true);
+                interest.setInterest(true);
             }
             return reception.now() != RETRACTING && reception.judgeWait(lost) && !waiting.isOpen();
         } finally {
@@ -419,12 +419,12 @@ final class ReceiveHalf {
      * @return whether there is no need to wait
      */
     boolean startEnd(IncomingHandle ending, boolean unattended) {
-        if (ending.isOpen() && held.enter()) {
+        if (ending.isOpen() && exclusive.enter()) {
             boolean over;
             try {
-                over = isHeldOver();
+                over = isExclusiveOver();
             } catch (RuntimeException | Error e) {
-                failHeld(ending, e);
+                failExclusive(ending, e);
                 throw e;
             }
             if (over) {
@@ -452,7 +452,7 @@ final class ReceiveHalf {
                 reception.advance();
             }
             if (unattended && reception.now() == ENDING) {
-                attention.raiseDemand();
+                interest.raiseDemand();
             }
             return !ending.isOpen();
         } finally {
@@ -480,12 +480,12 @@ final class ReceiveHalf {
         return !waiting.isOpen();
     }
 
-    /** The held message ends successfully. No other thread waits for its end or has its completion. */
+    /** The exclusive message ends successfully. No other thread waits for its end or has its completion. */
     private void release(IncomingHandle ending) {
         ending.completion().endAndLeave();
         extraction.nextMessage();
         reception.release(); // a full fence
-        if (!attention.isInterested() || connection.isLost()) {
+        if (!interest.isInterested() || connection.isLost()) {
             wantEvents();
         }
         lookForNext();
@@ -494,7 +494,7 @@ final class ReceiveHalf {
     private void wantEvents() {
         reception.lock();
         try {
-            attention.setInterest(true);
+            interest.setInterest(true);
         } finally { // memory may be too short for telling the network
             reception.settleAndUnlock(); // also handles a loss
         }
@@ -549,10 +549,10 @@ final class ReceiveHalf {
     }
 
     /** The peer has been given up: none of its messages is begun any more. */
-    void cutOff() {
+    void dropUnbegun() {
         reception.lock();
         try {
-            reception.cutOff();
+            reception.dropUnbegun();
         } finally {
             reception.settleAndUnlock();
         }
@@ -573,13 +573,13 @@ final class ReceiveHalf {
     void close() {
         boolean locked = reception.tryLock(LONGEST_CALL_NS);
         try {
-            if (!locked || !held.revoke(LONGEST_CALL_NS)) {
+            if (!locked || !exclusive.revoke(LONGEST_CALL_NS)) {
                 LOGGER.log(
                         Level.WARNING,
                         "a call on the message " + connection.toHere() + " did not return within "
                                 + LONGEST_CALL_NS / 1_000_000_000 + " s; the connection is freed regardless");
             }
-            attention.close();
+            interest.close();
             protocol.close();
         } finally {
             if (locked) {

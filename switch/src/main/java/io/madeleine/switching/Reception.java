@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A message that is not mirrored, aborted or lost fails for its user; the rest of it is dropped as it arrives.
  *
  * <p>Threading: guarded by its own lock, which the callers take. The state and {@link #isExhausted} may be read without
- * the lock. While a message is HELD it belongs to its user alone, who may change the state to IDLE without the lock.
+ * the lock. While a message is EXCLUSIVE it belongs to its user alone, who may change the state to IDLE without the
+ * lock.
  */
 final class Reception {
     /** No message has been found. */
@@ -31,7 +32,7 @@ final class Reception {
     static final int ARRIVED = 1;
 
     /** Open, and no block waits for its data. */
-    static final int HELD = 2;
+    static final int EXCLUSIVE = 2;
 
     /** Open, and the threads that poll fill blocks. */
     static final int OPEN = 3;
@@ -49,7 +50,7 @@ final class Reception {
     private final ProgressEngine engine;
     private final TransmissionLink primary;
     private final Extraction extraction;
-    private final Attention attention;
+    private final ReceiveInterest interest;
     private final SpinLock lock = new SpinLock();
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final Retraction retraction;
@@ -78,7 +79,7 @@ final class Reception {
         this.primary = primary;
         this.extraction = extraction;
         this.retraction = new Retraction(connection, this);
-        this.attention = new Attention(engine, connection.protocol());
+        this.interest = new ReceiveInterest(engine, connection.protocol());
         this.news = connection.newWaitable(
                 "use endUnpackingAsync in place of endUnpacking, and Completion.onDone in place of"
                         + " await, or leave the message to another thread");
@@ -104,8 +105,8 @@ final class Reception {
         return arrivals;
     }
 
-    Attention attention() {
-        return attention;
+    ReceiveInterest interest() {
+        return interest;
     }
 
     /** Whether no message can arrive any more. */
@@ -173,7 +174,7 @@ final class Reception {
         if (state.get() != IDLE && state.get() != DISCARDING) {
             return false;
         }
-        attention.lowerDemand();
+        interest.lowerDemand();
         cut = true;
         exhausted = true;
         return true;
@@ -182,7 +183,7 @@ final class Reception {
     /**
      * The peer has been given up: drops what it may still send, and a message that no thread has begun. Under the lock.
      */
-    void cutOff() {
+    void dropUnbegun() {
         cut = true;
         if (state.get() == ARRIVED) {
             startDiscarding();
@@ -199,7 +200,7 @@ final class Reception {
     boolean mayBegin() {
         int seen = state.get();
         if (seen == ARRIVED && connection.isGivenUp()) {
-            cutOff();
+            dropUnbegun();
             return false;
         }
         return seen == ARRIVED || seen == IDLE && isMessageInFront();
@@ -232,7 +233,7 @@ final class Reception {
     /** Gives the message in front to its user. Under the lock. */
     void begin(IncomingHandle user) {
         handle = user;
-        state.setRelease(HELD);
+        state.setRelease(EXCLUSIVE);
     }
 
     /**
@@ -259,12 +260,13 @@ final class Reception {
         if (seen == ARRIVED) {
             state.set(IDLE);
         }
-        attention.setInterest(true);
+        interest.setInterest(true);
         return true;
     }
 
     /**
-     * HELD becomes OPEN: the threads that poll fill the message. Under the lock, or when no other thread can interfere.
+     * EXCLUSIVE becomes OPEN: the threads that poll fill the message. Under the lock, or when no other thread can
+     * interfere.
      */
     void share() {
         state.set(OPEN);
@@ -275,7 +277,7 @@ final class Reception {
         state.setRelease(ENDING); // ENDING matters only under the lock
     }
 
-    /** HELD becomes IDLE: the user has ended the message, without the lock. */
+    /** EXCLUSIVE becomes IDLE: the user has ended the message, without the lock. */
     void release() {
         state.set(IDLE); // a full fence: a thread that polls meanwhile sees IDLE, or the user sees what it changed
     }
@@ -306,18 +308,18 @@ final class Reception {
                 case DISCARDING -> {
                     work += drop();
                     if (!extraction.ledger().isEnded()) {
-                        attention.setInterest(true);
+                        interest.setInterest(true);
                         return work;
                     }
                     becomeIdle();
                     return work + 1;
                 }
-                default -> { // ARRIVED, HELD: up to the user
-                    attention.setInterest(false);
+                default -> { // ARRIVED, EXCLUSIVE: up to the user
+                    interest.setInterest(false);
                     if (seen == state.get()) {
                         return work;
                     }
-                    attention.setInterest(true); // the user ended the message and missed the withdrawn interest
+                    interest.setInterest(true); // the user ended the message and missed the withdrawn interest
                 }
             }
         }
@@ -325,12 +327,12 @@ final class Reception {
 
     private int lookForMessage() {
         if (isCut()) {
-            attention.setInterest(false);
+            interest.setInterest(false);
             return 0;
         }
         long header = front();
         if (header <= 0) {
-            attention.setInterest(true);
+            interest.setInterest(true);
             return 0;
         }
         if (!isMessageInFront()) {
@@ -347,7 +349,7 @@ final class Reception {
     /** Fills blocks from the arrived packets; returns 1 if that did something, else 0. Under the lock. */
     int extract() {
         if (confined && !mayTouchBlocks()) {
-            attention.setInterest(false); // until the owner, the only thread that may fill them, has looked
+            interest.setInterest(false); // until the owner, the only thread that may fill them, has looked
             engine.signal(news);
             return 0;
         }
@@ -392,7 +394,7 @@ final class Reception {
 
     /** Whether the throwable leaves the state of a link unknown; if so, the links are not accessed any more. */
     private boolean isBrokenBy(Throwable seen) {
-        if (!connection.isBrokenBy(seen, extraction.hasLostTrack())) {
+        if (!connection.isBrokenBy(seen, extraction.isStateUnknown())) {
             return false;
         }
         cut = true;
@@ -445,7 +447,7 @@ final class Reception {
             fail(Failures.notMirrored(connection, wrong));
             return true;
         }
-        attention.setInterest(true);
+        interest.setInterest(true);
         return false;
     }
 
@@ -453,7 +455,7 @@ final class Reception {
     private boolean appendDescribed() {
         if (!extraction.isCheckedOut()) {
             if (!judgeWait(false)) {
-                attention.setInterest(true);
+                interest.setInterest(true);
             }
             return false;
         }
@@ -484,8 +486,8 @@ final class Reception {
     private void becomeIdle() {
         extraction.nextMessage();
         confined = false;
-        attention.lowerDemand();
-        attention.setInterest(true);
+        interest.lowerDemand();
+        interest.setInterest(true);
         state.set(IDLE);
     }
 
@@ -540,9 +542,9 @@ final class Reception {
     private void startDiscarding() {
         confined = false;
         state.set(DISCARDING);
-        attention.setInterest(true);
+        interest.setInterest(true);
         if (!connection.isLost()) {
-            attention.raiseDemand();
+            interest.raiseDemand();
         }
     }
 

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * The sending half of a connection: one outgoing message after the other. Each block goes through the {@link Insertion}
  * to the link that the selection table names.
  *
- * <p>Threading: while a message is open, only its user accesses it; the user has the {@link Turn}. When the message is
- * sealed, the user hands the turn on to the leader, which accesses the message in {@link #step}. The turn and the
- * engine's queue publish the state from one to the other; no lock is needed.
+ * <p>Threading: while a message is open, only its user accesses it; the user holds the {@link BiasedSendLock}. When the
+ * message is sealed, the user hands the lock over to the leader, which accesses the message in {@link #step}. The lock
+ * and the engine's queue publish the state from one to the other; no other lock is needed.
  */
 final class SendHalf implements Step {
     private static final long NOBODY = -1;
@@ -35,11 +35,11 @@ final class SendHalf implements Step {
     private final boolean selfDescribed;
     private final MemorySegment descriptor = MemorySegment.ofArray(new byte[BlockDescriptor.BYTES]);
     private final Waitable news;
-    private final TurnQueue queue;
-    private final Turn turn;
+    private final SendLockQueue queue;
+    private final BiasedSendLock sendLock;
     private final TaskLine tasks;
 
-    /** The id of the thread that has the turn for a send task and has not begun a message yet. */
+    /** The id of the thread that holds the send lock for a send task and has not begun a message yet. */
     private volatile long claimant = NOBODY;
 
     private final Handles<OutgoingHandle> handles;
@@ -54,7 +54,7 @@ final class SendHalf implements Step {
     private volatile boolean stopped;
 
     /** The giving-up of messages. A field, since there may be no stack left for an accessor. */
-    final GivingUp givingUp;
+    final SendAbort sendAbort;
 
     /** The outcome of the message while it is {@link #releasing}. */
     private @Nullable MadeleineException outcome;
@@ -66,18 +66,18 @@ final class SendHalf implements Step {
         this.engine = connection.engine();
         this.news = connection.newWaitable(
                 "use endPackingAsync in place of endPacking, and Completion.onDone in place of await");
-        this.queue = new TurnQueue(
+        this.queue = new SendLockQueue(
                 () -> connection.newWaitable("use tryBeginPacking in place of beginPacking"),
                 this::isFree,
                 this::isVain);
-        this.turn = new Turn(() -> !queue.isEmpty());
+        this.sendLock = new BiasedSendLock(() -> !queue.isEmpty());
         this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
         this.table = table;
         this.selfDescribed = selfDescribed;
         this.insertion =
                 new Insertion(links, engine.absentThread(), connection.channel().stagingPool());
         this.posted = new PostedMemory(connection, links);
-        this.givingUp = new GivingUp(connection, insertion);
+        this.sendAbort = new SendAbort(connection, insertion);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
     }
@@ -88,41 +88,43 @@ final class SendHalf implements Step {
 
     // ---- beginning
 
-    /** Begins a message, unless another one is open or on its way, or the turn is reserved for the first in line. */
+    /**
+     * Begins a message, unless another one is open or on its way, or the send lock is reserved for the first in line.
+     */
     @Nullable
     OutgoingHandle tryBegin() {
-        return isTaken() || queue.isKept() ? takeClaimed() : take();
+        return isTaken() || queue.isReserved() ? takeClaimed() : take();
     }
 
-    /** Whether the turn can be taken. */
+    /** Whether the send lock can be taken. */
     boolean isFree() {
-        return turn.isFree();
+        return sendLock.isFree();
     }
 
     private boolean isTaken() {
         if (isFree()) {
             return false;
         }
-        if (givingUp.isLeftToOthers()) {
-            abortLeft();
+        if (sendAbort.hasOrphaned()) {
+            abortOrphaned();
         }
         return true;
     }
 
     private @Nullable OutgoingHandle take() {
-        return turn.tryTake() ? start() : null;
+        return sendLock.tryTake() ? start() : null;
     }
 
-    /** Begins a message; the calling thread has the turn. */
+    /** Begins a message; the calling thread holds the send lock. */
     private OutgoingHandle start() {
         if (isLost()) {
-            turn.release();
+            sendLock.releaseUnbiased();
             throw connection.failure();
         }
         try {
             handle = handles.take();
         } catch (Throwable e) { // out of memory, for instance
-            turn.release();
+            sendLock.releaseUnbiased();
             tellFirst();
             throw e;
         }
@@ -139,13 +141,13 @@ final class SendHalf implements Step {
 
     OutgoingHandle begin(long deadlineNs) {
         OutgoingHandle begun = tryBegin();
-        return begun != null ? begun : beginInTurn(deadlineNs);
+        return begun != null ? begun : beginInLine(deadlineNs);
     }
 
-    private OutgoingHandle beginInTurn(long deadlineNs) {
-        TurnQueue.Place place = queue.join(engine.isInHandler());
+    private OutgoingHandle beginInLine(long deadlineNs) {
+        SendLockQueue.Place place = queue.join(engine.isInHandler());
         try {
-            turn.prepareToWait();
+            sendLock.prepareToWait();
             while (true) {
                 OutgoingHandle begun = !isTaken() && queue.isFirst(place) ? take() : null;
                 if (begun != null) {
@@ -160,12 +162,12 @@ final class SendHalf implements Step {
             }
         } finally {
             queue.leave(place);
-            turnMayBeNext(); // passes a wake-up that this thread may have got on to the next
+            wakeFirstIfFree(); // passes a wake-up that this thread may have got on to the next
         }
     }
 
-    /** Called after a place has left the line: wakes the first if the turn is free. */
-    void turnMayBeNext() {
+    /** Called after a place has left the line: wakes the first if the send lock is free. */
+    void wakeFirstIfFree() {
         if (isFree() || isVain()) {
             tellFirst();
         }
@@ -176,13 +178,13 @@ final class SendHalf implements Step {
         return connection.isLost() || stopped;
     }
 
-    /** Whether waiting for the turn is pointless, or a message without an owner has to be given up first. */
+    /** Whether waiting for the send lock is pointless, or a message without an owner has to be given up first. */
     private boolean isVain() {
-        return isLost() || givingUp.isLeftToOthers();
+        return isLost() || sendAbort.hasOrphaned();
     }
 
     private void tellFirst() {
-        TurnQueue.Place first = queue.first();
+        SendLockQueue.Place first = queue.first();
         if (first != null && tell(first)) {
             connection.channel().taskRunner().leaveToLeader();
         }
@@ -193,7 +195,7 @@ final class SendHalf implements Step {
      *
      * @return whether it is a place of send tasks, which the caller has to have run
      */
-    private boolean tell(TurnQueue.Place place) {
+    private boolean tell(SendLockQueue.Place place) {
         TaskLine line = place.tasks();
         if (line == null) {
             engine.signalOne(place.news());
@@ -210,19 +212,19 @@ final class SendHalf implements Step {
     }
 
     /**
-     * The calling thread has joined the line, itself or with a task: either it sees the turn free, or the thread that
-     * gives the turn back sees it.
+     * The calling thread has joined the line, itself or with a task: either it sees the send lock free, or the thread
+     * that releases it sees it.
      */
     void prepareToWait() {
-        turn.prepareToWait();
+        sendLock.prepareToWait();
     }
 
     /**
-     * Takes the turn for the task that the calling thread is about to run, if that place is the first and the turn is
-     * free.
+     * Takes the send lock for the task that the calling thread is about to run, if that place is the first and the lock
+     * is free.
      */
-    boolean claim(TurnQueue.Place place) {
-        if (isTaken() || !queue.isFirst(place) || !turn.tryTake()) {
+    boolean claim(SendLockQueue.Place place) {
+        if (isTaken() || !queue.isFirst(place) || !sendLock.tryTake()) {
             return false;
         }
         claimant = Thread.currentThread().threadId();
@@ -237,14 +239,14 @@ final class SendHalf implements Step {
         return start();
     }
 
-    /** Gives the turn back if the task has not begun a message. */
+    /** Releases the send lock if the task has not begun a message. */
     void releaseClaim() {
         if (claimant != Thread.currentThread().threadId()) {
             return;
         }
         claimant = NOBODY;
         queue.willBeFree();
-        turn.giveBack();
+        sendLock.release();
         tellFirst();
     }
 
@@ -257,7 +259,10 @@ final class SendHalf implements Step {
      *     which also reports what is in the way
      */
     boolean sendWhole(MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
-        if (selfDescribed || table.select(bytes, sendMode, receiveMode) != 0 || !queue.isEmpty() || !turn.tryTake()) {
+        if (selfDescribed
+                || table.select(bytes, sendMode, receiveMode) != 0
+                || !queue.isEmpty()
+                || !sendLock.tryTake()) {
             return false;
         }
         int status = LinkStatus.CLOSED;
@@ -272,9 +277,9 @@ final class SendHalf implements Step {
             throw e;
         } finally {
             queue.willBeFree();
-            turn.giveBack();
+            sendLock.release();
             if (!queue.isEmpty()) {
-                turnMayBeNext();
+                wakeFirstIfFree();
             }
         }
         if (status != LinkStatus.COMPLETE) {
@@ -295,7 +300,7 @@ final class SendHalf implements Step {
 
     void pack(BlockLayout block, SendMode sendMode, ReceiveMode receiveMode) {
         int link = startBlock(block.byteSize(), sendMode, receiveMode);
-        givingUp.throwIfBegun();
+        sendAbort.throwIfBegun();
         int status = LinkStatus.COMPLETE;
         try {
             status = insertion.add(link, block, sendMode, receiveMode == ReceiveMode.EXPRESS);
@@ -320,7 +325,7 @@ final class SendHalf implements Step {
     }
 
     private void packOn(int link, MemorySegment block, long offset, long bytes, SendMode sendMode, boolean express) {
-        givingUp.throwIfBegun();
+        sendAbort.throwIfBegun();
         int status = LinkStatus.COMPLETE;
         try {
             status = insertion.add(link, block, offset, bytes, sendMode, express);
@@ -342,8 +347,8 @@ final class SendHalf implements Step {
      */
     private void packFailed(Throwable seen) {
         if (seen instanceof IllegalStateException || seen instanceof WrongThreadException) {
-            givingUp.forGoneMemory(messageNumber, (RuntimeException) seen);
-            givingUp.throwIfBegun();
+            sendAbort.forGoneMemory(messageNumber, (RuntimeException) seen);
+            sendAbort.throwIfBegun();
             return;
         }
         boolean _ = isBrokenBy(seen);
@@ -357,7 +362,7 @@ final class SendHalf implements Step {
 
     /** Whether the throwable leaves the state of a link unknown; if so, the links are not accessed any more. */
     private boolean isBrokenBy(Throwable seen) {
-        boolean breaks = givingUp.isLinkBrokenBy(seen);
+        boolean breaks = sendAbort.isLinkBrokenBy(seen);
         if (breaks) {
             stopped = true;
         }
@@ -369,7 +374,7 @@ final class SendHalf implements Step {
     /** Ends the open message and waits until everything is sent. */
     void end(OutgoingHandle ending) {
         if (seal(false)) {
-            givingUp.throwEscaped();
+            sendAbort.throwEscaped();
             ending.completion().throwFailure();
         } else {
             awaitEnd(ending);
@@ -394,11 +399,11 @@ final class SendHalf implements Step {
         long number = messageNumber;
         try {
             if (seal(true)) {
-                givingUp.throwEscaped();
+                sendAbort.throwEscaped();
             }
         } catch (Throwable e) {
-            if (turn.isTaken() && messageNumber == number) {
-                givingUp.leftToOthers = number; // the user's close does not abort a message that ends asynchronously
+            if (sendLock.isTaken() && messageNumber == number) {
+                sendAbort.orphaned = number; // the user's close does not abort a message that ends asynchronously
             }
             throw e;
         }
@@ -412,7 +417,7 @@ final class SendHalf implements Step {
         try {
             insertion.copyConfinedAside();
         } catch (IllegalStateException | WrongThreadException e) {
-            givingUp.forGoneMemory(messageNumber, e);
+            sendAbort.forGoneMemory(messageNumber, e);
             if (advance()) {
                 return true;
             }
@@ -426,31 +431,31 @@ final class SendHalf implements Step {
             raisedDemand = true;
             engine.raiseDemand();
         }
-        turn.handOn();
+        sendLock.handOver();
         try {
             engine.enqueue(this);
         } catch (Throwable e) { // out of memory, for instance
-            turn.takeBack();
+            sendLock.takeBack();
             throw e;
         }
     }
 
     /** Gives up the message with this number, unless it has ended; called by its user. */
     void abort(long number) {
-        if (turn.isTaken() && messageNumber == number) {
+        if (sendLock.isTaken() && messageNumber == number) {
             abortOpen();
             return;
         }
-        givingUp.request(number);
-        if (!turn.isHandedOn() || messageNumber != number) {
-            givingUp.withdrawRequest(number); // the message has just ended
+        sendAbort.request(number);
+        if (!sendLock.isHandedOver() || messageNumber != number) {
+            sendAbort.withdrawRequest(number); // the message has just ended
         }
     }
 
     /** Whether a message that its user tried to give up has ended successfully all the same, or will. */
     boolean hasLeft(OutgoingHandle aborted) {
         return aborted.isOpen()
-                ? givingUp.isDecidedFor(aborted.number()) && !givingUp.isAborted(aborted.number())
+                ? sendAbort.isDecidedFor(aborted.number()) && !sendAbort.isAborted(aborted.number())
                 : aborted.completion().hasEndedWell();
     }
 
@@ -459,26 +464,26 @@ final class SendHalf implements Step {
         long number = aborted.number();
         if (aborted.isOpen()) {
             aborted.completion()
-                    .awaitInAnyCase(() -> !aborted.isOpen() || (givingUp.isDecidedFor(number) && !posted.isHeld()));
+                    .awaitInAnyCase(() -> !aborted.isOpen() || (sendAbort.isDecidedFor(number) && !posted.isHeld()));
         }
     }
 
     private void abortOpen() {
         try {
-            givingUp.forItsUser(messageNumber);
+            sendAbort.forItsUser(messageNumber);
             if (!advance()) {
                 handToLeader(true);
             }
         } catch (Throwable e) { // out of stack or memory
-            givingUp.leftToOthers = messageNumber; // a field access: there may be no stack left for a call
+            sendAbort.orphaned = messageNumber; // a field access: there may be no stack left for a call
             throw e;
         }
     }
 
     /** Gives up the message whose user could not do so. */
-    private void abortLeft() {
-        long number = givingUp.takeLeft();
-        if (number != GivingUp.NO_MESSAGE && !isFree() && messageNumber == number) {
+    private void abortOrphaned() {
+        long number = sendAbort.takeOrphaned();
+        if (number != SendAbort.NO_MESSAGE && !isFree() && messageNumber == number) {
             abort(number);
         }
     }
@@ -487,15 +492,15 @@ final class SendHalf implements Step {
     public boolean step() {
         if (posted.isPossible()) {
             posted.takeBackIfOverdue();
-            if (givingUp.hasBegun() && !posted.isHeld()) {
+            if (sendAbort.hasBegun() && !posted.isHeld()) {
                 engine.signal(news); // a user that waits for the memory evaluates its condition
             }
         }
         if (releasing) {
             return conclude(outcome);
         }
-        if (givingUp.isRequestedFor(messageNumber) && !givingUp.isDecidedFor(messageNumber)) {
-            givingUp.forItsUser(messageNumber);
+        if (sendAbort.isRequestedFor(messageNumber) && !sendAbort.isDecidedFor(messageNumber)) {
+            sendAbort.forItsUser(messageNumber);
             engine.signal(news);
         }
         return advance();
@@ -512,28 +517,28 @@ final class SendHalf implements Step {
             if (!isBrokenBy(e)) {
                 throw e;
             }
-            givingUp.escaped(e);
+            sendAbort.escaped(e);
             return conclude(connection.failure());
         }
         if (status == LinkStatus.PENDING && !connection.isLost()) {
-            if (givingUp.hasBegun()) {
+            if (sendAbort.hasBegun()) {
                 boolean _ = posted.isAwaited(); // its time begins
             }
             return false;
         }
-        return conclude(status == LinkStatus.COMPLETE ? givingUp.why() : connection.failure());
+        return conclude(status == LinkStatus.COMPLETE ? sendAbort.why() : connection.failure());
     }
 
     private int move() {
         try {
-            if (!givingUp.hasBegun()) {
+            if (!sendAbort.hasBegun()) {
                 return insertion.finish();
             }
         } catch (IllegalStateException | WrongThreadException e) {
             engine.afterFreedMemory();
-            givingUp.forGoneMemory(messageNumber, e);
+            sendAbort.forGoneMemory(messageNumber, e);
         }
-        givingUp.abandon(messageNumber);
+        sendAbort.abandon(messageNumber);
         return insertion.finishAbort();
     }
 
@@ -555,7 +560,7 @@ final class SendHalf implements Step {
         if (failure == null && (connection.isLost() || stopped)) {
             outcome = connection.failure();
         }
-        boolean givenUp = outcome != null || givingUp.isRequestedFor(messageNumber);
+        boolean givenUp = outcome != null || sendAbort.isRequestedFor(messageNumber);
         return givenUp ? posted.isAwaited() : posted.isHeld();
     }
 
@@ -566,7 +571,7 @@ final class SendHalf implements Step {
         boolean demanded = raisedDemand;
         insertion.nextMessage();
         blockCount = 0;
-        givingUp.nextMessage();
+        sendAbort.nextMessage();
         outcome = null;
         raisedDemand = false;
         if (posted.isPossible()) {
@@ -575,16 +580,16 @@ final class SendHalf implements Step {
         }
         ended.end(failure);
         queue.willBeFree();
-        turn.giveBack();
-        if (!givingUp.isLinkBroken()) {
+        sendLock.release();
+        if (!sendAbort.isLinkBroken()) {
             last.announce();
         }
-        givingUp.withdrawRequest(number);
+        sendAbort.withdrawRequest(number);
         if (demanded) {
             engine.lowerDemand();
         }
         engine.signal(news);
-        TurnQueue.Place first = queue.first();
+        SendLockQueue.Place first = queue.first();
         boolean hasTasksNext = first != null && tell(first);
         ended.completion().leave();
         if (hasTasksNext) {
@@ -614,7 +619,7 @@ final class SendHalf implements Step {
 
     /** Whether a message whose end was asked for is still on its way. */
     boolean isOnItsWay() {
-        return turn.isHandedOn();
+        return sendLock.isHandedOver();
     }
 
     /**
@@ -628,7 +633,7 @@ final class SendHalf implements Step {
      * Whether a message is on its way and no thread waits for it: the session has promised to send it, or to abort it.
      */
     boolean isPromised() {
-        return isOnItsWay() && (raisedDemand || givingUp.isRequested());
+        return isOnItsWay() && (raisedDemand || sendAbort.isRequested());
     }
 
     private String progressText() {

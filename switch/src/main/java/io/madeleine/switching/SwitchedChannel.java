@@ -170,7 +170,7 @@ public final class SwitchedChannel implements Channel {
     public OutgoingMessage beginPackingUntil(int remote, long deadlineNs) {
         StackRoom.ensure();
         OutgoingHandle begun = connection(remote).sending().begin(deadlineNs);
-        begun.boundUntil(deadlineNs);
+        begun.setDeadlineNs(deadlineNs);
         return begun;
     }
 

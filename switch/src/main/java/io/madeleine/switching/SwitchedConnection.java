@@ -39,7 +39,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     private final SendHalf sending;
     private final ReceiveHalf receiving;
     private final AtomicBoolean queued = new AtomicBoolean();
-    private final AtomicInteger claims = new AtomicInteger();
+    private final AtomicInteger waiters = new AtomicInteger();
     private final AtomicBoolean losing = new AtomicBoolean();
     private volatile @Nullable Loss loss;
 
@@ -139,20 +139,20 @@ final class SwitchedConnection implements ConnectionListener, Step {
     }
 
     /** A thread begins to wait for a message of this connection: no handler may take it. */
-    void claimArrivals() {
-        claims.incrementAndGet();
+    void addWaiter() {
+        waiters.incrementAndGet();
     }
 
     /** The thread stops waiting; a message that it has not begun is queued again. */
-    void unclaimArrivals() {
-        claims.decrementAndGet();
+    void removeWaiter() {
+        waiters.decrementAndGet();
         if (receiving.hasArrived()) {
             messageArrived();
         }
     }
 
-    boolean hasClaims() {
-        return claims.get() > 0;
+    boolean hasWaiters() {
+        return waiters.get() > 0;
     }
 
     // ---- loss of the peer
@@ -264,11 +264,11 @@ final class SwitchedConnection implements ConnectionListener, Step {
     /**
      * Whether the throwable, from a link in the middle of a packet, leaves the state of the packet unknown. If shared
      * memory was truncated ({@link InternalError}), the network knows the state. If memory ran out, the link knows it,
-     * unless that happened in a call that cannot be repeated ({@code trackLost}).
+     * unless that happened in a call that cannot be repeated ({@code stateUnknown}).
      */
-    boolean isBrokenBy(Throwable seen, boolean trackLost) {
+    boolean isBrokenBy(Throwable seen, boolean stateUnknown) {
         return seen instanceof OutOfMemoryError
-                ? trackLost
+                ? stateUnknown
                 : !(seen instanceof InternalError || seen instanceof MadeleineException);
     }
 
@@ -327,7 +327,7 @@ final class SwitchedConnection implements ConnectionListener, Step {
     @Override
     public boolean step() {
         if (givenUp) {
-            receiving.cutOff();
+            receiving.dropUnbegun();
             if (!ended) {
                 protocol.giveUp();
             }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queue of a connection's send tasks, in the order of scheduling. All tasks together occupy one place in the
- * {@link TurnQueue}. When that place has its turn, the first task runs; if tasks remain, the place goes to the end of
- * the line.
+ * {@link SendLockQueue}. When that place has its turn, the first task runs; if tasks remain, the place goes to the end
+ * of the line.
  *
  * <p>No task is lost: a thread that schedules a task joins the line first and then checks whether the connection is
  * free; a thread that frees the connection frees it first and then checks who is first in line. At least one of the two
@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskLine {
     private final SendHalf half;
-    private final TurnQueue queue;
+    private final SendLockQueue queue;
     private final TaskRunner runner;
     private final ProgressEngine engine;
     private final SpinLock lock = new SpinLock();
     private final AtomicBoolean ready = new AtomicBoolean();
 
     /** Created with the first task. */
-    private TurnQueue.@Nullable Place place;
+    private SendLockQueue.@Nullable Place place;
 
     private boolean inTurnQueue;
     private boolean running;
@@ -35,7 +35,7 @@ final class TaskLine {
     private @Nullable ScheduledTask last;
     private volatile boolean hasTasks;
 
-    TaskLine(SendHalf half, TurnQueue queue, TaskRunner runner, ProgressEngine engine) {
+    TaskLine(SendHalf half, SendLockQueue queue, TaskRunner runner, ProgressEngine engine) {
         this.half = half;
         this.queue = queue;
         this.runner = runner;
@@ -113,7 +113,7 @@ final class TaskLine {
         }
         engine.lowerDemand();
         if (hasLeft) {
-            half.turnMayBeNext();
+            half.wakeFirstIfFree();
         }
         return true;
     }
@@ -162,7 +162,7 @@ final class TaskLine {
         if (!hasTasks) {
             return false;
         }
-        TurnQueue.Place own = place; // not null: there has been a task
+        SendLockQueue.Place own = place; // not null: there has been a task
         return half.isLost() || (own != null && queue.isFirst(own) && half.isFree());
     }
 
@@ -183,7 +183,7 @@ final class TaskLine {
      */
     boolean runFirst() {
         boolean _ = ready.getAndSet(false); // before the check, so that a later markReady is not lost
-        TurnQueue.Place own = place;
+        SendLockQueue.Place own = place;
         if (own == null) {
             return false;
         }

@@ -61,7 +61,7 @@ final class WholeMessages {
             long deadlineNs) {
         StackRoom.ensureForSeveral();
         try (OutgoingHandle message = sending.begin(deadlineNs)) {
-            message.boundUntil(deadlineNs);
+            message.setDeadlineNs(deadlineNs);
             message.pack(block, offset, bytes, sendMode, receiveMode);
             end(message);
         }
@@ -137,7 +137,7 @@ final class WholeMessages {
             long deadlineNs) {
         StackRoom.ensureForSeveral();
         try (IncomingHandle message = begin(from, deadlineNs)) {
-            message.boundUntil(deadlineNs);
+            message.setDeadlineNs(deadlineNs);
             message.unpack(block, offset, bytes, sendMode, receiveMode);
             message.endUnpacking();
             return message.remote();

@@ -47,8 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BrokenLinkTest {
     private static final int SMALL = 8;
     private static final int LARGE = 1 << 20;
-    private static final Set<Class<?>> FAILING =
-            Set.of(ProtocolConnection.class, DynamicLink.class, StaticLink.class);
+    private static final Set<Class<?>> FAILING = Set.of(ProtocolConnection.class, DynamicLink.class, StaticLink.class);
 
     private final LoopFabric fabric = new LoopFabric();
     private volatile Error thrown = new AssertionError("of the link");
@@ -69,7 +68,9 @@ class BrokenLinkTest {
         return LocalSessions.of(2)
                 .network("loop", rank -> rank == 0 ? breakable(new LoopPmm(fabric, tms)) : new LoopPmm(fabric, tms))
                 .network("sound", _ -> new LoopPmm(fabric, tms))
-                .network("copying", rank -> rank == 0 ? breakable(new LoopPmm(copying, cells)) : new LoopPmm(copying, cells))
+                .network(
+                        "copying",
+                        rank -> rank == 0 ? breakable(new LoopPmm(copying, cells)) : new LoopPmm(copying, cells))
                 .channel("default", "loop")
                 .channel("copied", "copying")
                 .channel("other", "sound")

@@ -56,7 +56,7 @@ class PostedMemoryTest {
 
     @AfterEach
     void close() {
-        fabric.holdStill(false);
+        fabric.stall(false);
         fabric.keepMemory(false);
         sessions.close();
         assertEquals(List.of(), fabric.violations());
@@ -114,14 +114,14 @@ class PostedMemoryTest {
     @Test
     void shouldEndAMessageWhenItsMemoryIsLetGoOf() {
         MemorySegment block = block((byte) 7);
-        fabric.holdStill(true);
+        fabric.stall(true);
         Completion completion;
         try (OutgoingMessage out = packed(block)) {
             completion = out.endPackingAsync();
         }
         progress(2_000);
         assertFalse(completion.isDone(), "its memory is still read");
-        fabric.holdStill(false);
+        fabric.stall(false);
         while (!completion.isDone()) {
             progress(1);
         }
@@ -136,7 +136,7 @@ class PostedMemoryTest {
 
     @Test
     void shouldWaitInCloseForMemoryThatIsRead() throws InterruptedException {
-        fabric.holdStill(true);
+        fabric.stall(true);
         OutgoingMessage out = packed(block((byte) 7));
         AtomicBoolean closed = new AtomicBoolean();
         out.packInt(2); // commits the large block
@@ -144,7 +144,7 @@ class PostedMemoryTest {
         progress(2_000);
         closing.join(50);
         assertFalse(closed.get(), "closed while a block is read");
-        fabric.holdStill(false);
+        fabric.stall(false);
         progressUntilNewsOf(closed, true);
         try (IncomingMessage in = channel(1).beginUnpacking(0)) {
             assertThrows(MessageAbortedException.class, () -> {
@@ -185,7 +185,7 @@ class PostedMemoryTest {
         IncomingMessage in = channel(1).beginUnpacking(0);
         assertEquals(1, in.unpackInt());
         MemorySegment[] blocks = unpacked(in, count); // which are posted, since nothing of them has been sent
-        fabric.holdStill(true);
+        fabric.stall(true);
         for (int i = 0; i < count - 1; i++) {
             out.pack(block((byte) 7), SendMode.CHEAPER, ReceiveMode.CHEAPER);
         }
@@ -196,7 +196,7 @@ class PostedMemoryTest {
         progress(2_000);
         closing.join(50);
         assertFalse(closed.get(), "closed while blocks may be written to");
-        fabric.holdStill(false);
+        fabric.stall(false);
         progressUntilNewsOf(closed, true);
         for (MemorySegment block : blocks) {
             block.fill(MARK);
@@ -222,7 +222,7 @@ class PostedMemoryTest {
         IncomingMessage in = channel(1).beginUnpacking(0);
         in.unpackInt();
         MemorySegment[] blocks = unpacked(in, 8);
-        fabric.holdStill(true);
+        fabric.stall(true);
         for (int i = 0; i < 7; i++) {
             out.pack(block((byte) 7), SendMode.CHEAPER, ReceiveMode.CHEAPER);
         }
@@ -233,7 +233,7 @@ class PostedMemoryTest {
         for (MemorySegment block : blocks) {
             block.fill(MARK);
         }
-        fabric.holdStill(false);
+        fabric.stall(false);
         PeerFailedException thrown =
                 assertThrows(PeerFailedException.class, () -> channel(1).beginUnpacking(0));
         assertTrue(thrown.getMessage().contains("madeleine.peer-timeout"), thrown.getMessage());
@@ -248,7 +248,7 @@ class PostedMemoryTest {
     void shouldLoseAConnectionWhoseNetworkDoesNotLetGoOfAnAbortedMessage(boolean untilItIsClosed) {
         reopen(200_000_000);
         fabric.keepMemory(untilItIsClosed);
-        fabric.holdStill(true);
+        fabric.stall(true);
         OutgoingMessage out = packed(block((byte) 7));
         out.packInt(2);
         out.close();
@@ -262,7 +262,7 @@ class PostedMemoryTest {
     void shouldGiveMemoryBackOfAMessageWhosePeerIsLostBeforeTheNetworkLetsGoOfIt() {
         reopen(200_000_000);
         fabric.keepMemory(true);
-        fabric.holdStill(true);
+        fabric.stall(true);
         OutgoingMessage out = packed(block((byte) 7));
         out.packInt(2); // commits the large block
         sessions.die(1);

@@ -70,8 +70,7 @@ class UnpackingTest {
     private Completion endEarly(MemorySegment block) {
         assertEquals(1, in.unpackInt());
         in.within(0, TimeUnit.MILLISECONDS);
-        assertThrows(
-                DeadlineExceededException.class, () -> in.unpack(block, SendMode.SAFER, ReceiveMode.CHEAPER));
+        assertThrows(DeadlineExceededException.class, () -> in.unpack(block, SendMode.SAFER, ReceiveMode.CHEAPER));
         Completion completion = in.endUnpackingAsync();
         assertFalse(completion.isDone());
         return completion;
@@ -98,8 +97,7 @@ class UnpackingTest {
         BlockLayout halves = BlockLayout.strided(received, 0, 10, 20, 2);
         assertEquals(1, in.unpackInt());
         in.within(0, TimeUnit.MILLISECONDS);
-        assertThrows(
-                DeadlineExceededException.class, () -> in.unpack(halves, SendMode.CHEAPER, ReceiveMode.EXPRESS));
+        assertThrows(DeadlineExceededException.class, () -> in.unpack(halves, SendMode.CHEAPER, ReceiveMode.EXPRESS));
         Completion completion = in.endUnpackingAsync();
         out.pack(block(20, 5), SendMode.CHEAPER, ReceiveMode.EXPRESS).endPacking();
         completion.await();
@@ -122,13 +120,16 @@ class UnpackingTest {
         Completion completion = endEarly(block(8, 0));
         out.endPacking();
         checkSays(
-                "packed only the 1 blocks before it", assertThrows(AsymmetricMessageException.class, completion::await));
+                "packed only the 1 blocks before it",
+                assertThrows(AsymmetricMessageException.class, completion::await));
     }
 
     @Test
     void shouldNameASurplusBlockWhenTheEndWasAskedForEarly() {
         Completion completion = endEarly(block(8, 0));
-        out.pack(block(8, 5), SendMode.SAFER, ReceiveMode.CHEAPER).packByte((byte) 1).endPacking();
+        out.pack(block(8, 5), SendMode.SAFER, ReceiveMode.CHEAPER)
+                .packByte((byte) 1)
+                .endPacking();
         checkSays(
                 "the sender packed block 2 of 1 bytes, SAFER/EXPRESS",
                 assertThrows(AsymmetricMessageException.class, completion::await));
@@ -141,8 +142,7 @@ class UnpackingTest {
             assertEquals(1, in.unpackInt());
             in.within(0, TimeUnit.MILLISECONDS);
             assertThrows(
-                    DeadlineExceededException.class,
-                    () -> in.unpack(received, SendMode.SAFER, ReceiveMode.CHEAPER));
+                    DeadlineExceededException.class, () -> in.unpack(received, SendMode.SAFER, ReceiveMode.CHEAPER));
             assertThrows(IllegalStateException.class, in::endUnpackingAsync);
             out.pack(block(8, 5), SendMode.SAFER, ReceiveMode.CHEAPER).endPacking();
             in.within(20, TimeUnit.SECONDS).endUnpacking();

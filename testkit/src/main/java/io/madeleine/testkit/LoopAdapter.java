@@ -42,7 +42,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
             LoopChannel channel,
             String place,
             ConnectionRequest request,
-            LoopMeeting meeting,
+            LoopRendezvous meeting,
             CompletableFuture<ProtocolConnection> future) {}
 
     /** An existing connection. */
@@ -114,7 +114,7 @@ final class LoopAdapter implements Adapter, ProgressSource {
         String place =
                 context.sessionId() + "/" + channelName + "/" + Math.min(self, peer) + "-" + Math.max(self, peer);
         CompletableFuture<ProtocolConnection> future = new CompletableFuture<>();
-        LoopMeeting meeting = fabric.meet(place, new LoopMeeting.Visitor(this, request));
+        LoopRendezvous meeting = fabric.meet(place, new LoopRendezvous.Visitor(this, request));
         wishes.add(new Wish(channel, place, request, meeting, future));
         ring();
         return future;

@@ -55,7 +55,7 @@ final class LoopCompletions {
         }
         if (isUnderWay.getAsBoolean()) {
             if (isDue(nowNs)) {
-                dueAt(nowNs + (fabric.isStill() ? LOOKS_AFTER_NS : MOVES_AFTER_NS));
+                dueAt(nowNs + (fabric.isStalled() ? LOOKS_AFTER_NS : MOVES_AFTER_NS));
             }
             return;
         }

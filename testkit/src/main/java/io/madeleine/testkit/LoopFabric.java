@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopFabric {
     private final AtomicInteger adapterCount = new AtomicInteger();
-    private final Map<String, LoopMeeting> meetings = new HashMap<>();
+    private final Map<String, LoopRendezvous> meetings = new HashMap<>();
     private final Queue<ContractViolation> violations = new ConcurrentLinkedQueue<>();
 
     private final Map<Long, LoopRemoteMemory.Export> exports = new ConcurrentHashMap<>();
@@ -34,11 +34,11 @@ public final class LoopFabric {
     /**
      * Stops or resumes the modules that post: while stopped, nothing that is under way moves, as if a NIC had stalled.
      */
-    public void holdStill(boolean wanted) {
+    public void stall(boolean wanted) {
         still = wanted;
     }
 
-    boolean isStill() {
+    boolean isStalled() {
         return still;
     }
 
@@ -94,10 +94,10 @@ public final class LoopFabric {
     }
 
     /** Meets the other end: the first caller waits, the second completes the meeting. Both get the same meeting. */
-    synchronized LoopMeeting meet(String place, LoopMeeting.Visitor visitor) {
-        LoopMeeting found = meetings.remove(place);
+    synchronized LoopRendezvous meet(String place, LoopRendezvous.Visitor visitor) {
+        LoopRendezvous found = meetings.remove(place);
         if (found == null) {
-            LoopMeeting waiting = new LoopMeeting(visitor);
+            LoopRendezvous waiting = new LoopRendezvous(visitor);
             meetings.put(place, waiting);
             return waiting;
         }
@@ -106,8 +106,8 @@ public final class LoopFabric {
     }
 
     /** Stops waiting; false if the other end has come meanwhile. */
-    synchronized boolean leave(String place, LoopMeeting meeting) {
-        @Nullable LoopMeeting waiting = meetings.get(place);
+    synchronized boolean leave(String place, LoopRendezvous meeting) {
+        @Nullable LoopRendezvous waiting = meetings.get(place);
         if (waiting != meeting) {
             return false;
         }

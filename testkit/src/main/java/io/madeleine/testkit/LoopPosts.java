@@ -279,7 +279,7 @@ final class LoopPosts extends LoopDynamicPipe {
     }
 
     private boolean moves() {
-        return !underWay.isEmpty() && !fabric.isStill();
+        return !underWay.isEmpty() && !fabric.isStalled();
     }
 
     // ---- the receiver

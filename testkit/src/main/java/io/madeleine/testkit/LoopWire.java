@@ -28,14 +28,14 @@ final class LoopWire {
     private final LoopPipe[] fromFirst;
     private final LoopPipe[] fromSecond;
 
-    LoopWire(LoopMeeting.Visitor one, LoopMeeting.Visitor other) {
+    LoopWire(LoopRendezvous.Visitor one, LoopRendezvous.Visitor other) {
         first = new End(one.adapter());
         second = new End(other.adapter());
         fromFirst = pipes(one, other);
         fromSecond = pipes(other, one);
     }
 
-    private static LoopPipe[] pipes(LoopMeeting.Visitor sender, LoopMeeting.Visitor receiver) {
+    private static LoopPipe[] pipes(LoopRendezvous.Visitor sender, LoopRendezvous.Visitor receiver) {
         List<TransmissionCapabilities> modules = sender.request().modules();
         return modules.stream()
                 .map(module -> sender.adapter()

@@ -226,7 +226,7 @@ abstract class PostingContract extends LinkContract {
                 drive(new PacketSender(left.link(i), series)::step);
                 long startNs = System.nanoTime();
                 while (send.holdsMemory()) {
-                    assertTrue(left.goOn(), "the link holds memory, but no demand keeps the adapter polled");
+                    assertTrue(left.pollByDemand(), "the link holds memory, but no demand keeps the adapter polled");
                 }
                 assertTrue(System.nanoTime() - startNs < SOON_NS, "a sleep lasted beyond the release of the memory");
                 drive(() -> {

@@ -128,7 +128,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
      *
      * @return whether a demand was held
      */
-    boolean goOn() {
+    boolean pollByDemand() {
         if (!demands.isHeld()) {
             return false;
         }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: the second visitor completes it, under the fabric's monitor; both read it.
  */
-final class LoopMeeting {
+final class LoopRendezvous {
     /** One end: its adapter and its request. */
     record Visitor(LoopAdapter adapter, ConnectionRequest request) {}
 
@@ -16,7 +16,7 @@ final class LoopMeeting {
     private volatile @Nullable Visitor second;
     private volatile @Nullable LoopWire wire;
 
-    LoopMeeting(Visitor first) {
+    LoopRendezvous(Visitor first) {
         this.first = first;
     }
 

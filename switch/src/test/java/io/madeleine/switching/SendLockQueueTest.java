@@ -16,17 +16,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
-class TurnQueueTest {
+class SendLockQueueTest {
     private volatile boolean free;
     private volatile boolean vain;
-    private final TurnQueue queue = new TurnQueue(Waitable::new, () -> free, () -> vain);
+    private final SendLockQueue queue = new SendLockQueue(Waitable::new, () -> free, () -> vain);
 
     private static <T> T inAnotherThread(Supplier<T> action) {
         return CompletableFuture.supplyAsync(action, task -> Thread.ofPlatform().start(task))
                 .join();
     }
 
-    private TurnQueue.Place joinInAnotherThread() {
+    private SendLockQueue.Place joinInAnotherThread() {
         return inAnotherThread(() -> queue.join(false));
     }
 
@@ -38,40 +38,40 @@ class TurnQueueTest {
         }
     }
 
-    private void awaitKept(boolean wanted) {
-        while (queue.isKept() != wanted) {
+    private void awaitReserved(boolean wanted) {
+        while (queue.isReserved() != wanted) {
             pause(1);
         }
     }
 
     @Test
     void shouldKeepTheTurnForTheFirstAfterAMoment() {
-        assertFalse(queue.isKept());
-        TurnQueue.Place place = queue.join(false);
-        awaitKept(true);
+        assertFalse(queue.isReserved());
+        SendLockQueue.Place place = queue.join(false);
+        awaitReserved(true);
         queue.leave(place);
-        assertFalse(queue.isKept());
+        assertFalse(queue.isReserved());
         assertNull(queue.first());
     }
 
     @Test
     void shouldPassByAFirstThatDoesNotComeUntilItIsBack() {
-        TurnQueue.Place place = queue.join(false);
-        awaitKept(true);
+        SendLockQueue.Place place = queue.join(false);
+        awaitReserved(true);
         queue.willBeFree();
         free = true;
-        awaitKept(false);
+        awaitReserved(false);
         free = false;
         pause(5);
-        assertFalse(queue.isKept());
+        assertFalse(queue.isReserved());
         assertFalse(place.isMet());
-        assertTrue(queue.isKept());
+        assertTrue(queue.isReserved());
     }
 
     @Test
     void shouldServeThoseWhoWaitInTheirOrderWhoeverGivesUp() {
         Random random = new Random(7);
-        List<TurnQueue.Place> expected = new ArrayList<>();
+        List<SendLockQueue.Place> expected = new ArrayList<>();
         free = true;
         for (int i = 0; i < 10_000; i++) {
             if (expected.isEmpty() || random.nextInt(10) < 5) {
@@ -88,12 +88,12 @@ class TurnQueueTest {
 
     @Test
     void shouldPutAHandlerBeforeTheThreadInWhichItRuns() {
-        TurnQueue.Place other = joinInAnotherThread();
-        TurnQueue.Place own = queue.join(false);
-        TurnQueue.Place behind = joinInAnotherThread();
-        TurnQueue.Place handlers = queue.join(true);
-        TurnQueue.Place othersHandlers = inAnotherThread(() -> queue.join(true));
-        for (TurnQueue.Place next : List.of(other, handlers, own, behind, othersHandlers)) {
+        SendLockQueue.Place other = joinInAnotherThread();
+        SendLockQueue.Place own = queue.join(false);
+        SendLockQueue.Place behind = joinInAnotherThread();
+        SendLockQueue.Place handlers = queue.join(true);
+        SendLockQueue.Place othersHandlers = inAnotherThread(() -> queue.join(true));
+        for (SendLockQueue.Place next : List.of(other, handlers, own, behind, othersHandlers)) {
             assertSame(next, queue.first());
             queue.leave(next);
         }
@@ -102,8 +102,8 @@ class TurnQueueTest {
 
     @Test
     void shouldEndAllWaitsThatAreInVain() {
-        TurnQueue.Place place = queue.join(false);
-        TurnQueue.Place behind = joinInAnotherThread();
+        SendLockQueue.Place place = queue.join(false);
+        SendLockQueue.Place behind = joinInAnotherThread();
         assertFalse(place.isMet() || behind.isMet());
         vain = true;
         assertTrue(place.isMet() && behind.isMet());

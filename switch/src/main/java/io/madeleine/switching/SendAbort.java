@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * memory of a block was freed, or a link threw something that the SPI does not allow.
  *
  * <p>Threading: as {@link SendHalf}, by the owner of the message. Any thread may use the requests,
- * {@link #leftToOthers}, {@link #isDecidedFor} and {@link #isAborted}.
+ * {@link #orphaned}, {@link #isDecidedFor} and {@link #isAborted}.
  */
-final class GivingUp {
+final class SendAbort {
     /** Stands for no message. */
     static final long NO_MESSAGE = -1;
 
-    private static final VarHandle LEFT_TO_OTHERS = leftToOthersHandle();
+    private static final VarHandle ORPHANED = orphanedHandle();
 
     private final SwitchedConnection connection;
     private final ProgressEngine engine;
@@ -37,7 +37,7 @@ final class GivingUp {
      * The number of an open message without an owner: its user ran out of stack or memory even for giving it up. Set by
      * a field access, since there may be no stack left for a call.
      */
-    volatile long leftToOthers = NO_MESSAGE;
+    volatile long orphaned = NO_MESSAGE;
 
     /**
      * The number of the sealed message that its user wants aborted, or {@link #NO_MESSAGE}; while it is set, it holds a
@@ -51,15 +51,15 @@ final class GivingUp {
     /** The throwable that broke a link, until its user gets it. */
     private @Nullable Throwable escaped;
 
-    GivingUp(SwitchedConnection connection, Insertion insertion) {
+    SendAbort(SwitchedConnection connection, Insertion insertion) {
         this.connection = connection;
         this.engine = connection.engine();
         this.insertion = insertion;
     }
 
-    private static VarHandle leftToOthersHandle() {
+    private static VarHandle orphanedHandle() {
         try {
-            return MethodHandles.lookup().findVarHandle(GivingUp.class, "leftToOthers", long.class);
+            return MethodHandles.lookup().findVarHandle(SendAbort.class, "orphaned", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -102,7 +102,7 @@ final class GivingUp {
      * successfully.
      */
     void forItsUser(long number) {
-        if (why == null && !insertion.isBeyondRecall()) {
+        if (why == null && !insertion.isCommitted()) {
             why = new MessageAbortedException("the message " + connection.fromHere() + " was closed before its end");
         }
         if (why != null) {
@@ -176,8 +176,8 @@ final class GivingUp {
     // ---- a message whose owner ran out of stack or memory
 
     /** Whether there is a message that the next thread that wants to begin has to give up. */
-    boolean isLeftToOthers() {
-        return leftToOthers != NO_MESSAGE;
+    boolean hasOrphaned() {
+        return orphaned != NO_MESSAGE;
     }
 
     /**
@@ -185,11 +185,9 @@ final class GivingUp {
      *
      * @return its number, or {@link #NO_MESSAGE} if another thread has taken it over
      */
-    long takeLeft() {
-        long number = leftToOthers;
-        return number != NO_MESSAGE && (boolean) LEFT_TO_OTHERS.compareAndSet(this, number, NO_MESSAGE)
-                ? number
-                : NO_MESSAGE;
+    long takeOrphaned() {
+        long number = orphaned;
+        return number != NO_MESSAGE && (boolean) ORPHANED.compareAndSet(this, number, NO_MESSAGE) ? number : NO_MESSAGE;
     }
 
     // ---- broken links
@@ -200,7 +198,7 @@ final class GivingUp {
 
     /** Whether the throwable leaves the state of a link unknown; if so, gives the connection up. */
     boolean isLinkBrokenBy(Throwable seen) {
-        if (!connection.isBrokenBy(seen, insertion.hasLostTrack())) {
+        if (!connection.isBrokenBy(seen, insertion.isStateUnknown())) {
             return false;
         }
         linkBroken = true;

@@ -9,19 +9,19 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
- * Two threads take the turn alternately, so that each repeatedly gains and loses the bias. The two never hold the turn
- * at the same time, and the turn is never lost.
+ * Two threads take the lock alternately, so that each repeatedly gains and loses the bias. The two never hold the lock
+ * at the same time, and the lock is never lost.
  */
 @JCStressTest
-@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "One thread at a time held the turn.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "Both held the turn at once, or nobody can take it any more.")
+@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "One thread at a time held the lock.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "Both held the lock at once, or nobody can take it any more.")
 @State
-public class TurnPrivilegeStress {
+public class BiasedSendLockPrivilegeStress {
     private static final int TIMES = 4;
 
-    private final Turn turn = new Turn(() -> false, GlobalFence::pass, 1);
+    private final BiasedSendLock lock = new BiasedSendLock(() -> false, GlobalFence::pass, 1);
 
-    /** Written only by the thread that holds the turn. */
+    /** Written only by the thread that holds the lock. */
     private int count;
 
     private int countOfOne;
@@ -40,10 +40,10 @@ public class TurnPrivilegeStress {
     private int comeOften() {
         int had = 0;
         for (int i = 0; i < TIMES; i++) {
-            if (turn.tryTake()) {
+            if (lock.tryTake()) {
                 count++;
                 had++;
-                turn.giveBack();
+                lock.release();
             }
         }
         return had;
@@ -51,6 +51,6 @@ public class TurnPrivilegeStress {
 
     @Arbiter
     public void both(Z_Result result) {
-        result.r1 = count == countOfOne + countOfOther && turn.tryTake();
+        result.r1 = count == countOfOne + countOfOther && lock.tryTake();
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: any thread may call {@link #onMessage} and {@link #handleUntil}; the rest needs the right to call
  * handlers, which one thread has at a time ({@link Dispatcher}).
  */
-final class Handling {
+final class HandlerDispatch {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.switching");
     private static final int HANDLED_PER_ROUND = 16;
 
@@ -47,7 +47,7 @@ final class Handling {
 
     private long failedNumber;
 
-    Handling(SwitchedChannel channel, Arrivals arrivals) {
+    HandlerDispatch(SwitchedChannel channel, Arrivals arrivals) {
         this.channel = channel;
         this.arrivals = arrivals;
     }
@@ -133,7 +133,7 @@ final class Handling {
     }
 
     private boolean isForThreads(SwitchedConnection sender) {
-        return arrivals.isWaitedForByThreads() || sender.hasClaims();
+        return arrivals.isWaitedForByThreads() || sender.hasWaiters();
     }
 
     // ---- called by the leader
@@ -156,7 +156,7 @@ final class Handling {
             if (first == null) {
                 break;
             }
-            IncomingHandle begun = first.hasClaims() ? null : arrivals.begin(first);
+            IncomingHandle begun = first.hasWaiters() ? null : arrivals.begin(first);
             if (begun != null) {
                 expectFrom(first);
                 handle(within, first, begun);

@@ -4,19 +4,19 @@ import io.madeleine.api.BlockLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An incoming message in the state HELD: no block waits for its data. It belongs to its user alone, who takes blocks
- * out of arrived packets without a lock. Most small messages begin and end in this state. Once a block has to wait, the
- * message is shared with the threads that poll, and every access needs the receive lock.
+ * An incoming message in the state EXCLUSIVE: no block waits for its data. It belongs to its user alone, who takes
+ * blocks out of arrived packets without a lock. Most small messages begin and end in this state. Once a block has to
+ * wait, the message is shared with the threads that poll, and every access needs the receive lock.
  *
  * <p>Threading: the user's, between {@link #enter()} and {@link #leave()}; {@link #revoke} needs the receive lock.
  */
-final class HeldMessage {
+final class ExclusiveMessage {
     private final Reception reception;
     private final Extraction extraction;
     private final Flag inside = new Flag();
 
-    /** The message is held while the reception is in the state HELD. */
-    HeldMessage(Reception reception, Extraction extraction) {
+    /** The message is exclusive while the reception is in the state EXCLUSIVE. */
+    ExclusiveMessage(Reception reception, Extraction extraction) {
         this.reception = reception;
         this.extraction = extraction;
     }
@@ -24,11 +24,11 @@ final class HeldMessage {
     /**
      * Enters a call of the user.
      *
-     * @return whether the message is held; if so, no other thread touches it until {@link #leave()}
+     * @return whether the message is exclusive; if so, no other thread touches it until {@link #leave()}
      */
     boolean enter() {
         inside.raise();
-        if (reception.is(Reception.HELD)) {
+        if (reception.is(Reception.EXCLUSIVE)) {
             return true;
         }
         inside.lower();
@@ -79,12 +79,12 @@ final class HeldMessage {
     }
 
     /**
-     * Ends the user's privilege, if the message is held.
+     * Ends the user's privilege, if the message is exclusive.
      *
      * @return false if a call of the user is still inside after the given time, perhaps because it failed
      */
     boolean revoke(long timeoutNs) {
-        if (reception.is(Reception.HELD)) {
+        if (reception.is(Reception.EXCLUSIVE)) {
             reception.share();
             GlobalFence.pass();
             long startNs = System.nanoTime();

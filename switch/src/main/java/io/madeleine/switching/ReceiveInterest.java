@@ -8,14 +8,14 @@ import io.madeleine.pmm.spi.ProtocolConnection;
  *
  * <p>Threading: guarded by the connection's receive lock, except {@link #isInterested}.
  */
-final class Attention {
+final class ReceiveInterest {
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
     private volatile boolean interested = true;
     private boolean raisedDemand;
     private boolean closed;
 
-    Attention(ProgressEngine engine, ProtocolConnection protocol) {
+    ReceiveInterest(ProgressEngine engine, ProtocolConnection protocol) {
         this.engine = engine;
         this.protocol = protocol;
     }

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class AttentionTest {
+class ReceiveInterestTest {
     @Test
     void shouldTellTheConnectionAgainWhereMemoryWasTooShortForThat() {
         List<Object> told = new ArrayList<>();
@@ -29,12 +29,12 @@ class AttentionTest {
                 });
         try (SelectorReactor reactor = new SelectorReactor();
                 ProgressEngine engine = new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.BLOCK, 0, 0))) {
-            Attention attention = new Attention(engine, connection);
-            assertThrows(OutOfMemoryError.class, () -> attention.setInterest(false));
-            assertThrows(OutOfMemoryError.class, () -> attention.setInterest(false));
-            attention.setInterest(false);
-            attention.setInterest(false);
-            attention.setInterest(true);
+            ReceiveInterest interest = new ReceiveInterest(engine, connection);
+            assertThrows(OutOfMemoryError.class, () -> interest.setInterest(false));
+            assertThrows(OutOfMemoryError.class, () -> interest.setInterest(false));
+            interest.setInterest(false);
+            interest.setInterest(false);
+            interest.setInterest(true);
             assertEquals(List.of(false, false, false, true), told);
         }
     }

@@ -14,131 +14,131 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
-class TurnTest {
+class BiasedSendLockTest {
     private static final int IN_A_ROW = 4;
 
     private final CountDownLatch inFence = new CountDownLatch(1);
     private final CountDownLatch fencePassed = new CountDownLatch(1);
     private final AtomicInteger fences = new AtomicInteger();
     private final AtomicBoolean awaited = new AtomicBoolean();
-    private final Turn turn = turn(() -> {
+    private final BiasedSendLock lock = lock(() -> {
         inFence.countDown();
         await(fencePassed);
     });
 
-    private Turn turn(Runnable fence) {
-        return new Turn(awaited::get, fence, IN_A_ROW);
+    private BiasedSendLock lock(Runnable fence) {
+        return new BiasedSendLock(awaited::get, fence, IN_A_ROW);
     }
 
-    private Turn turnThatCountsFences() {
-        return turn(fences::incrementAndGet);
+    private BiasedSendLock lockThatCountsFences() {
+        return lock(fences::incrementAndGet);
     }
 
-    private static boolean isFreeForAll(Turn turn) {
-        return turn.isFree() && !turn.isKept();
+    private static boolean isFreeForAll(BiasedSendLock lock) {
+        return lock.isFree() && !lock.isBiased();
     }
 
-    private static void takeAndGiveBack(Turn turn, int times) {
+    private static void takeAndRelease(BiasedSendLock lock, int times) {
         for (int i = 0; i < times; i++) {
-            assertTrue(turn.tryTake());
-            turn.giveBack();
+            assertTrue(lock.tryTake());
+            lock.release();
         }
     }
 
-    private static void takeAndGiveBackInAnotherThread(Turn turn, int times) throws Exception {
-        CompletableFuture.runAsync(() -> takeAndGiveBack(turn, times), TurnTest::inNewThread)
+    private static void takeAndReleaseInAnotherThread(BiasedSendLock lock, int times) throws Exception {
+        CompletableFuture.runAsync(() -> takeAndRelease(lock, times), BiasedSendLockTest::inNewThread)
                 .get();
     }
 
     @Test
     void shouldKeepTheTurnForTheThreadThatHasComeFirst() {
-        Turn counting = turnThatCountsFences();
-        takeAndGiveBack(counting, 1);
-        assertTrue(counting.isKept());
-        takeAndGiveBack(counting, 2 * IN_A_ROW);
+        BiasedSendLock counting = lockThatCountsFences();
+        takeAndRelease(counting, 1);
+        assertTrue(counting.isBiased());
+        takeAndRelease(counting, 2 * IN_A_ROW);
         assertEquals(0, fences.get());
     }
 
     @Test
     void shouldKeepTheTurnForTheThreadThatComesOftenThoughAnotherCameOnce() throws Exception {
-        Turn counting = turnThatCountsFences();
-        takeAndGiveBack(counting, 1);
-        takeAndGiveBackInAnotherThread(counting, 1);
+        BiasedSendLock counting = lockThatCountsFences();
+        takeAndRelease(counting, 1);
+        takeAndReleaseInAnotherThread(counting, 1);
         assertTrue(isFreeForAll(counting), "nobody's privilege");
-        takeAndGiveBack(counting, IN_A_ROW - 1);
+        takeAndRelease(counting, IN_A_ROW - 1);
         assertTrue(isFreeForAll(counting), "not often enough");
-        takeAndGiveBack(counting, 1);
-        assertTrue(counting.isKept());
+        takeAndRelease(counting, 1);
+        assertTrue(counting.isBiased());
         assertEquals(1, fences.get());
     }
 
     @Test
     void shouldKeepTheTurnForNobodyWhileSomebodyWaits() throws Exception {
-        Turn counting = turnThatCountsFences();
+        BiasedSendLock counting = lockThatCountsFences();
         awaited.set(true);
-        takeAndGiveBack(counting, 3 * IN_A_ROW);
+        takeAndRelease(counting, 3 * IN_A_ROW);
         assertTrue(isFreeForAll(counting));
         awaited.set(false);
-        takeAndGiveBack(counting, 1);
-        assertTrue(counting.isKept());
+        takeAndRelease(counting, 1);
+        assertTrue(counting.isBiased());
     }
 
     @Test
     void shouldTakeThePrivilegeAwayFromWhomItWasGivenAsSomebodyBeganToWait() {
         AtomicInteger looks = new AtomicInteger();
-        Turn raced = new Turn(() -> looks.incrementAndGet() == 2, () -> {}, IN_A_ROW);
-        takeAndGiveBack(raced, 1);
+        BiasedSendLock raced = new BiasedSendLock(() -> looks.incrementAndGet() == 2, () -> {}, IN_A_ROW);
+        takeAndRelease(raced, 1);
         assertEquals(2, looks.get());
         assertTrue(isFreeForAll(raced));
     }
 
     @Test
     void shouldPassFewFencesThoughThreadsComeInTurns() throws Exception {
-        Turn counting = turnThatCountsFences();
+        BiasedSendLock counting = lockThatCountsFences();
         for (int i = 0; i < 100; i++) {
-            takeAndGiveBack(counting, 2 * IN_A_ROW);
-            takeAndGiveBackInAnotherThread(counting, 2 * IN_A_ROW);
+            takeAndRelease(counting, 2 * IN_A_ROW);
+            takeAndReleaseInAnotherThread(counting, 2 * IN_A_ROW);
         }
         assertTrue(fences.get() <= 3, fences + " fences");
     }
 
     @Test
     void shouldLetNobodyTakeTheTurnBeforeItsOnlyUserHasPassedTheFence() throws Exception {
-        assertTrue(turn.tryTake()); // this thread alone
-        turn.giveBack();
-        var second = CompletableFuture.runAsync(turn::prepareToWait, TurnTest::inNewThread);
+        assertTrue(lock.tryTake()); // this thread alone
+        lock.release();
+        var second = CompletableFuture.runAsync(lock::prepareToWait, BiasedSendLockTest::inNewThread);
         await(inFence);
-        var third = CompletableFuture.supplyAsync(turn::tryTake, TurnTest::inNewThread);
+        var third = CompletableFuture.supplyAsync(lock::tryTake, BiasedSendLockTest::inNewThread);
         assertThrows(TimeoutException.class, () -> third.get(200, TimeUnit.MILLISECONDS));
-        assertTrue(turn.isKept());
+        assertTrue(lock.isBiased());
         fencePassed.countDown();
         second.get();
         assertTrue(third.get());
-        assertTrue(turn.isTaken());
+        assertTrue(lock.isTaken());
     }
 
     @Test
     void shouldLetNobodyWaitForTheTurnBeforeItsOnlyUserHasPassedTheFence() throws Exception {
-        assertTrue(turn.tryTake());
-        var second = CompletableFuture.runAsync(turn::prepareToWait, TurnTest::inNewThread);
+        assertTrue(lock.tryTake());
+        var second = CompletableFuture.runAsync(lock::prepareToWait, BiasedSendLockTest::inNewThread);
         await(inFence);
-        var third = CompletableFuture.runAsync(turn::prepareToWait, TurnTest::inNewThread);
+        var third = CompletableFuture.runAsync(lock::prepareToWait, BiasedSendLockTest::inNewThread);
         assertThrows(TimeoutException.class, () -> third.get(200, TimeUnit.MILLISECONDS));
         fencePassed.countDown();
         second.get();
         third.get();
-        turn.giveBack();
-        assertTrue(isFreeForAll(turn));
+        lock.release();
+        assertTrue(isFreeForAll(lock));
     }
 
     @Test
-    void shouldBeFreeForAllOnceTheTurnThatWasHandedOnIsGivenBackEvenByItsOnlyUser() {
-        assertTrue(turn.tryTake());
-        turn.handOn();
-        assertTrue(turn.isHandedOn());
-        turn.giveBack();
-        assertTrue(isFreeForAll(turn));
-        assertTrue(turn.tryTake());
+    void shouldBeFreeForAllOnceTheLockThatWasHandedOverIsReleasedEvenByItsOnlyUser() {
+        assertTrue(lock.tryTake());
+        lock.handOver();
+        assertTrue(lock.isHandedOver());
+        lock.release();
+        assertTrue(isFreeForAll(lock));
+        assertTrue(lock.tryTake());
     }
 
     private static void inNewThread(Runnable task) {

@@ -16,22 +16,22 @@ import java.util.function.BooleanSupplier;
  * <p>One private field holds the whole state:
  *
  * <pre>
- *   free      -- compare and set, by any thread ------------------> taken
- *   kept      -- store, by the thread with the privilege ---------> taken
- *   taken     -- giveBack, by the thread with the privilege ------> kept
- *   taken     -- giveBack, by another thread, or release ---------> free
- *   kept      -- compare and set, by a thread that revokes -------> free
- *   taken     -- handOn ------------------------------------------> handed on
- *   handed on -- takeBack ----------------------------------------> taken
- *   handed on -- giveBack ----------------------------------------> free
+ *   free        -- compare and set, by any thread -----------------> taken
+ *   biased      -- store, by the thread with the privilege --------> taken
+ *   taken       -- release, by the thread with the privilege ------> biased
+ *   taken       -- release, by another thread, or releaseUnbiased -> free
+ *   biased      -- compare and set, by a thread that revokes ------> free
+ *   taken       -- handOver ---------------------------------------> handed over
+ *   handed over -- takeBack ---------------------------------------> taken
+ *   handed over -- release ----------------------------------------> free
  * </pre>
  *
- * <p>So no other thread can take a kept turn by mistake, and granting the privilege needs no fence.
+ * <p>So no other thread can take a biased lock by mistake, and granting the privilege needs no fence.
  *
  * <p>Threading: thread-safe.
  */
-final class Turn {
-    /** After a revocation, a thread gets the privilege when it has taken the turn at least this many times in a row. */
+final class BiasedSendLock {
+    /** After a revocation, a thread gets the privilege when it has taken the lock at least this many times in a row. */
     static final int LEAST_IN_A_ROW = 4_096;
 
     private static final int MOST_IN_A_ROW = 1 << 18;
@@ -39,12 +39,12 @@ final class Turn {
     private static final int FREE = 0;
 
     /** Free, but only for the thread with the privilege. */
-    private static final int KEPT = 1;
+    private static final int BIASED = 1;
 
     private static final int TAKEN = 2;
 
-    /** The thread that took the turn has left it to another one, whichever that is. */
-    private static final int HANDED_ON = 3;
+    /** The thread that took the lock has left it to another one, whichever that is. */
+    private static final int HANDED_OVER = 3;
 
     private final AtomicInteger state = new AtomicInteger(FREE);
     private final BooleanSupplier isAwaited;
@@ -53,10 +53,10 @@ final class Turn {
 
     private volatile Privilege privilege = Privilege.NOBODYS;
 
-    /** How many times in a row a thread has to take the turn; the first thread gets the privilege at once. */
+    /** How many times in a row a thread has to take the lock; the first thread gets the privilege at once. */
     private volatile int wantedInARow = 1;
 
-    // guarded by the turn
+    // guarded by the lock
     private long lastThreadId = Privilege.NOBODY;
     private int inARow;
 
@@ -104,58 +104,58 @@ final class Turn {
     }
 
     /**
-     * Creates a free turn.
+     * Creates a free lock.
      *
-     * @param isAwaited whether a thread waits for the turn, or is about to and {@linkplain #prepareToWait prepares};
+     * @param isAwaited whether a thread waits for the lock, or is about to and {@linkplain #prepareToWait prepares};
      *     while it returns true, nobody is granted the privilege
      */
-    Turn(BooleanSupplier isAwaited) {
+    BiasedSendLock(BooleanSupplier isAwaited) {
         this(isAwaited, GlobalFence::pass, LEAST_IN_A_ROW);
     }
 
-    /** As {@link #Turn(BooleanSupplier)}, with another fence and another minimum of takes in a row. */
-    Turn(BooleanSupplier isAwaited, Runnable fence, int leastInARow) {
+    /** As {@link #BiasedSendLock(BooleanSupplier)}, with another fence and another minimum of takes in a row. */
+    BiasedSendLock(BooleanSupplier isAwaited, Runnable fence, int leastInARow) {
         this.isAwaited = isAwaited;
         this.fence = fence;
         this.leastInARow = leastInARow;
     }
 
-    /** Whether the turn can be taken, at least by some thread. */
+    /** Whether the lock can be taken, at least by some thread. */
     boolean isFree() {
         int seen = state.get();
-        return seen == FREE || seen == KEPT;
+        return seen == FREE || seen == BIASED;
     }
 
     /** Whether it is free for the thread with the privilege only. */
-    boolean isKept() {
-        return state.get() == KEPT;
+    boolean isBiased() {
+        return state.get() == BIASED;
     }
 
-    /** Whether a thread has taken it and not handed it on. */
+    /** Whether a thread has taken it and not handed it over. */
     boolean isTaken() {
         return state.get() == TAKEN;
     }
 
-    /** Whether a thread has taken it and handed it on. */
-    boolean isHandedOn() {
-        return state.get() == HANDED_ON;
+    /** Whether a thread has taken it and handed it over. */
+    boolean isHandedOver() {
+        return state.get() == HANDED_OVER;
     }
 
-    /** Takes the turn if the calling thread can have it. */
+    /** Takes the lock if the calling thread can have it. */
     boolean tryTake() {
         long self = Thread.currentThread().threadId();
         Privilege alone = privilege;
         if (alone.threadId == self) {
             if (alone.enter()) {
-                boolean isKept = state.get() == KEPT;
-                if (isKept) {
+                boolean isBiased = state.get() == BIASED;
+                if (isBiased) {
                     state.setRelease(TAKEN);
                 }
                 alone.leave();
-                return isKept || state.compareAndSet(FREE, TAKEN);
+                return isBiased || state.compareAndSet(FREE, TAKEN);
             }
             revoke(); // as the contesting thread is about to do
-        } else if (state.get() == KEPT) {
+        } else if (state.get() == BIASED) {
             revoke();
         }
         if (!state.compareAndSet(FREE, TAKEN)) {
@@ -166,35 +166,35 @@ final class Turn {
     }
 
     /**
-     * Gives the turn back, taken or handed on. Either the caller sees a thread that has
-     * {@linkplain #prepareToWait prepared to wait}, or that thread sees the free turn.
+     * Releases the lock, taken or handed over. Either the caller sees a thread that has
+     * {@linkplain #prepareToWait prepared to wait}, or that thread sees the free lock.
      */
-    void giveBack() {
+    void release() {
         Privilege alone = privilege;
         if (state.get() == TAKEN && alone.threadId == Thread.currentThread().threadId() && alone.enter()) {
-            state.setRelease(KEPT);
+            state.setRelease(BIASED);
             alone.leave();
         } else {
-            release();
+            releaseUnbiased();
         }
     }
 
-    /** As {@link #giveBack}, but ignores the privilege; it is a full fence. */
-    void release() {
+    /** As {@link #release}, but ignores the privilege; it is a full fence. */
+    void releaseUnbiased() {
         state.set(FREE);
     }
 
-    /** Hands the turn, and with it everything written under it, to another thread. */
-    void handOn() {
-        state.set(HANDED_ON);
+    /** Hands the lock, and with it everything written under it, to another thread. */
+    void handOver() {
+        state.set(HANDED_OVER);
     }
 
-    /** Undoes {@link #handOn}, if no other thread knows of it yet. */
+    /** Undoes {@link #handOver}, if no other thread knows of it yet. */
     void takeBack() {
         state.set(TAKEN);
     }
 
-    /** Called by a thread that is already visible as a waiter and is about to wait until the turn is given back. */
+    /** Called by a thread that is already visible as a waiter and is about to wait until the lock is released. */
     void prepareToWait() {
         if (privilege.threadId != Thread.currentThread().threadId()) {
             revoke();
@@ -214,11 +214,11 @@ final class Turn {
         fence.run();
         alone.awaitOutside();
         wantedInARow = Math.clamp(2L * wantedInARow, leastInARow, MOST_IN_A_ROW);
-        state.compareAndSet(KEPT, FREE);
+        state.compareAndSet(BIASED, FREE);
         privilege = Privilege.NOBODYS;
     }
 
-    /** Counts the takes in a row; the calling thread has the turn, and not the privilege. */
+    /** Counts the takes in a row; the calling thread has the lock, and not the privilege. */
     private void count(long self) {
         if (lastThreadId != self) {
             lastThreadId = self;

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe. A thread that frees the connection calls {@link #willBeFree()} before and wakes
  * {@link #first()} afterwards.
  */
-final class TurnQueue {
+final class SendLockQueue {
     /** How long the first in line may be overtaken. */
     private static final long MOMENT_NS = 1_000_000;
 
     /** How long the free connection is reserved for the first in line. */
-    private static final long KEPT_NS = 20_000_000;
+    private static final long RESERVED_NS = 20_000_000;
 
     /** How many places are kept for reuse; the garbage collector takes those of a larger crowd. */
     private static final int MOST_SPARE = 64;
@@ -59,7 +59,7 @@ final class TurnQueue {
             this.tasks = tasks;
         }
 
-        /** The waitable that is signalled when the turn may have come, for a thread's place. */
+        /** The waitable that is signalled when its turn may have come, for a thread's place. */
         Waitable news() {
             return news;
         }
@@ -87,28 +87,28 @@ final class TurnQueue {
      * @param isFree whether the connection is free
      * @param isVain whether waiting has become pointless
      */
-    TurnQueue(Supplier<Waitable> newWaitable, BooleanSupplier isFree, BooleanSupplier isVain) {
+    SendLockQueue(Supplier<Waitable> newWaitable, BooleanSupplier isFree, BooleanSupplier isVain) {
         this.newWaitable = newWaitable;
         this.isFree = isFree;
         this.isVain = isVain;
     }
 
     /** Whether a newcomer must not take the connection, even if it is free. */
-    boolean isKept() {
+    boolean isReserved() {
         Place next = first;
-        return next != null && isKeptFor(next);
+        return next != null && isReservedFor(next);
     }
 
     private static boolean isPast(long sinceNs, long nowNs, long durationNs) {
         return nowNs - sinceNs >= durationNs;
     }
 
-    private boolean isKeptFor(Place next) {
+    private boolean isReservedFor(Place next) {
         long nowNs = System.nanoTime();
         if (next.absent || !isPast(next.firstSinceNs, nowNs, MOMENT_NS)) {
             return false;
         }
-        if (isFree.getAsBoolean() && isPast(freeSinceNs, nowNs, KEPT_NS)) {
+        if (isFree.getAsBoolean() && isPast(freeSinceNs, nowNs, RESERVED_NS)) {
             next.absent = true;
             return false;
         }
