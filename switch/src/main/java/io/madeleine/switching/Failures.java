@@ -35,14 +35,14 @@ final class Failures {
     }
 
     /** The unpack calls do not mirror the blocks of the message. */
-    static AsymmetricMessageException notMirrored(SwitchedConnection connection, String why) {
-        boolean names = connection.channel().settings().selfDescribed();
+    static AsymmetricMessageException notMirrored(ConnectionContext connection, String why) {
+        boolean names = connection.isSelfDescribed();
         return new AsymmetricMessageException("the message " + connection.toHere() + " is not mirrored: " + why
                 + (names ? "" : " (set madeleine.debug.self-described = true in all processes to see the block)"));
     }
 
     /** The memory of a block of an incoming message was freed. */
-    static MessageAbortedException memoryGone(SwitchedConnection connection, RuntimeException seen) {
+    static MessageAbortedException memoryGone(ConnectionContext connection, RuntimeException seen) {
         return new MessageAbortedException(
                 "the message " + connection.toHere()
                         + " was aborted: the memory of a block became inaccessible before its data arrived ("
@@ -52,7 +52,7 @@ final class Failures {
     }
 
     /** The sender aborted the message. */
-    static MessageAbortedException aborted(SwitchedConnection connection) {
+    static MessageAbortedException aborted(ConnectionContext connection) {
         return new MessageAbortedException("the message " + connection.toHere() + " was aborted by its sender");
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 abstract class MessageHandle {
     private static final long NOBODY = -1;
 
-    private final SwitchedConnection connection;
+    private final ConnectionContext connection;
     private final MessageCompletion completion;
     private final MemorySegment scratch;
     private boolean ending;
@@ -36,7 +36,7 @@ abstract class MessageHandle {
      */
     private long closedBy = NOBODY;
 
-    MessageHandle(SwitchedConnection connection, MessageCompletion completion, MemorySegment scratch) {
+    MessageHandle(ConnectionContext connection, MessageCompletion completion, MemorySegment scratch) {
         this.connection = connection;
         this.completion = completion;
         this.scratch = scratch;
@@ -100,7 +100,7 @@ abstract class MessageHandle {
         Objects.requireNonNull(receiveMode, "receiveMode");
     }
 
-    final SwitchedConnection connection() {
+    final ConnectionContext connection() {
         return connection;
     }
 

@@ -38,7 +38,7 @@ final class OutgoingHandle extends MessageHandle implements OutgoingMessage {
 
     private void checkOpen() {
         if (!isOpen() || isEnding()) {
-            if (!isOpen() && connection().channel().isClosing()) {
+            if (!isOpen() && connection().isClosing()) {
                 completion().throwFailure(); // no other message can begin
             }
             throw new IllegalStateException(

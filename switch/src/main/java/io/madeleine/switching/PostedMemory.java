@@ -15,12 +15,12 @@ import java.util.List;
 final class PostedMemory {
     private static final long NOT_YET = Long.MIN_VALUE;
 
-    private final SwitchedConnection connection;
+    private final ConnectionContext connection;
     private final PostingLink[] links;
     private long givenUpNs = NOT_YET;
     private boolean takenBack;
 
-    PostedMemory(SwitchedConnection connection, List<TransmissionLink> links) {
+    PostedMemory(ConnectionContext connection, List<TransmissionLink> links) {
         this.connection = connection;
         this.links = links.stream()
                 .filter(PostingLink.class::isInstance)

@@ -47,7 +47,7 @@ final class ReceiveHalf {
     static final int TAKEN = 1;
     static final int TO_BE_BEGUN = 2;
 
-    private final SwitchedConnection connection;
+    private final ReceiveContext connection;
     private final ProgressEngine engine;
     private final ProtocolConnection protocol;
     private final boolean worthLooking;
@@ -74,13 +74,12 @@ final class ReceiveHalf {
      */
     volatile long abandoned = NO_MESSAGE;
 
-    ReceiveHalf(
-            SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
+    ReceiveHalf(ReceiveContext connection, List<TransmissionLink> links, SelectionTable table) {
         this.connection = connection;
         this.engine = connection.engine();
         this.protocol = connection.protocol();
         this.worthLooking = protocol.showsArrivals();
-        this.selfDescribed = selfDescribed;
+        this.selfDescribed = connection.isSelfDescribed();
         this.table = table;
         SelfDescription description = selfDescribed ? new SelfDescription(table.modules()) : null;
         this.extraction = new Extraction(links, table.modules(), description);
@@ -92,7 +91,7 @@ final class ReceiveHalf {
         this.handles = new Handles<>(scratch -> new IncomingHandle(this, reception.news(), scratch));
     }
 
-    SwitchedConnection connection() {
+    ConnectionContext connection() {
         return connection;
     }
 
@@ -502,8 +501,7 @@ final class ReceiveHalf {
 
     /** Looks for the next message if threads wait for one, so that the leader need not find it for them. */
     private void lookForNext() {
-        if (engine.isAwaited(reception.arrivals())
-                || connection.channel().arrivals().isAwaited()) {
+        if (engine.isAwaited(reception.arrivals()) || connection.isAnyMessageAwaited()) {
             onReadable();
         }
     }

@@ -46,7 +46,7 @@ final class Reception {
     /** It has failed or its user has discarded it, but a network may still write into its blocks. */
     static final int RETRACTING = 6;
 
-    private final SwitchedConnection connection;
+    private final ReceiveContext connection;
     private final ProgressEngine engine;
     private final TransmissionLink primary;
     private final Extraction extraction;
@@ -73,7 +73,7 @@ final class Reception {
     private boolean confined;
     private @Nullable MessageCompletion ended;
 
-    Reception(SwitchedConnection connection, TransmissionLink primary, Extraction extraction) {
+    Reception(ReceiveContext connection, TransmissionLink primary, Extraction extraction) {
         this.connection = connection;
         this.engine = connection.engine();
         this.primary = primary;
@@ -152,7 +152,7 @@ final class Reception {
         if (newlyExhausted) {
             engine.signal(news);
             engine.signal(arrivals);
-            connection.channel().arrivals().signalLoss();
+            connection.signalLoss();
         }
         if (completion != null) {
             completion.leave();

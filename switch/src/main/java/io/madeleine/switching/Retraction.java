@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: {@link #start} runs under the lock of the {@link Reception}; the leader takes that lock for each step.
  */
 final class Retraction implements Step {
-    private final SwitchedConnection connection;
+    private final ConnectionContext connection;
     private final Reception reception;
     private @Nullable MadeleineException failure;
     private long startNs;
     private boolean takenBack;
 
-    Retraction(SwitchedConnection connection, Reception reception) {
+    Retraction(ConnectionContext connection, Reception reception) {
         this.connection = connection;
         this.reception = reception;
     }

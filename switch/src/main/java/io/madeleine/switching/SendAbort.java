@@ -20,7 +20,7 @@ final class SendAbort {
 
     private static final VarHandle ORPHANED = orphanedHandle();
 
-    private final SwitchedConnection connection;
+    private final ConnectionContext connection;
     private final ProgressEngine engine;
     private final Insertion insertion;
 
@@ -51,7 +51,7 @@ final class SendAbort {
     /** The throwable that broke a link, until its user gets it. */
     private @Nullable Throwable escaped;
 
-    SendAbort(SwitchedConnection connection, Insertion insertion) {
+    SendAbort(ConnectionContext connection, Insertion insertion) {
         this.connection = connection;
         this.engine = connection.engine();
         this.insertion = insertion;

@@ -6,6 +6,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.bmm.SendBmm;
+import io.madeleine.bmm.StagingPool;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Step;
 import io.madeleine.pmm.Waitable;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class SendHalf implements Step {
     private static final long NOBODY = -1;
 
-    private final SwitchedConnection connection;
+    private final ConnectionContext connection;
     private final ProgressEngine engine;
     private final SelectionTable table;
     private final Insertion insertion;
@@ -37,6 +38,7 @@ final class SendHalf implements Step {
     private final Waitable news;
     private final SendLockQueue queue;
     private final BiasedSendLock sendLock;
+    private final TaskRunner taskRunner;
     private final TaskLine tasks;
 
     /** The id of the thread that holds the send lock for a send task and has not begun a message yet. */
@@ -61,7 +63,12 @@ final class SendHalf implements Step {
 
     private long messageNumber;
 
-    SendHalf(SwitchedConnection connection, List<TransmissionLink> links, SelectionTable table, boolean selfDescribed) {
+    SendHalf(
+            ConnectionContext connection,
+            List<TransmissionLink> links,
+            SelectionTable table,
+            StagingPool stagingPool,
+            TaskRunner taskRunner) {
         this.connection = connection;
         this.engine = connection.engine();
         this.news = connection.newWaitable(
@@ -71,18 +78,19 @@ final class SendHalf implements Step {
                 this::isFree,
                 this::isVain);
         this.sendLock = new BiasedSendLock(() -> !queue.isEmpty());
-        this.tasks = new TaskLine(this, queue, connection.channel().taskRunner(), engine);
+        this.taskRunner = taskRunner;
+        this.tasks = new TaskLine(this, queue, taskRunner, engine);
         this.table = table;
-        this.selfDescribed = selfDescribed;
+        this.selfDescribed = connection.isSelfDescribed();
         this.insertion =
-                new Insertion(links, engine.absentThread(), connection.channel().stagingPool());
+                new Insertion(links, engine.absentThread(), stagingPool);
         this.posted = new PostedMemory(connection, links);
         this.sendAbort = new SendAbort(connection, insertion);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
         this.handle = handles.take();
     }
 
-    SwitchedConnection connection() {
+    ConnectionContext connection() {
         return connection;
     }
 
@@ -186,7 +194,7 @@ final class SendHalf implements Step {
     private void tellFirst() {
         SendLockQueue.Place first = queue.first();
         if (first != null && tell(first)) {
-            connection.channel().taskRunner().leaveToLeader();
+            taskRunner.leaveToLeader();
         }
     }
 
@@ -593,7 +601,7 @@ final class SendHalf implements Step {
         boolean hasTasksNext = first != null && tell(first);
         ended.completion().leave();
         if (hasTasksNext) {
-            connection.channel().taskRunner().run();
+            taskRunner.run();
         }
     }
 
@@ -607,7 +615,7 @@ final class SendHalf implements Step {
     private void tellTasksOfLoss() {
         if (tasks.isDue()) {
             tasks.markReady();
-            connection.channel().taskRunner().leaveToLeader(); // not here: a link may be the caller
+            taskRunner.leaveToLeader(); // not here: a link may be the caller
         }
     }
 

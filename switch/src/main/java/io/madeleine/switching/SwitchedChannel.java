@@ -58,7 +58,7 @@ public final class SwitchedChannel implements Channel {
         this.byRank = new SwitchedConnection[session.size()];
         this.arrivals = new Arrivals(this);
         this.wholeMessages = new WholeMessages(this);
-        this.taskRunner = new TaskRunner(this, session.size());
+        this.taskRunner = new TaskRunner(name, engine, session.size());
     }
 
     /** Adds the connection to a peer and starts it. */

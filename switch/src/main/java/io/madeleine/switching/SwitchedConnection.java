@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe; the halves have their own rules.
  */
-final class SwitchedConnection implements ConnectionListener, Step {
+final class SwitchedConnection implements ReceiveContext, ConnectionListener, Step {
     private static final FailureLog FAILURES = new FailureLog(System.getLogger("io.madeleine.switching"));
 
     /** How long a call that fails at a closed link waits for the reason at most. */
@@ -63,42 +63,52 @@ final class SwitchedConnection implements ConnectionListener, Step {
         this.rank = rank;
         this.network = network;
         this.protocol = protocol;
-        this.sending =
-                new SendHalf(this, protocol.links(), table, channel.settings().selfDescribed());
-        this.receiving = new ReceiveHalf(
-                this, protocol.links(), table, channel.settings().selfDescribed());
+        this.sending = new SendHalf(this, protocol.links(), table, channel.stagingPool(), channel.taskRunner());
+        this.receiving = new ReceiveHalf(this, protocol.links(), table);
     }
 
-    SwitchedChannel channel() {
+    @Override
+    public SwitchedChannel channel() {
         return channel;
     }
 
-    ProgressEngine engine() {
+    @Override
+    public ProgressEngine engine() {
         return channel.engine();
     }
 
-    /**
-     * Makes a waitable with the channel's hint.
-     *
-     * @param inHandlers the advice for handlers, which must not wait on it
-     */
-    Waitable newWaitable(String inHandlers) {
+    @Override
+    public Waitable newWaitable(String inHandlers) {
         return new Waitable(channel.settings().hint(), inHandlers);
     }
 
-    long peerTimeoutNs() {
+    @Override
+    public boolean isClosing() {
+        return channel.isClosing();
+    }
+
+    @Override
+    public boolean isSelfDescribed() {
+        return channel.settings().selfDescribed();
+    }
+
+    @Override
+    public long peerTimeoutNs() {
         return channel.settings().peerTimeoutNs();
     }
 
-    int rank() {
+    @Override
+    public int rank() {
         return rank;
     }
 
-    String network() {
+    @Override
+    public String network() {
         return network;
     }
 
-    ProtocolConnection protocol() {
+    @Override
+    public ProtocolConnection protocol() {
         return protocol;
     }
 
@@ -110,13 +120,13 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return receiving;
     }
 
-    /** For error messages. */
-    String fromHere() {
+    @Override
+    public String fromHere() {
         return "from rank " + channel.session().rank() + " to rank " + rank + " on channel " + channel.name();
     }
 
-    /** For error messages. */
-    String toHere() {
+    @Override
+    public String toHere() {
         return "from rank " + rank + " to rank " + channel.session().rank() + " on channel " + channel.name();
     }
 
@@ -125,12 +135,22 @@ final class SwitchedConnection implements ConnectionListener, Step {
         return receiving.onReadable();
     }
 
-    /** Puts the connection into the channel's queue, once, since a message has arrived. */
-    void messageArrived() {
+    @Override
+    public void messageArrived() {
         if (queued.compareAndSet(false, true)) {
             channel.arrivals().add(this);
         }
         channel.arrivals().signal();
+    }
+
+    @Override
+    public boolean isAnyMessageAwaited() {
+        return channel.arrivals().isAwaited();
+    }
+
+    @Override
+    public void signalLoss() {
+        channel.arrivals().signalLoss();
     }
 
     /** Called after the connection was taken out of the channel's queue, and before the caller checks for a message. */
@@ -157,25 +177,23 @@ final class SwitchedConnection implements ConnectionListener, Step {
 
     // ---- loss of the peer
 
-    boolean isLost() {
+    @Override
+    public boolean isLost() {
         return loss != null;
     }
 
-    /**
-     * Whether no message of the peer may be begun any more, even if it has arrived. Set before anyone is told of the
-     * loss.
-     */
-    boolean isGivenUp() {
+    @Override
+    public boolean isGivenUp() {
         return givenUp;
     }
 
-    /** Whether the connection is lost and no further message can be begun, even if one is still open. */
-    boolean hasNothingMoreToBegin() {
+    @Override
+    public boolean hasNothingMoreToBegin() {
         return loss != null && (givenUp || protocol.hasLostArrivals());
     }
 
-    /** The failure for calls on a connection that is lost or whose link is closed. */
-    MadeleineException failure() {
+    @Override
+    public MadeleineException failure() {
         return channel.isClosing()
                 ? new SessionException("the session is closed: rank " + rank + " on channel " + channel.name()
                         + " cannot be reached any more; end all messages before Session.close")
@@ -261,19 +279,15 @@ final class SwitchedConnection implements ConnectionListener, Step {
         }
     }
 
-    /**
-     * Whether the throwable, from a link in the middle of a packet, leaves the state of the packet unknown. If shared
-     * memory was truncated ({@link InternalError}), the network knows the state. If memory ran out, the link knows it,
-     * unless that happened in a call that cannot be repeated ({@code stateUnknown}).
-     */
-    boolean isBrokenBy(Throwable seen, boolean stateUnknown) {
+    @Override
+    public boolean isBrokenBy(Throwable seen, boolean stateUnknown) {
         return seen instanceof OutOfMemoryError
                 ? stateUnknown
                 : !(seen instanceof InternalError || seen instanceof MadeleineException);
     }
 
-    /** Gives the connection up, since the state of a packet is unknown. */
-    void breakUpAfter(Throwable seen) {
+    @Override
+    public void breakUpAfter(Throwable seen) {
         try {
             breakUp(reasonAfter(seen));
             FAILURES.error("this process gives up the connection " + fromHere(), seen);
@@ -294,19 +308,13 @@ final class SwitchedConnection implements ConnectionListener, Step {
         }
     }
 
-    /** Gives the connection up, since it cannot continue; {@code reason} is a clause for error messages. */
-    void breakUp(String reason) {
+    @Override
+    public void breakUp(String reason) {
         lose(LossKind.CONNECTION, false, reason, false);
     }
 
-    /**
-     * Takes back posted memory that the network has not released in time: gives the connection up and closes it. After
-     * that no network accesses memory of its messages. The leader calls this until it returns true.
-     *
-     * @param reason a clause for error messages, if the connection is not lost yet
-     * @return whether the connection is closed; it is not before the network has been told of the loss
-     */
-    boolean takeMemoryBack(String reason) {
+    @Override
+    public boolean takeMemoryBack(String reason) {
         breakUp(reason);
         if (!toldOfLoss) {
             return false;

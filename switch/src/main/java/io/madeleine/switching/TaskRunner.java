@@ -21,7 +21,7 @@ final class TaskRunner {
     private static final int MOST_AT_ONCE = 16;
 
     private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.switching"));
-    private final SwitchedChannel channel;
+    private final String channel;
     private final ProgressEngine engine;
 
     /** The connections whose first task may have its turn. */
@@ -29,9 +29,10 @@ final class TaskRunner {
 
     private volatile @Nullable Dispatcher dispatcher;
 
-    TaskRunner(SwitchedChannel channel, int connections) {
+    /** Creates the runner of the channel with this name. */
+    TaskRunner(String channel, ProgressEngine engine, int connections) {
         this.channel = channel;
-        this.engine = channel.engine();
+        this.engine = engine;
         this.ready = new ArrivalQueue<>(connections);
     }
 
@@ -39,7 +40,7 @@ final class TaskRunner {
     synchronized void start() {
         if (dispatcher == null) {
             dispatcher = engine.addDispatcher(
-                    "channel " + channel.name() + " (a send task)", this::dispatch, () -> !ready.isEmpty());
+                    "channel " + channel + " (a send task)", this::dispatch, () -> !ready.isEmpty());
         }
     }
 
@@ -90,7 +91,7 @@ final class TaskRunner {
         try {
             action.run();
         } catch (Throwable e) {
-            failures.error("a send task of channel " + channel.name() + " failed", e);
+            failures.error("a send task of channel " + channel + " failed", e);
         } finally {
             engine.afterUsersCode(wasInterrupted);
         }

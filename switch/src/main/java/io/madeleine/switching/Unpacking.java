@@ -126,7 +126,7 @@ final class Unpacking {
     }
 
     private DeadlineExceededException deadlineExceeded(String call) {
-        SwitchedConnection connection = half.connection();
+        ConnectionContext connection = half.connection();
         return new DeadlineExceededException(call + " of the message " + connection.toHere()
                 + " did not finish before its deadline: " + extraction.missing() + "; rank " + connection.rank()
                 + " has to pack and end its message, or set a later deadline");
