@@ -38,7 +38,8 @@ import java.util.stream.Collectors;
  * <p>One server can serve sessions of any names, and a name again after its session has ended: each such session is a
  * {@link Room}.
  *
- * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts}, and one per member reads.
+ * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts}; per member, one reads and one
+ * {@linkplain ControlSender sends}.
  */
 final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<ControlHandshake> {
     /** The random bytes of a session id. Nobody can predict the next id and create that session's files in advance. */
@@ -53,6 +54,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
             "it has not proved to know the secret within " + HANDSHAKE_TIMEOUT_MS + " ms",
             Acceptor.MAX_UNAUTHENTICATED);
     private static final long LAST_WORDS_MS = 2_000;
+    private static final long TELL_ALL_NS = 500_000_000;
     private static final int OTHERS_NAMED = 4;
 
     private final Settings settings;
@@ -180,6 +182,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
 
     private void join(ControlConnection connection, ControlMessage.Hello hello) {
         Room room;
+        ControlSender sender;
         lock.lock();
         try {
             String refusal = refusal(hello);
@@ -189,15 +192,18 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
                 connection.trySend(new ControlMessage.Refused(refusal));
                 return;
             }
+            sender = new ControlSender(connection, memberThreads);
             room = roomFor(hello);
-            room.admit(connection, hello);
+            room.admit(sender, hello);
         } finally {
             lock.unlock();
         }
-        if (servesOnlyOne() && room.isFull()) {
-            acceptor.close();
+        try (sender) {
+            if (servesOnlyOne() && room.isFull()) {
+                acceptor.close();
+            }
+            room.serve(hello.rank(), connection, sender);
         }
-        room.serve(hello.rank(), connection);
         roomLeft(hello.session(), room);
     }
 
@@ -302,7 +308,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     }
 
     @Override
-    public void launch(ControlMessage.Launch request, ControlConnection connection) {
+    public void launch(ControlMessage.Launch request, ControlSender sender) {
         long id = request.id();
         try {
             LaunchSpec spec = LaunchSpec.decode(request.spec());
@@ -311,11 +317,11 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
                     .apply(spec)
                     .launched();
             long[] pids = launched.stream().mapToLong(LaunchedProcess::pid).toArray();
-            connection.trySend(new ControlMessage.Launched(id, pids, ""));
+            sender.send(new ControlMessage.Launched(id, pids, ""));
             launched.forEach(one -> one.exit()
-                    .thenAccept(code -> connection.trySend(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
+                    .thenAccept(code -> sender.send(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
         } catch (IOException | RuntimeException e) {
-            connection.trySend(new ControlMessage.Launched(id, new long[0], "nothing was launched: " + e.getMessage()));
+            sender.send(new ControlMessage.Launched(id, new long[0], "nothing was launched: " + e.getMessage()));
         }
     }
 
@@ -416,21 +422,37 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     /** Stops accepting and tells the processes of incomplete sessions. Complete sessions go on. */
     void closePort(String reason) {
         acceptor.close();
-        List<Room> all = new ArrayList<>();
         lock.lock();
         try {
             portClosed = true; // also for a connection that is accepted but has not sent its Hello
-            rooms.values().forEach(all::addAll);
         } finally {
             lock.unlock();
         }
+        List<Room> all = allRooms();
         all.forEach(room -> room.turnOut(reason));
+        awaitSent(all);
+    }
+
+    private List<Room> allRooms() {
+        lock.lock();
+        try {
+            return rooms.values().stream().flatMap(Deque::stream).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits a bounded time until all processes have been told what they are to know: this process may end then. */
+    private static void awaitSent(List<Room> rooms) {
+        long deadlineNs = System.nanoTime() + TELL_ALL_NS;
+        rooms.forEach(room -> room.awaitSent(deadlineNs));
     }
 
     @Override
     public void close() {
         closed = true;
         acceptor.close();
+        awaitSent(allRooms());
         connections.forEach(ControlConnection::close);
     }
 }

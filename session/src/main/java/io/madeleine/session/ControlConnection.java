@@ -76,9 +76,14 @@ final class ControlConnection implements AutoCloseable {
 
     /** Sends a sign of life if nothing has been sent for {@code idleNs}. */
     void beatIfIdle(long nowNs, long idleNs) {
-        if (nowNs - sentNs >= idleNs) {
+        if (isIdle(nowNs, idleNs)) {
             trySend(new ControlMessage.Beat());
         }
+    }
+
+    /** Whether nothing has been sent for {@code idleNs}. */
+    boolean isIdle(long nowNs, long idleNs) {
+        return nowNs - sentNs >= idleNs;
     }
 
     /** Sends a message to a process that may be gone. On failure closes the connection, which its reader notices. */

@@ -25,6 +25,9 @@ final class Room {
     private static final int SIGNS_PER_TIMEOUT = 3;
     private static final int RANKS_NAMED = 8;
 
+    /** How long the process that runs the server waits for the others to be told. It waits for itself a bit longer. */
+    private static final long TELL_OTHERS_NS = TimeUnit.MILLISECONDS.toNanos(400);
+
     private final String sessionId;
     private final Settings settings;
     private final House house;
@@ -38,14 +41,14 @@ final class Room {
 
     /** A process that joined the session. It stays in the list after it has left. */
     private static final class Member {
-        final ControlConnection connection;
+        final ControlSender sender;
         final long pid;
         final boolean remote;
         volatile boolean exiting;
         boolean present = true;
 
-        Member(ControlConnection connection, long pid, boolean remote) {
-            this.connection = connection;
+        Member(ControlSender sender, long pid, boolean remote) {
+            this.sender = sender;
             this.pid = pid;
             this.remote = remote;
         }
@@ -62,8 +65,8 @@ final class Room {
          */
         OptionalInt exitCode(long pid);
 
-        /** Handles a launch request and answers it on the connection. */
-        void launch(ControlMessage.Launch request, ControlConnection connection);
+        /** Handles a launch request and sends the answer. */
+        void launch(ControlMessage.Launch request, ControlSender sender);
 
         /** Records that a process exited by itself without leaving. */
         void exitedInside(int rank, Exit exit);
@@ -89,19 +92,19 @@ final class Room {
     }
 
     /** Admits a process. The caller has checked that it may join. */
-    void admit(ControlConnection connection, ControlMessage.Hello hello) {
+    void admit(ControlSender sender, ControlMessage.Hello hello) {
         lock.lock();
         try {
             members[hello.rank()] =
-                    new Member(connection, hello.pid(), !hello.host().equals(host));
-            connection.trySend(new ControlMessage.Welcome(
+                    new Member(sender, hello.pid(), !hello.host().equals(host));
+            sender.send(new ControlMessage.Welcome(
                     sessionId,
                     settings.serverRank(),
                     host,
                     ProcessHandle.current().pid()));
             if (failure != null) {
                 // the session can no longer open: spares the process the wait until its timeout
-                connection.trySend(failure);
+                sender.send(failure);
             }
         } finally {
             lock.unlock();
@@ -198,7 +201,7 @@ final class Room {
     }
 
     /** Handles the messages of a process until it leaves or is lost. */
-    void serve(int rank, ControlConnection connection) {
+    void serve(int rank, ControlConnection connection, ControlSender sender) {
         long signNs = System.nanoTime();
         long beatEveryNs = settings.peerTimeoutNs() / SIGNS_PER_TIMEOUT;
         try {
@@ -208,7 +211,7 @@ final class Room {
                 long nowNs = System.nanoTime();
                 if (message.isPresent()) {
                     signNs = nowNs;
-                    if (!handle(rank, connection, message.get())) {
+                    if (!handle(rank, sender, message.get())) {
                         return;
                     }
                 } else if (isRemote(rank) && nowNs - signNs > settings.peerTimeoutNs()) {
@@ -218,7 +221,7 @@ final class Room {
                     return;
                 }
                 if (isRemote(rank)) {
-                    connection.beatIfIdle(nowNs, beatEveryNs);
+                    sender.beatIfIdle(nowNs, beatEveryNs);
                 }
             }
         } catch (EOFException _) {
@@ -291,18 +294,18 @@ final class Room {
         return member(rank).filter(member -> member.remote).isPresent();
     }
 
-    private boolean handle(int rank, ControlConnection connection, ControlMessage message) throws IOException {
+    private boolean handle(int rank, ControlSender sender, ControlMessage message) throws IOException {
         switch (message) {
             case ControlMessage.Put put -> put(rank, put);
             case ControlMessage.Who(String key) -> {
                 String whoElse = isFull() ? "" : house.turnedAway() + house.othersWaiting(this);
-                connection.send(new ControlMessage.Missing(key, missing(key) + whoElse));
+                sender.send(new ControlMessage.Missing(key, missing(key) + whoElse));
             }
             case ControlMessage.Beat() -> {}
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
             case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
             case ControlMessage.Exiting(int _) -> exiting(rank);
-            case ControlMessage.Launch launch -> house.launch(launch, connection);
+            case ControlMessage.Launch launch -> house.launch(launch, sender);
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;
@@ -396,7 +399,7 @@ final class Room {
             member.present = false;
             departure.signalAll();
             if (notice instanceof ControlMessage.Death) {
-                member.connection.trySend(notice); // it may be alive: then it learns that it has been given up
+                member.sender.send(notice); // it may be alive: then it learns that it has been given up
                 house.processLost();
             }
             if (!isFull() && !ended) {
@@ -421,12 +424,28 @@ final class Room {
             failure = end;
             house.aborted(end);
             broadcast(end, settings.serverRank());
-            Member server = settings.serverRank() >= 0 ? members[settings.serverRank()] : null;
-            if (server != null && server.present) {
-                server.connection.trySend(end);
-            }
         } finally {
             lock.unlock();
+        }
+        tellServersProcess(end);
+    }
+
+    /**
+     * Tells the process that runs this server to end, or that it may. The others are told before, since they cannot be
+     * told afterwards; one that does not read delays this only for a bounded time.
+     */
+    private void tellServersProcess(ControlMessage notice) {
+        if (settings.serverRank() < 0) {
+            return;
+        }
+        awaitSent(System.nanoTime() + TELL_OTHERS_NS);
+        member(settings.serverRank()).filter(member -> member.present).ifPresent(member -> member.sender.send(notice));
+    }
+
+    /** Waits until the members have been told everything, at most until the deadline. */
+    void awaitSent(long deadlineNs) {
+        for (int rank = 0; rank < members.length; rank++) {
+            member(rank).ifPresent(member -> member.sender.awaitSent(deadlineNs));
         }
     }
 
@@ -436,17 +455,14 @@ final class Room {
         if (rank != settings.serverRank()) {
             return;
         }
+        ControlMessage notice = new ControlMessage.Exiting(rank);
         lock.lock();
         try {
-            ControlMessage notice = new ControlMessage.Exiting(rank);
             broadcast(notice, rank);
-            Member member = members[rank];
-            if (member != null) {
-                member.connection.trySend(notice);
-            }
         } finally {
             lock.unlock();
         }
+        tellServersProcess(notice);
     }
 
     /**
@@ -457,7 +473,7 @@ final class Room {
         try {
             Member member = about >= 0 && about < members.length ? members[about] : null;
             if (member != null && member.present && about != rank) {
-                member.connection.trySend(new ControlMessage.Death(
+                member.sender.send(new ControlMessage.Death(
                         rank, "it has given this process up: it has lost its connection with this process: " + reason));
             }
         } finally {
@@ -469,7 +485,7 @@ final class Room {
         for (int rank = 0; rank < members.length; rank++) {
             Member member = members[rank];
             if (member != null && member.present && rank != except) {
-                member.connection.trySend(message);
+                member.sender.send(message);
             }
         }
     }

@@ -606,6 +606,59 @@ class BootstrapTest {
         assertEquals(null, heard.news.poll(1200, TimeUnit.MILLISECONDS));
     }
 
+    /**
+     * A process that does not read, as one that is stopped, takes part in exchanges of more bytes than the buffers of
+     * its connection hold.
+     */
+    private List<BootstrapClient> exchangeWithOneThatDoesNotRead(BootstrapServer server, String host) throws Exception {
+        int rounds = 100;
+        byte[] value = new byte[ControlMessage.MAX_VALUE_BYTES];
+        List<BootstrapClient> others = List.of(join(server, 0, 3), join(server, 1, 3));
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096);
+        socket.connect(server.address());
+        ControlConnection stopped = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
+        opened.add(stopped);
+        stopped.send(new ControlMessage.Hello("s", 2, 3, host, 1));
+        Thread.ofPlatform().daemon().start(() -> {
+            for (int i = 0; i < rounds; i++) {
+                stopped.trySend(new ControlMessage.Put("round " + i, value));
+            }
+        });
+        List<Callable<Boolean>> exchanges = new ArrayList<>();
+        for (BootstrapClient other : others) {
+            exchanges.add(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    assertEquals(3, other.exchange("round " + i, value, in(30)).size());
+                }
+                return true;
+            });
+        }
+        TestSessions.all(exchanges);
+        return others;
+    }
+
+    @Test
+    void shouldServeTheOthersWhileAStoppedProcessReadsNothing() throws Exception {
+        List<BootstrapClient> others = exchangeWithOneThatDoesNotRead(server(3), HostKey.ofThisNetwork());
+        Heard heard = new Heard();
+        others.getFirst().listen(heard);
+        others.getLast().close();
+        assertEquals(1, heard.left.poll(20, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldDeclareASilentProcessDeadThatReadsNothing() throws Exception {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(3, SECRET, -1, TimeUnit.SECONDS.toNanos(3)));
+        opened.add(server);
+        Heard heard = new Heard();
+        exchangeWithOneThatDoesNotRead(server, "another host").getFirst().listen(heard);
+        String news = heard.news.poll(30, TimeUnit.SECONDS);
+        assertTrue(news != null && news.startsWith("death of 2: it gave no sign for"), "" + news);
+    }
+
     @Test
     void shouldWaitForAServerThatStartsLater() throws Exception {
         int port = TestSessions.freePort();
