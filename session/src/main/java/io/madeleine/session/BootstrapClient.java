@@ -145,9 +145,37 @@ final class BootstrapClient implements Bootstrap {
             exchangeValues = new ArrayList<>(Collections.nCopies(membership.size(), new byte[0]));
             exchangeComplete = false;
         });
-        // Sent without the lock: the reader must be able to receive meanwhile, or client and server could block each
-        // other.
+        // Sent without the lock, as the question below: the reader must be able to receive meanwhile, or client and
+        // server could block each other.
         connection.trySend(new ControlMessage.Put(key, value));
+        try {
+            Optional<List<byte[]>> values = awaitValues(deadlineNs);
+            if (values.isPresent()) {
+                return values.get();
+            }
+            update(() -> missing = null);
+            connection.send(new ControlMessage.Who(key));
+            return valuesOrWhoIsMissing(key);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException(membership + ": interrupted while waiting for the other processes", e);
+        } catch (IOException e) {
+            throw new SessionException(
+                    membership + ": " + failureOr("the control connection failed: " + e.getMessage()), e);
+        }
+    }
+
+    private String failureOr(String otherwise) {
+        lock.lock();
+        try {
+            return failure == null ? otherwise : failure;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for the values of the exchange; empty if it is not complete by the deadline. */
+    private Optional<List<byte[]>> awaitValues(long deadlineNs) throws InterruptedException {
         lock.lock();
         try {
             while (!exchangeComplete) {
@@ -155,33 +183,33 @@ final class BootstrapClient implements Bootstrap {
                     throw new SessionException(membership + ": " + failure);
                 }
                 long leftNs = deadlineNs - System.nanoTime();
-                if (leftNs > 0) {
-                    news.awaitNanos(leftNs);
-                    continue;
+                if (leftNs <= 0) {
+                    return Optional.empty();
                 }
-                String who = whoIsMissing(key);
-                if (!exchangeComplete) { // otherwise the last value arrived while the server was being asked
-                    throw new SessionException(membership + ": not all processes have " + key + " within "
-                            + timeouts.openBound() + ": " + who);
-                }
+                news.awaitNanos(leftNs);
             }
-            return List.copyOf(exchangeValues);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new WaitInterruptedException(membership + ": interrupted while waiting for the other processes", e);
-        } catch (IOException e) {
-            throw new SessionException(
-                    membership + ": "
-                            + Optional.ofNullable(failure).orElse("the control connection failed: " + e.getMessage()),
-                    e);
+            return Optional.of(List.copyOf(exchangeValues));
         } finally {
             lock.unlock();
         }
     }
 
-    private String whoIsMissing(String key) throws IOException, InterruptedException {
-        missing = null;
-        connection.send(new ControlMessage.Who(key));
+    /** The values, if the last one arrives while the server is being asked; otherwise fails with its answer. */
+    private List<byte[]> valuesOrWhoIsMissing(String key) throws InterruptedException {
+        lock.lock();
+        try {
+            String who = awaitAnswer();
+            if (!exchangeComplete) {
+                throw new SessionException(membership + ": not all processes have " + key + " within "
+                        + timeouts.openBound() + ": " + who);
+            }
+            return List.copyOf(exchangeValues);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String awaitAnswer() throws InterruptedException {
         long deadlineNs = System.nanoTime() + ANSWER_NS;
         while (missing == null && failure == null && !exchangeComplete) {
             long leftNs = deadlineNs - System.nanoTime();
