@@ -127,7 +127,9 @@ final class ProcessGroup {
         guard.ended(one.pid());
         Optional<String> wrong =
                 server.processEnded(one.rank(), one.pid(), "its process ended " + Launcher.describe(code));
-        unclean |= code != 0 || server.hasLostProcess();
+        if (code != 0 || server.hasLostProcess()) { // set only: several ends may be handled at once
+            unclean = true;
+        }
         if (!stopping) {
             wrong.ifPresent(words -> terminal.errors().println("madeleine: launch request " + number + ": " + words));
         }
