@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,7 +70,8 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
 
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
-    private volatile Optional<Function<LaunchSpec, ProcessGroup>> launching = Optional.empty();
+    private volatile Optional<Function<LaunchSpec, LaunchedGroup>> launching = Optional.empty();
+    private final Map<LaunchKey, LaunchedGroup> running = new ConcurrentHashMap<>();
     private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
     private volatile boolean closed;
     private volatile boolean processLost;
@@ -78,6 +80,9 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     private volatile Bootstrap.EndListener endListener = _ -> {};
     private volatile IntConsumer missedListener = _ -> {};
     private String onlySession = "";
+
+    /** A launch request: who has sent it, and its number there. */
+    private record LaunchKey(ControlSender sender, long id) {}
 
     /**
      * The settings of a server.
@@ -303,7 +308,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     }
 
     /** Sets the function that starts more processes. */
-    void launchBy(Function<LaunchSpec, ProcessGroup> how) {
+    void launchBy(Function<LaunchSpec, LaunchedGroup> how) {
         launching = Optional.of(how);
     }
 
@@ -312,16 +317,33 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
         long id = request.id();
         try {
             LaunchSpec spec = LaunchSpec.decode(request.spec());
-            List<LaunchedProcess> launched = launching
+            LaunchedGroup group = launching
                     .orElseThrow(() -> new SessionException("this server belongs to no launcher"))
-                    .apply(spec)
-                    .launched();
+                    .apply(spec);
+            List<LaunchedProcess> launched = group.launched();
+            remember(new LaunchKey(sender, id), group);
             long[] pids = launched.stream().mapToLong(LaunchedProcess::pid).toArray();
             sender.send(new ControlMessage.Launched(id, pids, ""));
             launched.forEach(one -> one.exit()
                     .thenAccept(code -> sender.send(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
         } catch (IOException | RuntimeException e) {
             sender.send(new ControlMessage.Launched(id, new long[0], "nothing was launched: " + e.getMessage()));
+        }
+    }
+
+    /** Remembers the processes of a request until all have ended. */
+    private void remember(LaunchKey key, LaunchedGroup group) {
+        running.put(key, group);
+        CompletableFuture<?>[] exits =
+                group.launched().stream().map(LaunchedProcess::exit).toArray(CompletableFuture[]::new);
+        CompletableFuture.allOf(exits).whenComplete((_, _) -> running.remove(key));
+    }
+
+    @Override
+    public void launchGivenUp(ControlMessage.LaunchGivenUp request, ControlSender sender) {
+        LaunchedGroup group = running.get(new LaunchKey(sender, request.id()));
+        if (group != null) {
+            group.stopBeside();
         }
     }
 

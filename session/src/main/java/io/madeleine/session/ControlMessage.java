@@ -78,6 +78,9 @@ sealed interface ControlMessage {
     @SuppressWarnings("ArrayRecordComponent") // as above
     record Launched(long id, long[] pids, String failure) implements ControlMessage {}
 
+    /** To the server of a launcher: this process waits for the launch no longer, and its processes are not wanted. */
+    record LaunchGivenUp(long id) implements ControlMessage {}
+
     /** To a process: a process that it requested has ended. */
     record LaunchedEnded(long id, int rank, int code) implements ControlMessage {}
 
@@ -201,6 +204,10 @@ sealed interface ControlMessage {
                 out.writeInt(rank);
                 out.writeInt(code);
             }
+            case LaunchGivenUp(long id) -> {
+                out.writeByte(19);
+                out.writeLong(id);
+            }
             case Exiting(int rank) -> {
                 out.writeByte(15);
                 out.writeInt(rank);
@@ -235,6 +242,7 @@ sealed interface ControlMessage {
             case 16 -> new Launch(in.readLong(), readValue(in));
             case 17 -> new Launched(in.readLong(), readNumbers(in), readText(in));
             case 18 -> new LaunchedEnded(in.readLong(), in.readInt(), in.readInt());
+            case 19 -> new LaunchGivenUp(in.readLong());
             default -> throw new IOException("unknown control message of type " + type);
         };
         if (in.available() > 0) {

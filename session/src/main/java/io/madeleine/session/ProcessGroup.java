@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Threading: thread-safe after construction.
  */
-final class ProcessGroup {
+final class ProcessGroup implements LaunchedGroup {
     private static final long EXIT_MS = 500;
     private static final long OUTPUT_TIMEOUT_MS = 2_000;
 
@@ -104,8 +104,8 @@ final class ProcessGroup {
         launched.add(new LaunchedProcess(rank, process.pid(), new CompletableFuture<>()));
     }
 
-    /** The launched processes, by rank. */
-    List<LaunchedProcess> launched() {
+    @Override
+    public List<LaunchedProcess> launched() {
         return List.copyOf(launched);
     }
 
@@ -156,6 +156,12 @@ final class ProcessGroup {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    @Override
+    public void stopBeside() {
+        stopping = true;
+        beside(this::stop);
     }
 
     private void aborted() {

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The launch requests that this process has sent to its launcher.
@@ -22,37 +23,53 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RemoteLaunches {
     private static final long ANSWER_S = 60;
 
+    /** Those that are not answered, and those whose processes have not all ended. */
     private final Map<Long, CompletableFuture<List<LaunchedProcess>>> requests = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
     private volatile String lost = "";
 
-    /** Sends a request and waits for the answer, at most {@value #ANSWER_S} s. */
+    /**
+     * Sends a request and waits for the answer, at most {@value #ANSWER_S} s. If it waits in vain, or is interrupted, it
+     * has the launcher end what it may still start.
+     */
     List<LaunchedProcess> launch(LaunchSpec spec, ControlConnection connection) {
         long id = ids.incrementAndGet();
         CompletableFuture<List<LaunchedProcess>> answer = new CompletableFuture<>();
         requests.put(id, answer);
+        boolean launched = false;
         try {
             connection.send(new ControlMessage.Launch(id, spec.encode()));
             if (!lost.isEmpty()) {
                 throw new IOException(lost);
             }
-            return answer.get(ANSWER_S, TimeUnit.SECONDS);
+            List<LaunchedProcess> processes = answer.get(ANSWER_S, TimeUnit.SECONDS);
+            launched = true;
+            return processes;
         } catch (IOException e) {
             throw new SessionException("the launch request cannot be sent to the launcher: " + e.getMessage(), e);
         } catch (TimeoutException e) {
+            connection.trySend(new ControlMessage.LaunchGivenUp(id));
             throw new SessionException("the launcher has not answered the launch request within " + ANSWER_S + " s", e);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             throw new SessionException(cause == null ? e.toString() : String.valueOf(cause.getMessage()), e);
         } catch (InterruptedException e) {
+            connection.trySend(new ControlMessage.LaunchGivenUp(id));
             Thread.currentThread().interrupt();
             throw new WaitInterruptedException("interrupted while processes were launched", e);
+        } finally {
+            if (!launched) {
+                requests.remove(id);
+            }
         }
     }
 
     /** The launcher has answered a request. */
     void launched(ControlMessage.Launched message) throws IOException {
         CompletableFuture<List<LaunchedProcess>> answer = request(message.id());
+        if (answer == null) {
+            return;
+        }
         if (!message.failure().isEmpty()) {
             beside(() -> answer.completeExceptionally(new SessionException(message.failure())));
             return;
@@ -66,11 +83,20 @@ final class RemoteLaunches {
 
     /** A launched process has ended. */
     void ended(ControlMessage.LaunchedEnded message) throws IOException {
-        List<LaunchedProcess> processes = request(message.id()).getNow(List.of());
+        CompletableFuture<List<LaunchedProcess>> answer = request(message.id());
+        if (answer == null) {
+            return;
+        }
+        List<LaunchedProcess> processes = answer.getNow(List.of());
         if (message.rank() < 0 || message.rank() >= processes.size()) {
             throw new IOException("it reported the end of a process that it did not launch");
         }
-        beside(() -> processes.get(message.rank()).exit().complete(message.code()));
+        beside(() -> {
+            processes.get(message.rank()).exit().complete(message.code());
+            if (processes.stream().allMatch(one -> one.exit().isDone())) {
+                requests.remove(message.id());
+            }
+        });
     }
 
     /**
@@ -88,12 +114,12 @@ final class RemoteLaunches {
         }));
     }
 
-    private CompletableFuture<List<LaunchedProcess>> request(long id) throws IOException {
-        CompletableFuture<List<LaunchedProcess>> request = requests.get(id);
-        if (request == null) {
+    /** The request with this number; null if it was given up or is over. */
+    private @Nullable CompletableFuture<List<LaunchedProcess>> request(long id) throws IOException {
+        if (id < 1 || id > ids.get()) {
             throw new IOException("it answered a launch request that this process did not send");
         }
-        return request;
+        return requests.get(id);
     }
 
     /**

@@ -68,6 +68,9 @@ final class Room {
         /** Handles a launch request and sends the answer. */
         void launch(ControlMessage.Launch request, ControlSender sender);
 
+        /** Ends the processes of a launch request: its process has not waited for the answer. */
+        void launchGivenUp(ControlMessage.LaunchGivenUp request, ControlSender sender);
+
         /** Records that a process exited by itself without leaving. */
         void exitedInside(int rank, Exit exit);
 
@@ -306,6 +309,7 @@ final class Room {
             case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
             case ControlMessage.Exiting(int _) -> exiting(rank);
             case ControlMessage.Launch launch -> house.launch(launch, sender);
+            case ControlMessage.LaunchGivenUp givenUp -> house.launchGivenUp(givenUp, sender);
             case ControlMessage.Bye() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;

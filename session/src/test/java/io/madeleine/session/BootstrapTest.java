@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.admission.Proofs;
+import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.SessionException;
+import io.madeleine.api.WaitInterruptedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -19,11 +21,13 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -657,6 +661,47 @@ class BootstrapTest {
         exchangeWithOneThatDoesNotRead(server, "another host").getFirst().listen(heard);
         String news = heard.news.poll(30, TimeUnit.SECONDS);
         assertTrue(news != null && news.startsWith("death of 2: it gave no sign for"), "" + news);
+    }
+
+    @Test
+    void shouldEndWhatIsStartedForARequestThatIsGivenUp() throws Exception {
+        BootstrapServer server = server(1);
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch givenUp = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        server.launchBy(_ -> {
+            asked.countDown();
+            awaitQuietly(givenUp);
+            return new LaunchedGroup() {
+                @Override
+                public List<LaunchedProcess> launched() {
+                    return List.of(new LaunchedProcess(0, 4711, new CompletableFuture<>()));
+                }
+
+                @Override
+                public void stopBeside() {
+                    stopped.countDown();
+                }
+            };
+        });
+        BootstrapClient client = join(server, 0, 1);
+        LaunchSpec spec = new LaunchSpec(1, List.of("program"), Map.of());
+        Thread caller = Thread.ofPlatform().daemon().start(() -> {
+            assertThrows(WaitInterruptedException.class, () -> client.launch(spec));
+            givenUp.countDown();
+        });
+        assertTrue(asked.await(20, TimeUnit.SECONDS));
+        caller.interrupt();
+        assertTrue(stopped.await(20, TimeUnit.SECONDS), "nobody ends what nobody knows of");
+        assertEquals(1, client.exchange("still", new byte[1], in(20)).size(), "a late answer is no error");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(20, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
