@@ -58,22 +58,36 @@ final class ProcessGroup implements LaunchedGroup {
         server.onEnd(_ -> aborted());
         server.launchBy(spawner::start);
         this.guard = new OrphanGuard(TimeUnit.NANOSECONDS.toMillis(settings.graceNs()));
+        boolean complete = false;
         try {
             for (int rank = 0; rank < spec.processes(); rank++) {
                 start(rank, spec, secret);
             }
+            complete = true;
         } catch (IOException | RuntimeException e) {
-            processes.forEach(Process::destroyForcibly);
-            server.close();
-            guard.close();
             throw new SessionException(
                     "only " + processes.size() + " of " + spec.processes() + " processes could be started: "
                             + e.getMessage(),
                     e);
+        } finally {
+            if (!complete) {
+                killStarted();
+                server.close();
+                guard.close();
+            }
         }
         for (LaunchedProcess one : launched) {
             Process process = processes.get(one.rank());
             process.onExit().thenRunAsync(() -> ended(one, process), ProcessGroup::beside);
+        }
+    }
+
+    /** Kills the processes that have been started, and waits until none runs. */
+    private void killStarted() {
+        processes.forEach(Process::destroyForcibly);
+        processes.forEach(process -> process.onExit().join());
+        if (!processes.isEmpty()) {
+            settings.unclean().run();
         }
     }
 
