@@ -53,7 +53,9 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     /** The two parts that an abort needs. */
     record Ending(Bootstrap bootstrap, SessionEnd end) {}
 
-    /** A session without channels. Ownership: the resources belong to the session from now on. */
+    /**
+     * A session without channels. Ownership: the resources, the arenas among them, belong to the session from now on.
+     */
     MadeleineSession(
             String id,
             SessionConfig config,
@@ -298,11 +300,6 @@ final class MadeleineSession implements Session, Bootstrap.Events {
             problems.add(e);
         }
         problems.addAll(resources.closeAll());
-        try {
-            arenas.close();
-        } catch (IllegalStateException e) {
-            problems.add(e);
-        }
         if (!problems.isEmpty()) {
             SessionException failure = new SessionException(
                     membership + ": closing failed in part; the first failure: "

@@ -54,7 +54,10 @@ final class SessionOpening {
     private final FutureTask<MemberKeys.Own> ownKeys = new FutureTask<>(MemberKeys::generate);
 
     private final Resources resources = new Resources();
-    private final SessionArenas arenas = new SessionArenas(largePages());
+
+    /** Added first, so closed last: everything else may use memory of the session. */
+    private final SessionArenas arenas = resources.add(new SessionArenas(largePages()));
+
     private final Demands demands = new Demands();
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, String> notOpened = new TreeMap<>();
