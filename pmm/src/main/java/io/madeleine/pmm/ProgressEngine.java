@@ -706,6 +706,18 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
+     * Throws if the calling thread cannot {@link #close} the engine, so that nothing else of its session is closed.
+     *
+     * @throws IllegalStateException in a callback of a poll
+     */
+    public void throwIfPolling() {
+        if (lead.isHeldBy(Thread.currentThread()) && rounds.isPolling()) {
+            throw new IllegalStateException("the action of a completion must not close the session, which is being"
+                    + " polled: let another thread do it");
+        }
+    }
+
+    /**
      * Ends all waits with {@link SessionException}, stops the session's own threads, and takes the lead for good: when
      * this returns, no thread polls any more, and what was polled may be freed. Idempotent.
      *
@@ -713,10 +725,7 @@ public final class ProgressEngine implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (lead.isHeldBy(Thread.currentThread()) && rounds.isPolling()) {
-            throw new IllegalStateException("the action of a completion must not close the session, which is being"
-                    + " polled: let another thread do it");
-        }
+        throwIfPolling();
         lead.close();
         reactor.wakeUp(); // the thread that sleeps there need not be the leader
         waitList.wakeAll();

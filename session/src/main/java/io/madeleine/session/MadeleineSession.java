@@ -284,6 +284,10 @@ final class MadeleineSession implements Session, Bootstrap.Events {
 
     @Override
     public void close() {
+        if (closing.get()) {
+            return;
+        }
+        engine.throwIfPolling(); // before anything is closed
         if (!closing.compareAndSet(false, true)) {
             return;
         }
@@ -292,10 +296,6 @@ final class MadeleineSession implements Session, Bootstrap.Events {
             failures.awaitDecisions();
             leave();
             engine.close();
-        } catch (IllegalStateException e) {
-            // the engine refuses: the calling thread cannot close the session, for instance a handler
-            closing.set(false);
-            throw e;
         } catch (RuntimeException e) {
             problems.add(e);
         }

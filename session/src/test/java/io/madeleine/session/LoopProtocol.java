@@ -42,6 +42,9 @@ final class LoopProtocol implements ProtocolModule {
     /** How often anybody wanted to know whether the network can be used. */
     static final AtomicInteger ASKED = new AtomicInteger();
 
+    /** What the next poll of a process runs whose {@code in-poll} has this name. */
+    static final Map<String, Runnable> IN_POLL = new ConcurrentHashMap<>();
+
     private static final Map<String, Pair> PAIRS = new ConcurrentHashMap<>();
     private static final TransmissionCapabilities STREAM = new TransmissionCapabilities(
             "loop/stream",
@@ -210,6 +213,10 @@ final class LoopProtocol implements ProtocolModule {
         public int poll(long nowNs) {
             if (closed) {
                 throw new AssertionError("polled after the close");
+            }
+            Runnable task = config.hasPath("in-poll") ? IN_POLL.remove(config.getString("in-poll")) : null;
+            if (task != null) {
+                task.run();
             }
             int work = 0;
             for (LoopConnection connection : connections) {

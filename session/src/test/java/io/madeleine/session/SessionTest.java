@@ -333,6 +333,37 @@ class SessionTest {
     }
 
     @Test
+    void shouldStayOpenWhenItIsClosedFromWithinAPoll() throws Exception {
+        int port = TestSessions.freePort();
+        List<Map<String, Object>> settings =
+                List.of(TestSessions.settings(0, 2, port), TestSessions.settings(1, 2, port));
+        settings.get(1).put("tm.loop.in-poll", "close");
+        List<Session> sessions = TestSessions.openAll(settings);
+        opened.addAll(sessions);
+        Session closing = sessions.get(1);
+        CompletableFuture<String> refusal = new CompletableFuture<>();
+        LoopProtocol.IN_POLL.put("close", () -> {
+            try {
+                closing.close();
+                refusal.complete("closed");
+            } catch (RuntimeException e) {
+                refusal.complete(e.toString());
+            }
+        });
+        while (!refusal.isDone()) {
+            closing.progress();
+        }
+        assertTrue(refusal.get().contains("must not close the session"), refusal.get());
+        for (Session from : sessions) {
+            Session to = sessions.get(1 - from.rank());
+            from.channel().beginPacking(to.rank()).packInt(2).endPacking();
+            IncomingMessage in = to.channel().beginUnpacking(20, TimeUnit.SECONDS);
+            assertEquals(2, in.unpackInt());
+            in.endUnpacking();
+        }
+    }
+
+    @Test
     void shouldBeInSeveralSessionsAtOnce() throws Exception {
         List<Session> first = open(2);
         List<Session> second = open(2);
