@@ -10,13 +10,13 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A set of descriptors for {@code poll(2)}. Its first entry is an event descriptor, which ends waits.
  *
  * <p>Threading: as {@link DescriptorPoller.Poll} says. {@link #close} frees the memory of the entries, so no thread may
- * use the set any more when it is called.
+ * poll any more when it is called. A thread may still wake the set up: who ends last frees it.
  */
 final class PollSet implements DescriptorPoller.Poll {
     /** struct pollfd: int fd, short events, short revents. */
@@ -27,12 +27,16 @@ final class PollSet implements DescriptorPoller.Poll {
     private static final short IN = 0x1;
     private static final short OUT = 0x4;
     private static final short BROKEN = 0x8 | 0x10 | 0x20; // POLLERR, POLLHUP, POLLNVAL
+    private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment one = arena.allocate(JAVA_LONG);
     private final MemorySegment counter = arena.allocate(JAVA_LONG);
     private final int event;
-    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** The number of threads that write to the event descriptor, and the sign bit once the set is closed. */
+    private final AtomicInteger users = new AtomicInteger();
+
     private MemorySegment entries;
     private int count = 1;
 
@@ -100,14 +104,27 @@ final class PollSet implements DescriptorPoller.Poll {
 
     @Override
     public void wakeUp() {
-        PollCalls.write(event, one);
+        if (users.getAndUpdate(now -> now < 0 ? now : now + 1) < 0) {
+            return; // closed: its descriptor may be another's by now
+        }
+        try {
+            PollCalls.write(event, one);
+        } finally {
+            if (users.decrementAndGet() == CLOSED) {
+                free();
+            }
+        }
     }
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            PollCalls.close(event);
-            arena.close();
+        if (users.getAndUpdate(now -> now | CLOSED) == 0) {
+            free();
         }
+    }
+
+    private void free() {
+        PollCalls.close(event);
+        arena.close();
     }
 }

@@ -145,6 +145,25 @@ class DescriptorsTest {
         assertEquals(1, reactor.poll());
     }
 
+    /** Its descriptor may have been opened again, by somebody else. */
+    @Test
+    void shouldWakeNobodyOnceItIsClosed() {
+        PollSet set = new PollSet();
+        set.wakeUp();
+        assertEquals(0, set.poll(true), "the wake-up alone");
+        set.close();
+        int next = PollCalls.eventDescriptor();
+        try {
+            set.wakeUp();
+            set.close();
+            found.set(ValueLayout.JAVA_LONG, 0, 0);
+            PollCalls.read(next, found);
+            assertEquals(0, found.get(ValueLayout.JAVA_LONG, 0));
+        } finally {
+            PollCalls.close(next);
+        }
+    }
+
     @Test
     void shouldWakeTheSessionsOwnThread() throws InterruptedException {
         Demands demands = new Demands();
