@@ -186,6 +186,11 @@ record Card(
     }
 
     private static <T> void writeAll(DataOutputStream out, List<T> entries, Writer<T> writer) throws IOException {
+        if (entries.size() > MAX_ENTRIES) {
+            throw new IOException("the description of this process has a list of " + entries.size()
+                    + " channels, adapters or others, expected at most " + MAX_ENTRIES
+                    + ": configure fewer channels or adapters");
+        }
         out.writeShort(entries.size());
         for (T entry : entries) {
             writer.write(out, entry);

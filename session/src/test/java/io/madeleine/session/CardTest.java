@@ -78,6 +78,21 @@ class CardTest {
     }
 
     @Test
+    void shouldSendNoListThatTheOthersRefuse() throws IOException {
+        ChannelConfig channel = new ChannelConfig("c", "auto", "auto");
+        Card most = withChannels(Collections.nCopies(1024, channel));
+        assertEquals(most, Card.decode(most.encode()));
+        Card more = withChannels(Collections.nCopies(1025, channel));
+        String refusal = assertThrows(IOException.class, more::encode).getMessage();
+        assertTrue(refusal.contains("1025") && refusal.contains("fewer channels"), refusal);
+    }
+
+    private static Card withChannels(List<ChannelConfig> channels) {
+        return new Card(
+                CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), channels, List.of(), List.of());
+    }
+
+    @Test
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
         List<Card.AdapterCard> many =
                 Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000), List.of()));
