@@ -1,9 +1,11 @@
 package io.madeleine.session;
 
+import io.madeleine.admission.Proofs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 
 /**
  * Identifies hosts: by the boot id where the system has one, else by the host's name. Containers of one host have the
@@ -16,7 +18,14 @@ final class HostKey {
 
     private static final Path NETWORK_NAMESPACE = Path.of("/proc/self/ns/net");
 
+    private static final String THIS_HOST = read(BOOT_ID, () -> InetAddress.getLocalHost().getHostName());
+
     private HostKey() {}
+
+    /** Finds the name of this host. */
+    interface Naming {
+        String name() throws IOException;
+    }
 
     /** The key of this host and its network namespace. No link can fail between processes with equal keys. */
     static String ofThisNetwork() {
@@ -29,15 +38,23 @@ final class HostKey {
 
     /** The key of this host. */
     static String ofThisHost() {
+        return THIS_HOST;
+    }
+
+    /**
+     * The key of the host with this boot id, or else of this name. If neither can be read, the key is random: a process
+     * whose host is not known counts as alone on it, and its silence as its death.
+     */
+    static String read(Path bootId, Naming naming) {
         try {
-            return Files.readString(BOOT_ID).strip();
+            return Files.readString(bootId).strip();
         } catch (IOException _) {
             // not Linux
         }
         try {
-            return InetAddress.getLocalHost().getHostName();
+            return naming.name();
         } catch (IOException _) {
-            return "unknown";
+            return "unknown " + HexFormat.of().formatHex(Proofs.nonce());
         }
     }
 }
