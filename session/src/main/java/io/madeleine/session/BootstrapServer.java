@@ -69,7 +69,9 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
     /** How the processes of ranks ended, in the order of their ends: the first end may be the cause of the others. */
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
 
+    /** What processes did that exited without leaving, by process id, until the launcher asks. */
     private final Map<Long, String> exitedInside = new ConcurrentHashMap<>();
+
     private volatile Optional<Function<LaunchSpec, LaunchedGroup>> launching = Optional.empty();
     private final Map<LaunchKey, LaunchedGroup> running = new ConcurrentHashMap<>();
     private volatile LongFunction<OptionalInt> exitCodes = _ -> OptionalInt.empty();
@@ -359,7 +361,9 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
 
     @Override
     public void exitedInside(int rank, Exit exit) {
-        exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
+        if (settings.serverRank() < 0) { // else there is no launcher, which would ask for it
+            exitedInside.put(exit.pid(), Exit.sentence(rank, "is gone", exit.reason()));
+        }
     }
 
     /**
@@ -390,7 +394,7 @@ final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<
             room.lost(rank, reason);
             miss(room, rank, reason);
         });
-        return Optional.ofNullable(exitedInside.get(pid));
+        return Optional.ofNullable(exitedInside.remove(pid));
     }
 
     @Override

@@ -71,7 +71,7 @@ final class Room {
         /** Ends the processes of a launch request: its process has not waited for the answer. */
         void launchGivenUp(ControlMessage.LaunchGivenUp request, ControlSender sender);
 
-        /** Records that a process exited by itself without leaving. */
+        /** Records that a process of this host exited by itself without leaving. */
         void exitedInside(int rank, Exit exit);
 
         /** The session is being aborted. Called before any process is told. */
@@ -271,8 +271,10 @@ final class Room {
     /** How a process ended whose connection has ended; empty if nothing shows that the process has ended. */
     private Optional<Exit> end(int rank, ControlConnection connection) {
         Member member = member(rank).orElseThrow();
-        Exit exit = new Exit(member.pid, connection.peerHost(), member.exiting, house.exitCode(member.pid));
-        if (exit.byItself() && isPresent(rank)) {
+        // a process of another host may have the id of one that was launched here
+        OptionalInt code = member.remote ? OptionalInt.empty() : house.exitCode(member.pid);
+        Exit exit = new Exit(member.pid, connection.peerHost(), member.exiting, code);
+        if (exit.byItself() && isPresent(rank) && !member.remote) {
             house.exitedInside(rank, exit);
         }
         return exit.announced() || exit.code().isPresent() ? Optional.of(exit) : Optional.empty();

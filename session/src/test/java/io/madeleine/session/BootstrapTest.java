@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -304,11 +305,15 @@ class BootstrapTest {
 
     /** Speaks the protocol by hand, so that it can misbehave. */
     private ControlConnection stranger(BootstrapServer server, int rank, int size) throws IOException {
+        return stranger(server, rank, size, HostKey.ofThisNetwork());
+    }
+
+    private ControlConnection stranger(BootstrapServer server, int rank, int size, String host) throws IOException {
         Socket socket =
                 new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
         ControlConnection connection = ControlHandshake.connect(socket, Secrets.controlKey(SECRET));
         opened.add(connection);
-        connection.send(new ControlMessage.Hello("s", rank, size, HostKey.ofThisNetwork(), 1));
+        connection.send(new ControlMessage.Hello("s", rank, size, host, 1));
         assertEquals(
                 ControlMessage.Welcome.class, connection.receive().orElseThrow().getClass());
         return connection;
@@ -661,6 +666,32 @@ class BootstrapTest {
         exchangeWithOneThatDoesNotRead(server, "another host").getFirst().listen(heard);
         String news = heard.news.poll(30, TimeUnit.SECONDS);
         assertTrue(news != null && news.startsWith("death of 2: it gave no sign for"), "" + news);
+    }
+
+    /** Lets a process announce its exit and end; returns what the server says about it when its launcher asks. */
+    private Optional<String> afterExit(int serverRank, String host) throws Exception {
+        BootstrapServer server = new BootstrapServer(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new BootstrapServer.Settings(2, SECRET, serverRank, PEER_TIMEOUT_NS));
+        opened.add(server);
+        Heard heard = new Heard();
+        join(server, 0, 2).listen(heard);
+        ControlConnection exiting = stranger(server, 1, 2, host);
+        exiting.send(new ControlMessage.Exiting(1));
+        exiting.close();
+        assertTrue(heard.next().startsWith("death of 1: it exited without closing its session"));
+        Optional<String> wrong = server.processEnded(1, 1, "its process ended");
+        assertEquals(Optional.empty(), server.processEnded(1, 1, "its process ended"), "it is told once");
+        return wrong;
+    }
+
+    @Test
+    void shouldKeepWhatAnExitedProcessDidForItsLauncherAlone() throws Exception {
+        String here = HostKey.ofThisNetwork();
+        String wrong = afterExit(-1, here).orElseThrow();
+        assertTrue(wrong.startsWith("rank 1 exited without closing its session (process 1 on "), wrong);
+        assertEquals(Optional.empty(), afterExit(-1, "another host"), "a launcher has no process there");
+        assertEquals(Optional.empty(), afterExit(0, here), "there is no launcher");
     }
 
     @Test
