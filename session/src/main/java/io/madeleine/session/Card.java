@@ -1,5 +1,6 @@
 package io.madeleine.session;
 
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.LinkMode;
@@ -30,11 +31,11 @@ import java.util.Optional;
  */
 record Card(
         ProcessIdentity identity,
-        MemberKeys.Part keys,
+        PublishedKeys keys,
         String host,
         Processors processors,
         List<String> preference,
-        List<ChannelConfig> channels,
+        List<ChannelSettings> channels,
         List<AdapterCard> adapters,
         List<SharedSetting> shared) {
     private static final int FORMAT = 6;
@@ -55,7 +56,7 @@ record Card(
     }
 
     /** The adapter that the process uses for a channel over a network; empty if it has none. */
-    Optional<AdapterCard> adapter(String network, ChannelConfig channel) {
+    Optional<AdapterCard> adapter(String network, ChannelSettings channel) {
         return adapters.stream()
                 .filter(card -> card.network.equals(network))
                 .filter(card -> channel.adapter().equals(ConfigReader.AUTO) || card.adapter.equals(channel.adapter()))
@@ -73,7 +74,7 @@ record Card(
     }
 
     /** The channel with this name; empty if there is none. */
-    Optional<ChannelConfig> channel(String name) {
+    Optional<ChannelSettings> channel(String name) {
         return channels.stream().filter(channel -> channel.name().equals(name)).findFirst();
     }
 
@@ -83,6 +84,25 @@ record Card(
      */
     Optional<String> shared(String key) {
         return SharedSetting.value(shared, key);
+    }
+
+    /**
+     * Compares the shared settings of all processes.
+     *
+     * @param self this process's rank
+     * @param cards the cards of all processes, by rank
+     * @throws SessionException if a process has another value than this one
+     */
+    static void checkShared(int self, List<Card> cards) {
+        for (SharedSetting own : cards.get(self).shared()) {
+            for (int rank = 0; rank < cards.size(); rank++) {
+                String there = cards.get(rank).shared(own.key()).orElse("missing");
+                if (!there.equals(own.value())) {
+                    throw new SessionException(own.key() + " is " + own.value() + " in rank " + self + " and " + there
+                            + " in rank " + rank + ": it needs the same value in all processes");
+                }
+            }
+        }
     }
 
     /**
@@ -142,7 +162,7 @@ record Card(
                 in.readUTF(),
                 new Processors(in.readUTF()),
                 readAll(in, from -> from.readUTF()),
-                readAll(in, from -> new ChannelConfig(from.readUTF(), from.readUTF(), from.readUTF())),
+                readAll(in, from -> new ChannelSettings(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(
                         in,
                         from -> new AdapterCard(
@@ -150,9 +170,9 @@ record Card(
                 readAll(in, from -> new SharedSetting(from.readUTF(), from.readUTF())));
     }
 
-    private static MemberKeys.Part readKeys(DataInputStream in) throws IOException {
+    private static PublishedKeys readKeys(DataInputStream in) throws IOException {
         try {
-            return new MemberKeys.Part(in.readUTF(), in.readUTF());
+            return new PublishedKeys(in.readUTF(), in.readUTF());
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }

@@ -13,9 +13,8 @@ import io.madeleine.pmm.WaitHint;
  * @param hint what counts most for threads of this process that wait on the channel
  */
 public record ChannelConfig(String name, String network, String adapter, WaitHint hint) {
-    /** The channel of another process. Its hint is not transmitted, since it concerns that process only. */
-    ChannelConfig(String name, String network, String adapter) {
-        this(name, network, adapter, WaitHint.AUTO);
+    ChannelConfig(ChannelSettings settings) {
+        this(settings.name(), settings.network(), settings.adapter(), settings.hint());
     }
 
     /** Whether each pair of processes uses the best network that both have. */

@@ -14,8 +14,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -61,17 +63,17 @@ final class Connecting {
     /**
      * Connects along all routes and waits until every connection is made.
      *
+     * @param firstDeath which peer has died first, and why; whoever learns of a death calls {@link #peerDied}
      * @throws SessionException if a connection fails, a peer dies, or the deadline passes
      */
-    List<Made> connect(List<Route> routes, PeerFailures failures, long deadlineNs) {
+    List<Made> connect(List<Route> routes, Supplier<Optional<String>> firstDeath, long deadlineNs) {
         List<Wanted> wanted = new ArrayList<>();
-        failures.forwardTo((_, _) -> engine.signal(news));
         for (Route route : routes) {
             wanted.add(begin(route, deadlineNs));
         }
         boolean inTime = engine.await(
                 news,
-                () -> failures.first().isPresent()
+                () -> firstDeath.get().isPresent()
                         || wanted.stream().allMatch(one -> one.future.isDone())
                         || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
                 deadlineNs);
@@ -82,9 +84,14 @@ final class Connecting {
             }
         }
         if (made.size() < wanted.size()) {
-            throw new SessionException(membership + ": " + failures.first().orElseGet(() -> late(wanted)));
+            throw new SessionException(membership + ": " + firstDeath.get().orElseGet(() -> late(wanted)));
         }
         return made;
+    }
+
+    /** A peer has died: ends the wait for its connections. */
+    void peerDied() {
+        engine.signal(news);
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.OptionalInt;
 record Exit(long pid, String host, boolean announced, OptionalInt code) {
     private static final String WITHOUT_CLOSING = "exited without closing its session";
     private static final int SIGNAL_BASE = 128;
+    private static final int MOST_SIGNALS = 64;
 
     /** Whether the process ended by itself and not by a signal. That is a failure of its program. */
     boolean byItself() {
@@ -42,5 +43,12 @@ record Exit(long pid, String host, boolean announced, OptionalInt code) {
                 + (reason.startsWith("it " + WITHOUT_CLOSING)
                         ? reason.substring("it".length())
                         : " " + otherwise + ": " + reason);
+    }
+
+    /** Describes an exit code, in words that follow "its process ended". */
+    static String describe(int code) {
+        return code > SIGNAL_BASE && code <= SIGNAL_BASE + MOST_SIGNALS
+                ? "by signal " + (code - SIGNAL_BASE)
+                : "with exit code " + code;
     }
 }

@@ -1,9 +1,7 @@
 package io.madeleine.session;
 
-import io.madeleine.api.LaunchRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,18 +19,6 @@ import java.util.Map;
  */
 record LaunchSpec(int processes, List<String> command, Map<String, String> environment) {
     private static final String SEPARATOR = "\0";
-
-    /** Completes a request of this process: a Java program gets this JVM's executable, options and class path. */
-    static LaunchSpec of(LaunchRequest request) {
-        List<String> command = new ArrayList<>();
-        if (request.program() == LaunchRequest.Program.JAVA) {
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.addAll(JavaArguments.likeThisProcess(
-                    Surroundings.ownCommandLine(), System.getProperty("java.class.path", "")));
-        }
-        command.addAll(request.command());
-        return new LaunchSpec(request.processes(), command, request.environment());
-    }
 
     /** Encodes the request for a control message: its parts in UTF-8, separated by NUL. */
     byte[] encode() {

@@ -39,7 +39,6 @@ public final class Launcher implements AutoCloseable {
     private static final long EXIT_MS = 500;
     private static final int LEFT_OPEN = 1;
     private static final int SIGNAL_BASE = 128;
-    private static final int MOST_SIGNALS = 64;
 
     private final LaunchPlan plan;
     private final String secret;
@@ -270,7 +269,7 @@ public final class Launcher implements AutoCloseable {
             Process process = processes.get(rank);
             int code = process.exitValue();
             guard.ended(process.pid());
-            Optional<String> wrong = server.processEnded(rank, process.pid(), "its process ended " + describe(code));
+            Optional<String> wrong = server.processEnded(rank, process.pid(), "its process ended " + Exit.describe(code));
             if (code != 0 && aborted.get() != null) {
                 leftovers.expect();
             }
@@ -332,7 +331,7 @@ public final class Launcher implements AutoCloseable {
     }
 
     private String sentence(int rank, int code) {
-        return "rank " + rank + " (process " + processes.get(rank).pid() + ") ended " + describe(code);
+        return "rank " + rank + " (process " + processes.get(rank).pid() + ") ended " + Exit.describe(code);
     }
 
     /**
@@ -359,12 +358,6 @@ public final class Launcher implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         return OptionalInt.empty();
-    }
-
-    static String describe(int code) {
-        return code > SIGNAL_BASE && code <= SIGNAL_BASE + MOST_SIGNALS
-                ? "by signal " + (code - SIGNAL_BASE)
-                : "with exit code " + code;
     }
 
     /**

@@ -18,6 +18,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -74,7 +75,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.failures = failures;
         this.arenas = arenas;
         this.ending = ending;
-        this.spawner = Spawner.ofThisProcess(config);
+        this.spawner = Spawner.ofThisProcess(config, LaunchPlan.Conduct.DEFAULT.grace().toNanos());
         arenas.drainBy(
                 new MemoryDrain(channels.values(), engine), config.timeouts().peerNs());
         ending.end.afterwards(this::failAll);
@@ -255,7 +256,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (closing.get()) {
             throw new SessionException(membership + " is closed: nothing can be launched");
         }
-        LaunchSpec spec = LaunchSpec.of(request);
+        LaunchSpec spec = completed(request);
         try {
             return membership.contact() instanceof Membership.Contact.Launcher
                     ? ending.bootstrap.launch(spec)
@@ -263,6 +264,18 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         } catch (SessionException e) {
             throw new SessionException(membership + ": " + request + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Completes a request of this process: a Java program gets this JVM's executable, options and class path. */
+    private static LaunchSpec completed(LaunchRequest request) {
+        List<String> command = new ArrayList<>();
+        if (request.program() == LaunchRequest.Program.JAVA) {
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(JavaArguments.likeThisProcess(
+                    Surroundings.ownCommandLine(), System.getProperty("java.class.path", "")));
+        }
+        command.addAll(request.command());
+        return new LaunchSpec(request.processes(), command, request.environment());
     }
 
     @Override

@@ -23,8 +23,6 @@ public final class MemberKeys {
     /** The algorithm of the key pairs. */
     public static final String ALGORITHM = "Ed25519";
 
-    private static final int MAX_LENGTH = 200;
-
     private final PrivateKey privateKey;
     private final List<Part> parts;
     private final byte[] sessionKey;
@@ -38,17 +36,15 @@ public final class MemberKeys {
     public record Part(String publicKey, String number) {
         /** Checks lengths and encoding. */
         public Part {
-            if (publicKey.length() > MAX_LENGTH || number.length() > MAX_LENGTH) {
-                throw new IllegalArgumentException("keys of " + publicKey.length() + " and " + number.length()
-                        + " characters: expected at most " + MAX_LENGTH);
-            }
-            if (decode(publicKey).length == 0 || decode(number).length < Proofs.BYTES) {
-                throw new IllegalArgumentException("a key of 0 bytes, or a random number of less than " + Proofs.BYTES);
-            }
+            var _ = new PublishedKeys(publicKey, number);
         }
 
-        private static byte[] decode(String text) {
-            return Base64.getDecoder().decode(text);
+        Part(PublishedKeys keys) {
+            this(keys.publicKey(), keys.number());
+        }
+
+        PublishedKeys published() {
+            return new PublishedKeys(publicKey, number);
         }
     }
 
@@ -80,7 +76,7 @@ public final class MemberKeys {
         this.parts = List.copyOf(parts);
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            parts.forEach(part -> digest.update(Part.decode(part.number())));
+            parts.forEach(part -> digest.update(PublishedKeys.decode(part.number())));
             this.sessionKey = digest.digest();
         } catch (GeneralSecurityException e) {
             throw lacks("SHA-256", e);
@@ -98,7 +94,7 @@ public final class MemberKeys {
 
     /** See {@link io.madeleine.api.Session#publicKey}. */
     public byte[] publicKey(int rank) {
-        return Part.decode(parts.get(rank).publicKey());
+        return PublishedKeys.decode(parts.get(rank).publicKey());
     }
 
     /** See {@link io.madeleine.api.Session#sign}. */

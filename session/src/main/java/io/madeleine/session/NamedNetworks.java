@@ -28,7 +28,7 @@ final class NamedNetworks {
         ConfigReader reader = new ConfigReader(config.root());
         List<String> known = families.all().stream().map(Family::name).toList();
         checkPreferred(config, known, reader);
-        for (ChannelConfig channel : config.channels()) {
+        for (ChannelSettings channel : config.channels()) {
             if (channel.automatic()) {
                 continue;
             }
@@ -62,8 +62,8 @@ final class NamedNetworks {
                                 + Suggestions.didYouMean(network, named));
             }
         }
-        Optional<ChannelConfig> automatic =
-                config.channels().stream().filter(ChannelConfig::automatic).findFirst();
+        Optional<ChannelSettings> automatic =
+                config.channels().stream().filter(ChannelSettings::automatic).findFirst();
         if (config.networks().isEmpty() && automatic.isPresent()) {
             throw reader.wrong(
                     NETWORKS,
@@ -78,7 +78,7 @@ final class NamedNetworks {
      */
     static void checkUsable(SessionConfig config, Families families) {
         checkKnown(config, families);
-        for (ChannelConfig channel : config.channels()) {
+        for (ChannelSettings channel : config.channels()) {
             if (!channel.automatic() && families.module(channel.network()).isEmpty()) {
                 throw new ConfigReader(config.root())
                         .wrong(
@@ -90,7 +90,7 @@ final class NamedNetworks {
         }
     }
 
-    private static String key(ChannelConfig channel, String last) {
+    private static String key(ChannelSettings channel, String last) {
         return ConfigUtil.joinPath("madeleine", "channels", channel.name(), last);
     }
 }

@@ -25,7 +25,7 @@ final class NetworkChoice {
 
     private final int self;
     private final List<Card> cards;
-    private final List<ChannelConfig> channels;
+    private final List<ChannelSettings> channels;
     private final Map<String, Adapter> adapters;
     private final UnaryOperator<String> whyNotOpened;
     private final Map<String, String> reasons = new HashMap<>();
@@ -49,8 +49,8 @@ final class NetworkChoice {
 
     private void checkChannels(int rank) {
         Card peer = cards.get(rank);
-        for (ChannelConfig channel : channels) {
-            Optional<ChannelConfig> there = peer.channel(channel.name());
+        for (ChannelSettings channel : channels) {
+            Optional<ChannelSettings> there = peer.channel(channel.name());
             if (there.isEmpty()) {
                 throw new SessionException("channel " + channel.name() + " is not configured in rank " + rank
                         + ": madeleine.channels needs the same names in all processes");
@@ -72,14 +72,14 @@ final class NetworkChoice {
     byte[] reach() {
         ByteBuffer reach = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
         for (int rank = 0; rank < cards.size(); rank++) {
-            for (ChannelConfig channel : channels) {
+            for (ChannelSettings channel : channels) {
                 reach.putLong(rank == self ? 0 : reach(rank, channel));
             }
         }
         return reach.array();
     }
 
-    private long reach(int rank, ChannelConfig channel) {
+    private long reach(int rank, ChannelSettings channel) {
         long mask = 0;
         List<String> candidates = candidates(rank, channel);
         for (int i = 0; i < candidates.size(); i++) {
@@ -93,11 +93,11 @@ final class NetworkChoice {
         return mask;
     }
 
-    private static String key(int rank, ChannelConfig channel, String network) {
+    private static String key(int rank, ChannelSettings channel, String network) {
         return rank + " " + channel.name() + " " + network;
     }
 
-    private List<String> candidates(int rank, ChannelConfig channel) {
+    private List<String> candidates(int rank, ChannelSettings channel) {
         if (!channel.automatic()) {
             return List.of(channel.network());
         }
@@ -106,12 +106,12 @@ final class NetworkChoice {
     }
 
     /** Why the peer cannot be reached over the network; empty if it can. */
-    private Optional<String> obstacle(int rank, ChannelConfig channel, String network) {
+    private Optional<String> obstacle(int rank, ChannelSettings channel, String network) {
         Optional<Card.AdapterCard> here = cards.get(self).adapter(network, channel);
         if (here.isEmpty()) {
             return Optional.of("rank " + self + " has not opened it: " + whyNotOpened.apply(network));
         }
-        ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
+        ChannelSettings channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
         Optional<Card.AdapterCard> there = cards.get(rank).adapter(network, channelThere);
         if (there.isEmpty()) {
             return Optional.of("rank " + rank + " has not opened it");
@@ -132,7 +132,7 @@ final class NetworkChoice {
         List<Route> routes = new ArrayList<>();
         for (int rank = 0; rank < cards.size(); rank++) {
             for (int index = 0; rank != self && index < channels.size(); index++) {
-                ChannelConfig channel = channels.get(index);
+                ChannelSettings channel = channels.get(index);
                 long here = mask(reaches.get(self), rank, index);
                 long there = mask(reaches.get(rank), self, index);
                 if ((here & there) == 0) {
@@ -149,7 +149,7 @@ final class NetworkChoice {
     byte[] refusals(Map<Route, String> refused) {
         ByteBuffer masks = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
         refused.forEach((route, reason) -> {
-            ChannelConfig channel = cards.get(self).channel(route.channel()).orElseThrow();
+            ChannelSettings channel = cards.get(self).channel(route.channel()).orElseThrow();
             int index = route.rank() * channels.size() + channels.indexOf(channel);
             masks.putLong(
                     index * Long.BYTES, 1L << candidates(route.rank(), channel).indexOf(route.network()));
@@ -172,8 +172,8 @@ final class NetworkChoice {
         return left;
     }
 
-    private Route route(int rank, ChannelConfig channel, String network) {
-        ChannelConfig channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
+    private Route route(int rank, ChannelSettings channel, String network) {
+        ChannelSettings channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
         return new Route(
                 rank,
                 channel.name(),
@@ -191,7 +191,7 @@ final class NetworkChoice {
         return ByteBuffer.wrap(reach).getLong(offset);
     }
 
-    private SessionException noNetwork(int rank, ChannelConfig channel, long here, long there) {
+    private SessionException noNetwork(int rank, ChannelSettings channel, long here, long there) {
         StringJoiner why = new StringJoiner("; ");
         List<String> candidates = candidates(rank, channel);
         for (int i = 0; i < candidates.size(); i++) {

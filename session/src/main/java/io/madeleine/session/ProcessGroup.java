@@ -140,7 +140,7 @@ final class ProcessGroup implements LaunchedGroup {
         int code = process.exitValue();
         guard.ended(one.pid());
         Optional<String> wrong =
-                server.processEnded(one.rank(), one.pid(), "its process ended " + Launcher.describe(code));
+                server.processEnded(one.rank(), one.pid(), "its process ended " + Exit.describe(code));
         if (code != 0 || server.hasLostProcess()) { // set only: several ends may be handled at once
             unclean = true;
         }

@@ -20,7 +20,7 @@ final class Routing {
 
     private final Membership membership;
     private final NetworkChoice choice;
-    private final List<ChannelConfig> channels;
+    private final List<ChannelSettings> channels;
     private final Bootstrap bootstrap;
     private final Connecting connecting;
     private final long deadlineNs;
@@ -28,7 +28,7 @@ final class Routing {
     Routing(
             Membership membership,
             NetworkChoice choice,
-            List<ChannelConfig> channels,
+            List<ChannelSettings> channels,
             Bootstrap bootstrap,
             Connecting connecting,
             long deadlineNs) {
@@ -63,7 +63,7 @@ final class Routing {
     }
 
     private void refuseIfNamed(Route route, String lacking) {
-        for (ChannelConfig channel : channels) {
+        for (ChannelSettings channel : channels) {
             if (channel.name().equals(route.channel()) && !channel.automatic()) {
                 throw new SessionException(membership + ": channel " + route.channel() + " could not connect to rank "
                         + route.rank() + " over " + route.network() + ": " + lacking);

@@ -32,7 +32,7 @@ record SessionConfig(
         Membership membership,
         Timeouts timeouts,
         WaitPolicy waiting,
-        List<ChannelConfig> channels,
+        List<ChannelSettings> channels,
         List<String> networks,
         List<FamilyConfig> families,
         boolean selfDescribed,
@@ -65,12 +65,12 @@ record SessionConfig(
     }
 
     private SessionConfig withChannels(Set<String> names) {
-        List<ChannelConfig> chosen = new ArrayList<>();
+        List<ChannelSettings> chosen = new ArrayList<>();
         for (String name : new TreeSet<>(names)) {
             chosen.add(channels.stream()
                     .filter(channel -> channel.name().equals(name))
                     .findFirst()
-                    .orElseGet(() -> new ChannelConfig(name, ConfigReader.AUTO, ConfigReader.AUTO)));
+                    .orElseGet(() -> new ChannelSettings(name, ConfigReader.AUTO, ConfigReader.AUTO)));
         }
         return new SessionConfig(
                 membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, root);
@@ -106,8 +106,8 @@ record SessionConfig(
                 reader.config());
     }
 
-    private static List<ChannelConfig> channels(ConfigReader reader) {
-        List<ChannelConfig> channels = new ArrayList<>();
+    private static List<ChannelSettings> channels(ConfigReader reader) {
+        List<ChannelSettings> channels = new ArrayList<>();
         ConfigObject configured = reader.config().getObject("madeleine.channels");
         for (String name : new TreeSet<>(configured.keySet())) {
             ConfigReader channel = new ConfigReader(reader.config());
@@ -124,7 +124,7 @@ record SessionConfig(
             WaitHint hint = reader.config().hasPath(path + ".hint")
                     ? channel.choice(path + ".hint", WaitHint.class)
                     : WaitHint.AUTO;
-            channels.add(new ChannelConfig(name, network, adapter, hint));
+            channels.add(new ChannelSettings(name, network, adapter, hint));
         }
         return List.copyOf(channels);
     }

@@ -123,7 +123,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         List<Protocol> protocols = bestFirst.stream()
                 .map(family -> describe(family, config.networks().contains(family.name()), config.root()))
                 .toList();
-        return new SessionInfo(protocols, config.channels(), config.waiting());
+        return new SessionInfo(protocols, config.channels().stream().map(ChannelConfig::new).toList(), config.waiting());
     }
 
     private static Protocol describe(Family family, boolean preferred, Config root) {

@@ -118,7 +118,9 @@ final class SessionOpening {
         MadeleineSession session = new MadeleineSession(
                 bootstrap.sessionId(),
                 config,
-                ownKeys().among(cards.stream().map(Card::keys).toList()),
+                ownKeys().among(cards.stream()
+                        .map(card -> new MemberKeys.Part(card.keys()))
+                        .toList()),
                 engine,
                 resources,
                 failures,
@@ -126,8 +128,9 @@ final class SessionOpening {
                 new MadeleineSession.Ending(bootstrap, end));
         bootstrap.listen(session);
         Connecting connecting = new Connecting(membership, cards, adapters, engine, resources, config.timeouts());
+        failures.forwardTo((_, _) -> connecting.peerDied());
         List<Connecting.Made> connections =
-                connecting.connect(routes(families, cards, bootstrap, connecting), failures, deadlineNs);
+                connecting.connect(routes(families, cards, bootstrap, connecting), failures::first, deadlineNs);
         openChannels(session, engine, connections);
         arenas.takeFrom(memoryOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);
@@ -143,7 +146,7 @@ final class SessionOpening {
 
     private void openChannels(MadeleineSession session, ProgressEngine engine, List<Connecting.Made> connections) {
         Map<String, SwitchedChannel> channels = new TreeMap<>();
-        for (ChannelConfig channel : config.channels()) {
+        for (ChannelSettings channel : config.channels()) {
             SwitchedChannel opened = new SwitchedChannel(
                     session,
                     channel.name(),
@@ -196,7 +199,7 @@ final class SessionOpening {
 
     /** Opens the adapters that some channel can use: the default adapters for "auto", and the named ones. */
     private void openAdapters(Families families, ProcessContext context) {
-        for (ChannelConfig channel : config.channels()) {
+        for (ChannelSettings channel : config.channels()) {
             for (String network : channel.automatic() ? config.networks() : List.of(channel.network())) {
                 Optional<ProtocolModule> module = families.module(network);
                 if (module.isEmpty()) {
@@ -210,7 +213,7 @@ final class SessionOpening {
         }
     }
 
-    private void openAdapter(ProtocolModule module, String name, ProcessContext context, ChannelConfig channel) {
+    private void openAdapter(ProtocolModule module, String name, ProcessContext context, ChannelSettings channel) {
         String key = module.name() + "/" + name;
         if (adapters.containsKey(key) || (channel.automatic() && notOpened.containsKey(key))) {
             return;
@@ -240,7 +243,7 @@ final class SessionOpening {
         });
         Card own = new Card(
                 self,
-                ownKeys().part(),
+                ownKeys().part().published(),
                 HostKey.ofThisHost(),
                 Processors.ofThisProcess(),
                 config.networks(),
@@ -252,7 +255,7 @@ final class SessionOpening {
             for (byte[] card : bootstrap.exchange("told what networks they have", own.encode(), deadlineNs)) {
                 cards.add(Card.decode(card));
             }
-            SharedSetting.check(membership.rank(), cards);
+            Card.checkShared(membership.rank(), cards);
             return cards;
         } catch (IOException e) {
             throw new SessionException(

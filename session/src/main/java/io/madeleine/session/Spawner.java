@@ -57,14 +57,16 @@ final class Spawner {
     /**
      * For a process without launcher. Launched processes share its output streams, and it removes what they leave
      * behind.
+     *
+     * @param graceNs the time between the request to end and the kill
      */
-    static Spawner ofThisProcess(SessionConfig config) {
+    static Spawner ofThisProcess(SessionConfig config, long graceNs) {
         Leftovers leftovers = new Leftovers(config);
         Timeouts timeouts = config.timeouts();
         Settings settings = new Settings(
                 new HashMap<>(System.getenv()),
                 false,
-                LaunchPlan.Conduct.DEFAULT.grace().toNanos(),
+                graceNs,
                 timeouts.abortNs(),
                 timeouts.peerNs(),
                 () -> {

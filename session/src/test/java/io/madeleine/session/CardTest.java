@@ -24,11 +24,11 @@ class CardTest {
             "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
     private static final Card CARD = new Card(
             new ProcessIdentity(-5, 3),
-            MemberKeys.generate().part(),
+            MemberKeys.generate().part().published(),
             "host",
             new Processors("0-1,7"),
             List.of("x", "y"),
-            List.of(new ChannelConfig("a", "auto", "auto"), new ChannelConfig("b", "x", "x1")),
+            List.of(new ChannelSettings("a", "auto", "auto"), new ChannelSettings("b", "x", "x1")),
             List.of(
                     new Card.AdapterCard("x", "x0", "address of x0", List.of(SHORT, LONG)),
                     new Card.AdapterCard("x", "x1", "address of x1", List.of(LONG))),
@@ -41,7 +41,7 @@ class CardTest {
 
     @Test
     void shouldAnswerForNetworksAndChannels() {
-        ChannelConfig a = CARD.channel("a").orElseThrow();
+        ChannelSettings a = CARD.channel("a").orElseThrow();
         assertEquals("x0", CARD.adapter("x", a).orElseThrow().adapter());
         assertEquals(
                 "x1",
@@ -79,7 +79,7 @@ class CardTest {
 
     @Test
     void shouldSendNoListThatTheOthersRefuse() throws IOException {
-        ChannelConfig channel = new ChannelConfig("c", "auto", "auto");
+        ChannelSettings channel = new ChannelSettings("c", "auto", "auto");
         Card most = withChannels(Collections.nCopies(1024, channel));
         assertEquals(most, Card.decode(most.encode()));
         Card more = withChannels(Collections.nCopies(1025, channel));
@@ -87,7 +87,7 @@ class CardTest {
         assertTrue(refusal.contains("1025") && refusal.contains("fewer channels"), refusal);
     }
 
-    private static Card withChannels(List<ChannelConfig> channels) {
+    private static Card withChannels(List<ChannelSettings> channels) {
         return new Card(
                 CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), channels, List.of(), List.of());
     }

@@ -348,7 +348,7 @@ class LauncherIT {
     @ParameterizedTest
     @CsvSource({"137, by signal 9", "192, by signal 64", "193, with exit code 193", "255, with exit code 255"})
     void shouldTellASignalFromAnExitCode(int code, String words) {
-        assertEquals(words, Launcher.describe(code));
+        assertEquals(words, Exit.describe(code));
     }
 
     /** So that one that hangs can be told from one that is slow. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.pmm.WaitHint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,7 +61,7 @@ class ProfilesTest {
     void shouldSayWhatTheirNamesPromise() {
         assertTrue(read(Map.of(), profile("debug.conf")).selfDescribed());
         SessionConfig loopback = read(Map.of(), profile("loopback-tcp.conf"));
-        assertEquals(List.of(new ChannelConfig("default", "tcp", "auto")), loopback.channels());
+        assertEquals(List.of(new ChannelConfig("default", "tcp", "auto", WaitHint.AUTO)), loopback.channels());
         assertFalse(loopback.families().stream()
                 .filter(family -> family.name().equals("sci"))
                 .findFirst()

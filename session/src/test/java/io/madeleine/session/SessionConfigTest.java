@@ -66,7 +66,7 @@ class SessionConfigTest {
                         Duration.ofSeconds(30).toNanos()),
                 config.timeouts());
         assertEquals(new WaitPolicy(WaitMode.ADAPTIVE, 200_000, 20), config.waiting());
-        assertEquals(List.of(new ChannelConfig("default", "auto", "auto")), config.channels());
+        assertEquals(List.of(new ChannelSettings("default", "auto", "auto")), config.channels());
         assertEquals(List.of("sci", "via", "bip", "tcp"), config.networks());
         assertEquals(List.of(), config.families());
         assertFalse(config.selfDescribed());
@@ -103,7 +103,7 @@ class SessionConfigTest {
         assertEquals("top", config.membership().secret());
         assertEquals(new Timeouts(1_000_000_000L, 2_000_000L, 3_000_000L, 60_000_000_000L), config.timeouts());
         assertEquals(
-                List.of(new ChannelConfig("bulk", "tcp", "eth1"), new ChannelConfig("default", "auto", "auto")),
+                List.of(new ChannelSettings("bulk", "tcp", "eth1"), new ChannelSettings("default", "auto", "auto")),
                 config.channels());
         assertEquals(List.of("tcp", "sci"), config.networks());
         assertEquals(new WaitPolicy(WaitMode.BLOCK, 7_000, 3), config.waiting());
@@ -199,7 +199,7 @@ class SessionConfigTest {
         assertEquals(List.of("tcp"), config.networks());
         assertEquals(
                 List.of("a", "default"),
-                config.channels().stream().map(ChannelConfig::name).toList());
+                config.channels().stream().map(ChannelSettings::name).toList());
         assertEquals(WaitMode.SPIN, config.waiting().mode());
     }
 
@@ -254,7 +254,7 @@ class SessionConfigTest {
         SessionConfig config = config("channels.bulk.hint=cpu", "channels.calls.hint=latency");
         assertEquals(
                 List.of(WaitHint.CPU, WaitHint.LATENCY, WaitHint.AUTO),
-                config.channels().stream().map(ChannelConfig::hint).toList());
+                config.channels().stream().map(ChannelSettings::hint).toList());
     }
 
     @Test
