@@ -1,6 +1,8 @@
 package io.madeleine.session;
 
 import io.madeleine.pmm.WaitHint;
+import io.madeleine.session.config.ChannelSettings;
+import io.madeleine.session.config.ConfigReader;
 
 /**
  * The configuration of one channel.

@@ -1,6 +1,19 @@
 package io.madeleine.session;
 
 import io.madeleine.api.SessionException;
+import io.madeleine.session.bootstrap.BootstrapServer;
+import io.madeleine.session.bootstrap.ControlMessage;
+import io.madeleine.session.bootstrap.Exit;
+import io.madeleine.session.bootstrap.Secrets;
+import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.HostAddress;
+import io.madeleine.session.config.SessionConfig;
+import io.madeleine.session.config.Surroundings;
+import io.madeleine.session.launch.Leftovers;
+import io.madeleine.session.launch.OrphanGuard;
+import io.madeleine.session.launch.OutputPump;
+import io.madeleine.session.launch.Spawner;
+import io.madeleine.session.network.Families;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.ProcessBuilder.Redirect;

@@ -5,6 +5,8 @@ import io.madeleine.api.Session;
 import io.madeleine.api.SessionPort;
 import io.madeleine.api.SessionRequest;
 import io.madeleine.api.spi.SessionProvider;
+import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.Surroundings;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,8 @@
 package io.madeleine.session;
 
 import io.madeleine.admission.Proofs;
+import io.madeleine.session.network.Card;
+import io.madeleine.session.network.PublishedKeys;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -43,7 +45,7 @@ public final class MemberKeys {
             this(keys.publicKey(), keys.number());
         }
 
-        PublishedKeys published() {
+        public PublishedKeys published() {
             return new PublishedKeys(publicKey, number);
         }
     }

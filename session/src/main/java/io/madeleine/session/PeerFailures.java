@@ -3,6 +3,8 @@ package io.madeleine.session;
 import io.madeleine.api.LossKind;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session.PeerFailureListener;
+import io.madeleine.session.bootstrap.Exit;
+import io.madeleine.session.bootstrap.ShortMemory;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -1,5 +1,9 @@
 package io.madeleine.session;
 
+import io.madeleine.session.bootstrap.Bootstrap;
+import io.madeleine.session.bootstrap.ControlMessage;
+import io.madeleine.session.config.Membership;
+import io.madeleine.session.config.SessionConfig;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;

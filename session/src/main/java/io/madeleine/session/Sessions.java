@@ -3,6 +3,10 @@ package io.madeleine.session;
 import com.typesafe.config.Config;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionRequest;
+import io.madeleine.session.bootstrap.Secrets;
+import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.SessionConfig;
+import io.madeleine.session.config.Surroundings;
 import java.util.Optional;
 
 /**

@@ -9,6 +9,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.LaunchRequest;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
+import io.madeleine.session.bootstrap.Exit;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

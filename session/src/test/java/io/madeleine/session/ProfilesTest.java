@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.WaitHint;
+import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.Membership;
+import io.madeleine.session.config.SessionConfig;
+import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

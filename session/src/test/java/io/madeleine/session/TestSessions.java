@@ -1,6 +1,9 @@
 package io.madeleine.session;
 
 import io.madeleine.api.Session;
+import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.SessionConfig;
+import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -17,14 +20,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Opens the ranks of a session as threads of this JVM, over the loop network. */
-final class TestSessions {
+public final class TestSessions {
     private TestSessions() {}
 
-    static ConfigSources sources(Map<String, ?> settings) {
+    public static ConfigSources sources(Map<String, ?> settings) {
         return ConfigSources.ofSettings(settings, new Surroundings(Map.of(), new Properties()));
     }
 
-    static SessionConfig config(Map<String, ?> settings) {
+    public static SessionConfig config(Map<String, ?> settings) {
         return SessionConfig.from(sources(settings));
     }
 
@@ -77,7 +80,7 @@ final class TestSessions {
     }
 
     /** Runs everything at once and returns the results in order; throws the first exception. */
-    static <T> List<T> all(List<? extends Callable<T>> work) throws Exception {
+    public static <T> List<T> all(List<? extends Callable<T>> work) throws Exception {
         try (ExecutorService executor =
                 Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory())) {
             List<Future<T>> futures = new ArrayList<>();
@@ -105,7 +108,7 @@ final class TestSessions {
         all(closings);
     }
 
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }

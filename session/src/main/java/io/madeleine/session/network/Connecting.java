@@ -1,0 +1,175 @@
+package io.madeleine.session.network;
+
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.ProgressEngine;
+import io.madeleine.pmm.Waitable;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.session.bootstrap.Resources;
+import io.madeleine.session.config.Membership;
+import io.madeleine.session.config.Timeouts;
+import io.madeleine.switching.SelectionTable;
+import io.madeleine.switching.SwitchedChannel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * Makes all connections of a session in parallel.
+ *
+ * <p>Threading: confined to caller; used once.
+ */
+public final class Connecting {
+    private final Membership membership;
+    private final List<Card> cards;
+    private final Map<String, Adapter> adapters;
+    private final ProgressEngine engine;
+    private final Resources resources;
+    private final Timeouts timeouts;
+    private final Map<String, ProtocolChannel> protocolChannels = new HashMap<>();
+    private final Waitable news = new Waitable();
+
+    /** A connection that is being made. */
+    private record Wanted(Route route, SelectionTable table, CompletableFuture<ProtocolConnection> future) {}
+
+    /** A connection that was made. */
+    public record Made(Route route, SelectionTable table, ProtocolConnection connection) {
+        public void attachTo(SwitchedChannel channel) {
+            channel.attach(route.rank(), route.network(), connection, table);
+        }
+    }
+
+    public Connecting(
+            Membership membership,
+            List<Card> cards,
+            Map<String, Adapter> adapters,
+            ProgressEngine engine,
+            Resources resources,
+            Timeouts timeouts) {
+        this.membership = membership;
+        this.cards = cards;
+        this.adapters = adapters;
+        this.engine = engine;
+        this.resources = resources;
+        this.timeouts = timeouts;
+    }
+
+    /**
+     * Connects along all routes and waits until every connection is made.
+     *
+     * @param firstDeath which peer has died first, and why; whoever learns of a death calls {@link #peerDied}
+     * @throws SessionException if a connection fails, a peer dies, or the deadline passes
+     */
+    public List<Made> connect(List<Route> routes, Supplier<Optional<String>> firstDeath, long deadlineNs) {
+        List<Wanted> wanted = new ArrayList<>();
+        for (Route route : routes) {
+            wanted.add(begin(route, deadlineNs));
+        }
+        boolean inTime = engine.await(
+                news,
+                () -> firstDeath.get().isPresent()
+                        || wanted.stream().allMatch(one -> one.future.isDone())
+                        || wanted.stream().anyMatch(one -> one.future.isCompletedExceptionally()),
+                deadlineNs);
+        List<Made> made = new ArrayList<>();
+        for (Wanted one : wanted) {
+            if (one.future.isCompletedExceptionally() || (one.future.isDone() && inTime)) {
+                made.add(finish(one));
+            }
+        }
+        if (made.size() < wanted.size()) {
+            throw new SessionException(membership + ": " + firstDeath.get().orElseGet(() -> late(wanted)));
+        }
+        return made;
+    }
+
+    /** A peer has died: ends the wait for its connections. */
+    public void peerDied() {
+        engine.signal(news);
+    }
+
+    /**
+     * Reserves what the connections need that this process initiates.
+     *
+     * @return the routes that lack something, with what they lack
+     */
+    Map<Route, String> reserve(List<Route> routes, long deadlineNs) {
+        Map<Route, String> lacking = new LinkedHashMap<>();
+        for (Route route : routes) {
+            if (membership.rank() < route.rank()) {
+                protocolChannel(route)
+                        .reserve(request(route, table(route), deadlineNs))
+                        .ifPresent(what -> lacking.put(route, what));
+            }
+        }
+        return lacking;
+    }
+
+    private Wanted begin(Route route, long deadlineNs) {
+        SelectionTable table = table(route);
+        CompletableFuture<ProtocolConnection> future =
+                protocolChannel(route).connect(request(route, table, deadlineNs));
+        future.whenComplete((_, _) -> engine.signal(news));
+        return new Wanted(route, table, future);
+    }
+
+    private SelectionTable table(Route route) {
+        int self = membership.rank();
+        Card lower = cards.get(Math.min(self, route.rank()));
+        Card higher = cards.get(Math.max(self, route.rank()));
+        return SelectionTable.agree(
+                route.channel(),
+                lower.modules(route.network(), route.channel()),
+                higher.modules(route.network(), route.channel()));
+    }
+
+    private ConnectionRequest request(Route route, SelectionTable table, long deadlineNs) {
+        return new ConnectionRequest(
+                cards.get(route.rank()).identity(),
+                route.peerAddress(),
+                membership.rank() < route.rank(),
+                table.modules(),
+                table.digest(),
+                deadlineNs);
+    }
+
+    private ProtocolChannel protocolChannel(Route route) {
+        String adapterKey = route.network() + "/" + route.adapter();
+        Adapter adapter = adapters.get(adapterKey);
+        if (adapter == null) {
+            throw new IllegalStateException("no adapter " + adapterKey);
+        }
+        return protocolChannels.computeIfAbsent(
+                adapterKey + " " + route.channel(), _ -> resources.add(adapter.openChannel(route.channel())));
+    }
+
+    private Made finish(Wanted one) {
+        try {
+            return new Made(one.route, one.table, one.future.join());
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new SessionException(
+                    membership + ": channel " + one.route.channel() + " could not connect to rank " + one.route.rank()
+                            + " over " + one.route.network() + ": " + cause.getMessage(),
+                    cause);
+        }
+    }
+
+    private String late(List<Wanted> wanted) {
+        return "not connected within " + timeouts.openBound() + ": "
+                + wanted.stream()
+                        .filter(one -> !one.future.isDone())
+                        .map(one -> "channel " + one.route.channel() + " to rank " + one.route.rank() + " over "
+                                + one.route.network())
+                        .collect(Collectors.joining(", "));
+    }
+}
