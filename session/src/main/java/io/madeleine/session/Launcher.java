@@ -7,8 +7,8 @@ import io.madeleine.session.bootstrap.Exit;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.HostAddress;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import io.madeleine.session.launch.Leftovers;
 import io.madeleine.session.launch.OrphanGuard;
 import io.madeleine.session.launch.OutputPump;
@@ -67,7 +67,7 @@ public final class Launcher implements AutoCloseable {
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final Set<Integer> missed = ConcurrentHashMap.newKeySet();
     private final long abortNs;
-    private final AtomicReference<ControlMessage.End> aborted = new AtomicReference<>();
+    private final AtomicReference<ControlMessage.SessionAbort> aborted = new AtomicReference<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean unwritable = new AtomicBoolean();
 
@@ -162,11 +162,12 @@ public final class Launcher implements AutoCloseable {
 
     private static Launcher prepare(LaunchPlan plan, PrintStream out, PrintStream errors) {
         Map<String, String> given = new HashMap<>(configurationVariables(plan));
-        given.put(Surroundings.LAUNCHER, "127.0.0.1:1");
-        given.put(Surroundings.RANK, "0");
-        given.put(Surroundings.SIZE, Integer.toString(plan.processes()));
-        given.put(Surroundings.SECRET, inheritedSecret(plan).orElseGet(Secrets::generate));
-        Surroundings surroundings = new Surroundings(given, new Properties(), Surroundings.ownCommandLine());
+        given.put(ProcessEnvironment.LAUNCHER, "127.0.0.1:1");
+        given.put(ProcessEnvironment.RANK, "0");
+        given.put(ProcessEnvironment.SIZE, Integer.toString(plan.processes()));
+        given.put(ProcessEnvironment.SECRET, inheritedSecret(plan).orElseGet(Secrets::generate));
+        ProcessEnvironment surroundings =
+                new ProcessEnvironment(given, new Properties(), ProcessEnvironment.ownCommandLine());
         SessionConfig config = SessionConfig.from(ConfigSources.ofArguments(List.of(), surroundings));
         Families.check(config);
         return new Launcher(plan, config, out, errors);
@@ -175,18 +176,19 @@ public final class Launcher implements AutoCloseable {
     private static Optional<String> inheritedSecret(LaunchPlan plan) {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.putAll(plan.environment());
-        return new Surroundings(environment, new Properties()).variable(Surroundings.SECRET);
+        return new ProcessEnvironment(environment, new Properties()).variable(ProcessEnvironment.SECRET);
     }
 
     private static Map<String, String> configurationVariables(LaunchPlan plan) {
         Map<String, String> variables = new HashMap<>();
-        String inherited = plan.environment().getOrDefault(Surroundings.CONF, System.getenv(Surroundings.CONF));
+        String inherited =
+                plan.environment().getOrDefault(ProcessEnvironment.CONF, System.getenv(ProcessEnvironment.CONF));
         plan.configuration()
                 .map(file -> file.toAbsolutePath().toString())
                 .or(() -> Optional.ofNullable(inherited))
-                .ifPresent(file -> variables.put(Surroundings.CONF, file));
+                .ifPresent(file -> variables.put(ProcessEnvironment.CONF, file));
         if (!plan.settings().isEmpty()) {
-            variables.put(Surroundings.SETTINGS, String.join("\n", plan.settings()));
+            variables.put(ProcessEnvironment.SETTINGS, String.join("\n", plan.settings()));
         }
         return variables;
     }
@@ -195,7 +197,7 @@ public final class Launcher implements AutoCloseable {
     private Map<String, String> environment() {
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.putAll(plan.environment());
-        environment.remove(Surroundings.SETTINGS);
+        environment.remove(ProcessEnvironment.SETTINGS);
         environment.putAll(configurationVariables(plan));
         return environment;
     }
@@ -243,11 +245,11 @@ public final class Launcher implements AutoCloseable {
         environment.putAll(environment());
         InetSocketAddress contact = server.address();
         environment.put(
-                Surroundings.LAUNCHER,
+                ProcessEnvironment.LAUNCHER,
                 new HostAddress(contact.getAddress().getHostAddress(), contact.getPort()).toString());
-        environment.put(Surroundings.RANK, Integer.toString(rank));
-        environment.put(Surroundings.SIZE, Integer.toString(plan.processes()));
-        environment.put(Surroundings.SECRET, secret);
+        environment.put(ProcessEnvironment.RANK, Integer.toString(rank));
+        environment.put(ProcessEnvironment.SIZE, Integer.toString(plan.processes()));
+        environment.put(ProcessEnvironment.SECRET, secret);
         boolean input = rank == 0 && plan.conduct().input();
         try {
             Process process = builder.redirectInput(input ? Redirect.INHERIT : Redirect.PIPE)
@@ -282,7 +284,8 @@ public final class Launcher implements AutoCloseable {
             Process process = processes.get(rank);
             int code = process.exitValue();
             guard.ended(process.pid());
-            Optional<String> wrong = server.processEnded(rank, process.pid(), "its process ended " + Exit.describe(code));
+            Optional<String> wrong =
+                    server.processEnded(rank, process.pid(), "its process ended " + Exit.describe(code));
             if (code != 0 && aborted.get() != null) {
                 leftovers.expect();
             }
@@ -304,7 +307,7 @@ public final class Launcher implements AutoCloseable {
         for (OutputPump pump : pumps) {
             pump.await(OUTPUT_TIMEOUT_MS);
         }
-        ControlMessage.End abort = aborted.get();
+        ControlMessage.SessionAbort abort = aborted.get();
         if (abort != null) {
             return abort.code();
         }
@@ -351,7 +354,7 @@ public final class Launcher implements AutoCloseable {
      * The session was aborted. The aborting process prints the reason, and each member ends itself. This thread waits
      * for that and then stops the rest: processes outside the session, and members that hang.
      */
-    private void aborted(ControlMessage.End end) {
+    private void aborted(ControlMessage.SessionAbort end) {
         aborted.set(end);
         stopping.set(true);
         Thread.ofPlatform().daemon().name("madeleine-stop").start(() -> {

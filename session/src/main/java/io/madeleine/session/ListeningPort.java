@@ -9,8 +9,8 @@ import io.madeleine.session.bootstrap.BootstrapServer;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.HostAddress;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
@@ -38,7 +38,7 @@ final class ListeningPort implements SessionPort {
     static ListeningPort open(String written) {
         HostAddress wanted = HostAddress.parse(written)
                 .orElseThrow(() -> new ConfigurationException("port at " + written + ": expected host or host:port"));
-        ConfigSources sources = ConfigSources.ofSettings(Map.of(), Surroundings.ofThisProcess());
+        ConfigSources sources = ConfigSources.ofSettings(Map.of(), ProcessEnvironment.ofThisProcess());
         long peerTimeoutNs = SessionConfig.ofAnyProcess(sources).timeouts().peerNs();
         String secret = Secrets.generate();
         InetSocketAddress where = wanted.resolve();

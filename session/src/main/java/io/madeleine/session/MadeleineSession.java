@@ -16,8 +16,8 @@ import io.madeleine.session.bootstrap.LaunchSpec;
 import io.madeleine.session.bootstrap.Resources;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.Membership;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import io.madeleine.session.launch.Spawner;
 import io.madeleine.switching.Departure;
 import io.madeleine.switching.MemoryDrain;
@@ -83,7 +83,8 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         this.failures = failures;
         this.arenas = arenas;
         this.ending = ending;
-        this.spawner = Spawner.ofThisProcess(config, LaunchPlan.Conduct.DEFAULT.grace().toNanos());
+        this.spawner =
+                Spawner.ofThisProcess(config, LaunchPlan.Conduct.DEFAULT.grace().toNanos());
         arenas.drainBy(
                 new MemoryDrain(channels.values(), engine), config.timeouts().peerNs());
         ending.end.afterwards(this::failAll);
@@ -280,7 +281,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (request.program() == LaunchRequest.Program.JAVA) {
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(JavaArguments.likeThisProcess(
-                    Surroundings.ownCommandLine(), System.getProperty("java.class.path", "")));
+                    ProcessEnvironment.ownCommandLine(), System.getProperty("java.class.path", "")));
         }
         command.addAll(request.command());
         return new LaunchSpec(request.processes(), command, request.environment());

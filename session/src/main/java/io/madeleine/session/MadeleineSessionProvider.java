@@ -6,7 +6,7 @@ import io.madeleine.api.SessionPort;
 import io.madeleine.api.SessionRequest;
 import io.madeleine.api.spi.SessionProvider;
 import io.madeleine.session.config.ConfigSources;
-import io.madeleine.session.config.Surroundings;
+import io.madeleine.session.config.ProcessEnvironment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -23,17 +23,18 @@ public final class MadeleineSessionProvider implements SessionProvider {
 
     @Override
     public Session open(List<String> arguments) {
-        return Sessions.open(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()));
+        return Sessions.open(ConfigSources.ofArguments(arguments, ProcessEnvironment.ofThisProcess()));
     }
 
     @Override
     public Session open(Path file) {
-        return Sessions.open(new ConfigSources(ConfigFactory.empty(), Optional.of(file), Surroundings.ofThisProcess()));
+        return Sessions.open(
+                new ConfigSources(ConfigFactory.empty(), Optional.of(file), ProcessEnvironment.ofThisProcess()));
     }
 
     @Override
     public Session open(Map<String, ?> settings) {
-        return Sessions.open(ConfigSources.ofSettings(settings, Surroundings.ofThisProcess()));
+        return Sessions.open(ConfigSources.ofSettings(settings, ProcessEnvironment.ofThisProcess()));
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.madeleine.session;
 
 import io.madeleine.admission.Proofs;
-import io.madeleine.session.network.Card;
+import io.madeleine.session.network.ProcessDescription;
 import io.madeleine.session.network.PublishedKeys;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * The keys of one process in a session: its key pair (Ed25519), the public keys of all processes, and a key that only
  * the session's processes know. Each process generates a key pair and a random number when it opens the session, and
- * publishes the public key and the number on its {@link Card}. The session key is the SHA-256 digest of all these
+ * publishes the public key and the number on its {@link ProcessDescription}. The session key is the SHA-256 digest of all these
  * numbers, in rank order.
  *
  * <p>Threading: immutable.

@@ -4,7 +4,7 @@ import io.madeleine.api.LossKind;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session.PeerFailureListener;
 import io.madeleine.session.bootstrap.Exit;
-import io.madeleine.session.bootstrap.ShortMemory;
+import io.madeleine.session.bootstrap.OutOfMemoryRetry;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -194,7 +194,7 @@ final class PeerFailures implements AutoCloseable {
                 }
                 return;
             } catch (OutOfMemoryError _) { // no other thread would decide: retry
-                ShortMemory.pause();
+                OutOfMemoryRetry.pause();
             }
         }
     }

@@ -7,8 +7,8 @@ import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,8 @@ public final class Providers {
      * @throws ConfigurationException if a key or a value is wrong
      */
     public static Map<String, List<String>> of(List<String> arguments, String family) {
-        Config root = SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()))
+        Config root = SessionConfig.ofAnyProcess(
+                        ConfigSources.ofArguments(arguments, ProcessEnvironment.ofThisProcess()))
                 .root();
         Map<String, List<String>> providers = new TreeMap<>();
         String path = ConfigUtil.joinPath("madeleine", "tm", family, "providers");

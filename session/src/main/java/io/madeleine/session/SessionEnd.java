@@ -27,7 +27,7 @@ final class SessionEnd implements Bootstrap.EndListener {
     private final Membership membership;
     private final long timeoutNs;
     private final Optional<ExitAction> replacement;
-    private final AtomicReference<ControlMessage.End> end = new AtomicReference<>();
+    private final AtomicReference<ControlMessage.SessionAbort> end = new AtomicReference<>();
     private final CountDownLatch heard = new CountDownLatch(1);
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicBoolean limited = new AtomicBoolean();
@@ -50,7 +50,7 @@ final class SessionEnd implements Bootstrap.EndListener {
 
     /** Why the session was aborted; empty if it was not. */
     Optional<String> reason() {
-        return Optional.ofNullable(end.get()).map(ControlMessage.End::toString);
+        return Optional.ofNullable(end.get()).map(ControlMessage.SessionAbort::toString);
     }
 
     /** Ends all processes of the session; see {@link io.madeleine.api.Session#abort}. */
@@ -61,12 +61,12 @@ final class SessionEnd implements Bootstrap.EndListener {
         limit(code, timeoutNs + TimeUnit.MILLISECONDS.toNanos(VERDICT_MS));
         start(() -> bootstrap.end(code, reason)); // in a thread of its own: sending blocks if the server is stopped
         awaitQuietly(heard, VERDICT_MS);
-        end.compareAndSet(null, new ControlMessage.End(membership.rank(), code, reason));
+        end.compareAndSet(null, new ControlMessage.SessionAbort(membership.rank(), code, reason));
         carryOut();
     }
 
     @Override
-    public void ended(ControlMessage.End all) {
+    public void ended(ControlMessage.SessionAbort all) {
         end.compareAndSet(null, all);
         heard.countDown();
         limit(all.code(), timeoutNs);
@@ -74,7 +74,7 @@ final class SessionEnd implements Bootstrap.EndListener {
     }
 
     private void carryOut() {
-        ControlMessage.End all = Objects.requireNonNull(end.get(), "an end is known before it is carried out");
+        ControlMessage.SessionAbort all = Objects.requireNonNull(end.get(), "an end is known before it is carried out");
         if (!taken.compareAndSet(false, true)) {
             awaitQuietly(over, TimeUnit.NANOSECONDS.toMillis(timeoutNs));
             return;
@@ -104,7 +104,7 @@ final class SessionEnd implements Bootstrap.EndListener {
             for (long leftNs = 1; leftNs > 0; leftNs = deadlineNs - System.nanoTime()) {
                 LockSupport.parkNanos(leftNs);
             }
-            ControlMessage.End all = end.get();
+            ControlMessage.SessionAbort all = end.get();
             Runtime.getRuntime().halt(all == null ? code : all.code());
         });
     }
@@ -116,7 +116,7 @@ final class SessionEnd implements Bootstrap.EndListener {
             if (replacement.isPresent()) {
                 throw e;
             }
-            ControlMessage.End all = end.get();
+            ControlMessage.SessionAbort all = end.get();
             Runtime.getRuntime().halt(all == null ? 1 : all.code());
         }
     }

@@ -7,8 +7,8 @@ import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import io.madeleine.session.network.Families;
 import io.madeleine.session.network.Family;
 import io.madeleine.session.network.NamedNetworks;
@@ -96,7 +96,7 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      *     adapter
      */
     public static SessionInfo of(List<String> arguments) {
-        return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess())));
+        return of(SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, ProcessEnvironment.ofThisProcess())));
     }
 
     /**
@@ -107,13 +107,13 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      */
     public static SessionInfo ofOtherProgram(List<String> arguments) {
         SessionConfig config =
-                SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, Surroundings.ofThisProcess()));
+                SessionConfig.ofAnyProcess(ConfigSources.ofArguments(arguments, ProcessEnvironment.ofThisProcess()));
         return describe(config, Families.wire(config));
     }
 
     /** Describes a session with these settings; see {@link Sessions#open(Config)}. */
     public static SessionInfo of(Config settings) {
-        return of(SessionConfig.ofAnyProcess(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess())));
+        return of(SessionConfig.ofAnyProcess(ConfigSources.ofConfig(settings, ProcessEnvironment.ofThisProcess())));
     }
 
     static SessionInfo of(SessionConfig config) {
@@ -129,7 +129,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
         List<Protocol> protocols = bestFirst.stream()
                 .map(family -> describe(family, config.networks().contains(family.name()), config.root()))
                 .toList();
-        return new SessionInfo(protocols, config.channels().stream().map(ChannelConfig::new).toList(), config.waiting());
+        return new SessionInfo(
+                protocols, config.channels().stream().map(ChannelConfig::new).toList(), config.waiting());
     }
 
     private static Protocol describe(Family family, boolean preferred, Config root) {

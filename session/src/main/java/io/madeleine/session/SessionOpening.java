@@ -20,7 +20,7 @@ import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.session.bootstrap.Bootstrap;
 import io.madeleine.session.bootstrap.HostKey;
-import io.madeleine.session.bootstrap.Meeting;
+import io.madeleine.session.bootstrap.Joining;
 import io.madeleine.session.bootstrap.Resources;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.ChannelSettings;
@@ -28,12 +28,12 @@ import io.madeleine.session.config.ConfigReader;
 import io.madeleine.session.config.Membership;
 import io.madeleine.session.config.SessionConfig;
 import io.madeleine.session.config.SharedSetting;
-import io.madeleine.session.network.Card;
 import io.madeleine.session.network.Connecting;
 import io.madeleine.session.network.Families;
 import io.madeleine.session.network.Family;
 import io.madeleine.session.network.NamedNetworks;
 import io.madeleine.session.network.NetworkChoice;
+import io.madeleine.session.network.ProcessDescription;
 import io.madeleine.session.network.Processors;
 import io.madeleine.session.network.Route;
 import io.madeleine.session.network.Routing;
@@ -56,7 +56,7 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 
 /**
- * Opens one session together with its other processes: join, open adapters, exchange cards, choose networks, connect,
+ * Opens one session together with its other processes: join, open adapters, exchange descriptions, choose networks, connect,
  * wait until all have connected. If a step fails, tells the other processes and closes everything that was opened.
  *
  * <p>Threading: confined to caller; used once.
@@ -96,7 +96,7 @@ final class SessionOpening {
             Families families = Families.wire(config);
             LOGGER.log(Level.DEBUG, () -> membership + "; networks: " + families.summary());
             NamedNetworks.checkUsable(config, families);
-            bootstrap = Optional.of(Meeting.join(config, deadlineNs));
+            bootstrap = Optional.of(Joining.join(config, deadlineNs));
             bootstrap.get().onEnd(end);
             return open(families, bootstrap.get());
         } catch (RuntimeException | Error e) {
@@ -127,9 +127,9 @@ final class SessionOpening {
         if (membership.size() > 1) {
             openAdapters(families, context);
         }
-        List<Card> cards = exchangeCards(families, bootstrap, self);
-        ProgressEngine engine =
-                new ProgressEngine(membership.name() + "-" + membership.rank(), reactor, waiting(cards), demands);
+        List<ProcessDescription> descriptions = exchangeDescriptions(families, bootstrap, self);
+        ProgressEngine engine = new ProgressEngine(
+                membership.name() + "-" + membership.rank(), reactor, waiting(descriptions), demands);
         resources.add(engine);
         adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
 
@@ -137,19 +137,21 @@ final class SessionOpening {
         MadeleineSession session = new MadeleineSession(
                 bootstrap.sessionId(),
                 config,
-                ownKeys().among(cards.stream()
-                        .map(card -> new MemberKeys.Part(card.keys()))
-                        .toList()),
+                ownKeys()
+                        .among(descriptions.stream()
+                                .map(description -> new MemberKeys.Part(description.keys()))
+                                .toList()),
                 engine,
                 resources,
                 failures,
                 arenas,
                 new MadeleineSession.Ending(bootstrap, end));
         bootstrap.listen(session);
-        Connecting connecting = new Connecting(membership, cards, adapters, engine, resources, config.timeouts());
+        Connecting connecting =
+                new Connecting(membership, descriptions, adapters, engine, resources, config.timeouts());
         failures.forwardTo((_, _) -> connecting.peerDied());
         List<Connecting.Made> connections =
-                connecting.connect(routes(families, cards, bootstrap, connecting), failures::first, deadlineNs);
+                connecting.connect(routes(families, descriptions, bootstrap, connecting), failures::first, deadlineNs);
         openChannels(session, engine, connections);
         arenas.takeFrom(memoryOf(connections));
         bootstrap.exchange("connected", new byte[0], deadlineNs);
@@ -250,32 +252,33 @@ final class SessionOpening {
         }
     }
 
-    private List<Card> exchangeCards(Families families, Bootstrap bootstrap, ProcessIdentity self) {
-        List<Card.AdapterCard> adapterCards = new ArrayList<>();
+    private List<ProcessDescription> exchangeDescriptions(
+            Families families, Bootstrap bootstrap, ProcessIdentity self) {
+        List<ProcessDescription.AdapterDescription> adapterDescriptions = new ArrayList<>();
         adapters.forEach((key, adapter) -> {
             String network = key.substring(0, key.indexOf('/'));
-            adapterCards.add(new Card.AdapterCard(
+            adapterDescriptions.add(new ProcessDescription.AdapterDescription(
                     network,
                     adapter.name(),
                     adapter.address(),
                     families.module(network).orElseThrow().transmissionModules(adapter.name())));
         });
-        Card own = new Card(
+        ProcessDescription own = new ProcessDescription(
                 self,
                 ownKeys().part().published(),
                 HostKey.ofThisHost(),
                 Processors.ofThisProcess(),
                 config.networks(),
                 config.channels(),
-                adapterCards,
+                adapterDescriptions,
                 SharedSetting.of(config));
         try {
-            List<Card> cards = new ArrayList<>();
-            for (byte[] card : bootstrap.exchange("told what networks they have", own.encode(), deadlineNs)) {
-                cards.add(Card.decode(card));
+            List<ProcessDescription> descriptions = new ArrayList<>();
+            for (byte[] description : bootstrap.exchange("told what networks they have", own.encode(), deadlineNs)) {
+                descriptions.add(ProcessDescription.decode(description));
             }
-            Card.checkShared(membership.rank(), cards);
-            return cards;
+            ProcessDescription.checkShared(membership.rank(), descriptions);
+            return descriptions;
         } catch (IOException e) {
             throw new SessionException(
                     membership + ": the processes cannot exchange their descriptions: " + e.getMessage(), e);
@@ -297,14 +300,14 @@ final class SessionOpening {
      * Turns spinning off if this host has more processes of the session than processors that they may use: spinning
      * would only delay the peer.
      */
-    private WaitPolicy waiting(List<Card> cards) {
+    private WaitPolicy waiting(List<ProcessDescription> descriptions) {
         WaitPolicy configured = config.waiting();
         String host = HostKey.ofThisHost();
-        List<Processors> onHost = cards.stream()
-                .filter(card -> card.host().equals(host))
-                .map(Card::processors)
+        List<Processors> onHost = descriptions.stream()
+                .filter(description -> description.host().equals(host))
+                .map(ProcessDescription::processors)
                 .toList();
-        Processors own = cards.get(membership.rank()).processors();
+        Processors own = descriptions.get(membership.rank()).processors();
         int available = Runtime.getRuntime().availableProcessors();
         boolean crowded = onHost.size() > Processors.together(own, onHost, available);
         return new WaitPolicy(
@@ -328,12 +331,13 @@ final class SessionOpening {
                 });
     }
 
-    private List<Route> routes(Families families, List<Card> cards, Bootstrap bootstrap, Connecting connecting) {
+    private List<Route> routes(
+            Families families, List<ProcessDescription> descriptions, Bootstrap bootstrap, Connecting connecting) {
         if (membership.size() == 1) {
             return List.of();
         }
-        NetworkChoice choice =
-                new NetworkChoice(membership.rank(), cards, adapters, network -> whyNotOpened(families, network));
+        NetworkChoice choice = new NetworkChoice(
+                membership.rank(), descriptions, adapters, network -> whyNotOpened(families, network));
         List<Route> routes =
                 new Routing(membership, choice, config.channels(), bootstrap, connecting, deadlineNs).settle();
         routes.forEach(route -> LOGGER.log(Level.DEBUG, () -> membership + ": " + route));

@@ -5,8 +5,8 @@ import io.madeleine.api.Session;
 import io.madeleine.api.SessionRequest;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.util.Optional;
 
 /**
@@ -27,7 +27,7 @@ public final class Sessions {
      *     madeleine.session.open-timeout}
      */
     public static Session open(Config settings) {
-        return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()));
+        return open(ConfigSources.ofConfig(settings, ProcessEnvironment.ofThisProcess()));
     }
 
     /**
@@ -35,7 +35,7 @@ public final class Sessions {
      * Session#abort aborted}. For tests that run several ranks in one JVM.
      */
     public static Session open(Config settings, ExitAction exit) {
-        return open(ConfigSources.ofConfig(settings, Surroundings.ofThisProcess()), Optional.of(exit));
+        return open(ConfigSources.ofConfig(settings, ProcessEnvironment.ofThisProcess()), Optional.of(exit));
     }
 
     /**
@@ -52,7 +52,7 @@ public final class Sessions {
      * @param here whether this process already listens at the request's address, with a {@link ListeningPort}
      */
     static Session open(SessionRequest request, boolean here, Optional<ExitAction> exit) {
-        ConfigSources sources = ConfigSources.ofSettings(request.settings(), Surroundings.ofThisProcess());
+        ConfigSources sources = ConfigSources.ofSettings(request.settings(), ProcessEnvironment.ofThisProcess());
         return new SessionOpening(SessionConfig.of(request, here, sources), exit).open();
     }
 

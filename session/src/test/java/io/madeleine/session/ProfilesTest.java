@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.Membership;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class ProfilesTest {
         List<String> arguments =
                 Stream.concat(Stream.of("--conf=" + file), Stream.of(more)).toList();
         return SessionConfig.from(
-                ConfigSources.ofArguments(arguments, new Surroundings(environment, new Properties())));
+                ConfigSources.ofArguments(arguments, new ProcessEnvironment(environment, new Properties())));
     }
 
     @Test

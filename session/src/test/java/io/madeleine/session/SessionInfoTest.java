@@ -9,8 +9,8 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.ReceiveMode;
 import io.madeleine.api.SendMode;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,8 +129,8 @@ class SessionInfoTest {
                     session.secret-file | .     | this is a directory
                     """)
     void shouldRefuseWhatWouldBeWrongInAnyProcess(String key, String value, String expected) {
-        ConfigSources sources =
-                ConfigSources.ofArguments(List.of(key + "=" + value), new Surroundings(Map.of(), new Properties()));
+        ConfigSources sources = ConfigSources.ofArguments(
+                List.of(key + "=" + value), new ProcessEnvironment(Map.of(), new Properties()));
         String message = assertThrows(ConfigurationException.class, () -> SessionConfig.ofAnyProcess(sources))
                 .getMessage();
         assertTrue(message.startsWith("madeleine." + key + " = ") && message.contains(expected), message);

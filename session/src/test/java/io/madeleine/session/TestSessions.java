@@ -2,8 +2,8 @@ package io.madeleine.session;
 
 import io.madeleine.api.Session;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
-import io.madeleine.session.config.Surroundings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -24,7 +24,7 @@ public final class TestSessions {
     private TestSessions() {}
 
     public static ConfigSources sources(Map<String, ?> settings) {
-        return ConfigSources.ofSettings(settings, new Surroundings(Map.of(), new Properties()));
+        return ConfigSources.ofSettings(settings, new ProcessEnvironment(Map.of(), new Properties()));
     }
 
     public static SessionConfig config(Map<String, ?> settings) {

@@ -34,7 +34,7 @@ public interface Bootstrap extends AutoCloseable {
          * All processes of the session have to end. Must return soon. Called by a thread of the bootstrap, or by the
          * thread that calls {@link Bootstrap#end}.
          */
-        void ended(ControlMessage.End end);
+        void ended(ControlMessage.SessionAbort end);
     }
 
     /** The session's id: the same in all its processes, different from that of any other session. */

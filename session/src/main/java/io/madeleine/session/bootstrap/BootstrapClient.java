@@ -45,7 +45,7 @@ final class BootstrapClient implements Bootstrap {
     private final List<ControlMessage.Death> deaths = new ArrayList<>();
     private @Nullable Events events;
     private @Nullable EndListener endListener;
-    private ControlMessage.@Nullable End end;
+    private ControlMessage.@Nullable SessionAbort end;
     private @Nullable String failure;
     private @Nullable String newsLost;
     private @Nullable String givenUp;
@@ -71,7 +71,7 @@ final class BootstrapClient implements Bootstrap {
                 .daemon()
                 .name("madeleine-control-" + membership.name() + "-" + membership.rank())
                 .unstarted(this::readAll);
-        ShortMemory.prepare();
+        OutOfMemoryRetry.prepare();
         this.exitHook = Thread.ofPlatform().name("madeleine-exit").unstarted(this::tellExit);
     }
 
@@ -157,7 +157,7 @@ final class BootstrapClient implements Bootstrap {
                 return values.get();
             }
             update(() -> missing = null);
-            connection.send(new ControlMessage.Who(key));
+            connection.send(new ControlMessage.MissingQuery(key));
             return valuesOrWhoIsMissing(key);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -232,7 +232,7 @@ final class BootstrapClient implements Bootstrap {
                 try {
                     readNext(beatEveryNs);
                 } catch (OutOfMemoryError _) { // receive() keeps what has arrived, so the message can be read again
-                    ShortMemory.pause();
+                    OutOfMemoryRetry.pause();
                 }
             }
         } catch (IOException e) {
@@ -277,7 +277,7 @@ final class BootstrapClient implements Bootstrap {
                 lost(reason(why));
                 return;
             } catch (OutOfMemoryError _) {
-                ShortMemory.pause();
+                OutOfMemoryRetry.pause();
             }
         }
     }
@@ -294,13 +294,13 @@ final class BootstrapClient implements Bootstrap {
         switch (message) {
             case ControlMessage.Value value -> value(value);
             case ControlMessage.Complete(String key) -> update(() -> exchangeComplete |= key.equals(exchangeKey));
-            case ControlMessage.Missing(String _, String who) -> update(() -> missing = who);
-            case ControlMessage.Beat() -> {}
+            case ControlMessage.MissingReply(String _, String who) -> update(() -> missing = who);
+            case ControlMessage.Heartbeat() -> {}
             case ControlMessage.Left(int rank) -> left(rank);
             case ControlMessage.Death death -> died(death);
-            case ControlMessage.Abort(int rank, String reason) ->
+            case ControlMessage.OpenFailed(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
-            case ControlMessage.End all -> ended(all);
+            case ControlMessage.SessionAbort all -> ended(all);
             case ControlMessage.Launched launched -> launches.launched(launched);
             case ControlMessage.LaunchedEnded ended -> launches.ended(ended);
             case ControlMessage.Exiting(int _) -> serverExits.countDown();
@@ -308,7 +308,7 @@ final class BootstrapClient implements Bootstrap {
         }
     }
 
-    private void ended(ControlMessage.End all) {
+    private void ended(ControlMessage.SessionAbort all) {
         EndListener listener;
         lock.lock();
         try {
@@ -446,7 +446,7 @@ final class BootstrapClient implements Bootstrap {
 
     @Override
     public void onEnd(EndListener listener) {
-        ControlMessage.End before;
+        ControlMessage.SessionAbort before;
         lock.lock();
         try {
             endListener = listener;
@@ -461,17 +461,17 @@ final class BootstrapClient implements Bootstrap {
 
     @Override
     public void end(int code, String reason) {
-        connection.trySend(new ControlMessage.End(membership.rank(), code, reason));
+        connection.trySend(new ControlMessage.SessionAbort(membership.rank(), code, reason));
     }
 
     @Override
     public void abort(String reason) {
-        finish(new ControlMessage.Abort(membership.rank(), reason));
+        finish(new ControlMessage.OpenFailed(membership.rank(), reason));
     }
 
     @Override
     public void close() {
-        finish(new ControlMessage.Bye());
+        finish(new ControlMessage.Leave());
     }
 
     private void finish(ControlMessage last) {

@@ -33,17 +33,17 @@ import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
 /**
- * The server at which the processes of sessions meet. It assigns the session id, distributes cards, and tells all
+ * The server at which the processes of sessions meet. It assigns the session id, distributes values, and tells all
  * processes who left or died. A launcher runs one for its processes; without launcher, rank 0 runs one while the
  * session is open.
  *
  * <p>One server can serve sessions of any names, and a name again after its session has ended: each such session is a
- * {@link Room}.
+ * {@link BootstrapSession}.
  *
  * <p>Threading: thread-safe; one daemon thread {@linkplain Acceptor accepts}; per member, one reads and one
  * {@linkplain ControlSender sends}.
  */
-public final class BootstrapServer implements AutoCloseable, Room.House, Acceptor.Host<ControlHandshake> {
+public final class BootstrapServer implements AutoCloseable, BootstrapSession.Server, Acceptor.Host<ControlHandshake> {
     /** The random bytes of a session id. Nobody can predict the next id and create that session's files in advance. */
     private static final int ID_BYTES = 12;
 
@@ -65,7 +65,7 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
     private final Acceptor<ControlHandshake> acceptor;
     private final Set<ControlConnection> connections = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Deque<Room>> rooms = new HashMap<>();
+    private final Map<String, Deque<BootstrapSession>> sessions = new HashMap<>();
 
     /** How the processes of ranks ended, in the order of their ends: the first end may be the cause of the others. */
     private final Map<Integer, String> endedRanks = new LinkedHashMap<>();
@@ -189,7 +189,7 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
     }
 
     private void join(ControlConnection connection, ControlMessage.Hello hello) {
-        Room room;
+        BootstrapSession session;
         ControlSender sender;
         lock.lock();
         try {
@@ -201,18 +201,18 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
                 return;
             }
             sender = new ControlSender(connection, memberThreads);
-            room = roomFor(hello);
-            room.admit(sender, hello);
+            session = sessionFor(hello);
+            session.admit(sender, hello);
         } finally {
             lock.unlock();
         }
         try (sender) {
-            if (servesOnlyOne() && room.isFull()) {
+            if (servesOnlyOne() && session.isFull()) {
                 acceptor.close();
             }
-            room.serve(hello.rank(), connection, sender);
+            session.serve(hello.rank(), connection, sender);
         }
-        roomLeft(hello.session(), room);
+        sessionLeft(hello.session(), session);
     }
 
     private boolean servesOnlyOne() {
@@ -246,10 +246,10 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
         if (end != null) {
             return "rank " + hello.rank() + ": " + end;
         }
-        for (Room room : rooms.getOrDefault(hello.session(), new ArrayDeque<>())) {
-            if (room.isPresent(hello.rank())) {
+        for (BootstrapSession session : sessions.getOrDefault(hello.session(), new ArrayDeque<>())) {
+            if (session.isPresent(hello.rank())) {
                 return "rank " + hello.rank() + " is in session " + hello.session() + " already, as process "
-                        + room.pidOf(hello.rank()) + ": expected another madeleine.session.rank or .name";
+                        + session.pidOf(hello.rank()) + ": expected another madeleine.session.rank or .name";
             }
         }
         return "";
@@ -269,38 +269,39 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
                 : "";
     }
 
-    /** Finds the session's oldest room that this process can still join, or makes a room. */
-    private Room roomFor(ControlMessage.Hello hello) {
-        Deque<Room> meetings = rooms.computeIfAbsent(hello.session(), _ -> new ArrayDeque<>());
-        for (Room room : meetings) {
-            if (settings.ofPort() ? room.suits(hello) : !room.knows(hello.rank())) {
-                return room;
+    /** Finds the oldest session of this name that this process can still join, or makes one. */
+    private BootstrapSession sessionFor(ControlMessage.Hello hello) {
+        Deque<BootstrapSession> ofName = sessions.computeIfAbsent(hello.session(), _ -> new ArrayDeque<>());
+        for (BootstrapSession session : ofName) {
+            if (settings.ofPort() ? session.suits(hello) : !session.knows(hello.rank())) {
+                return session;
             }
         }
-        Room room = new Room(HexFormat.of().formatHex(Proofs.nonce(), 0, ID_BYTES), hello.size(), settings, this);
-        meetings.add(room);
-        endedRanks.forEach((rank, reason) -> miss(room, rank, reason));
-        return room;
+        BootstrapSession session = new BootstrapSession(
+                HexFormat.of().formatHex(Proofs.nonce(), 0, ID_BYTES), hello.size(), settings, this);
+        ofName.add(session);
+        endedRanks.forEach((rank, reason) -> miss(session, rank, reason));
+        return session;
     }
 
     /**
-     * Tells the room that a rank's process ended before it joined. If processes in the room wait for it, tells the
+     * Tells the session that a rank's process ended before it joined. If processes in the session wait for it, tells the
      * launcher too.
      */
-    private void miss(Room room, int rank, String reason) {
-        if (room.isMissing(rank, reason + " before it joined")) {
+    private void miss(BootstrapSession session, int rank, String reason) {
+        if (session.isMissing(rank, reason + " before it joined")) {
             missedListener.accept(rank);
         }
     }
 
-    private void roomLeft(String session, Room room) {
+    private void sessionLeft(String name, BootstrapSession session) {
         boolean closing = false;
         lock.lock();
         try {
-            Deque<Room> meetings = rooms.get(session);
-            if (room.isOver() && meetings != null && meetings.remove(room) && meetings.isEmpty()) {
-                rooms.remove(session);
-                closing = !onlySession.isEmpty() && rooms.isEmpty();
+            Deque<BootstrapSession> ofName = sessions.get(name);
+            if (session.isOver() && ofName != null && ofName.remove(session) && ofName.isEmpty()) {
+                sessions.remove(name);
+                closing = !onlySession.isEmpty() && sessions.isEmpty();
             }
         } finally {
             lock.unlock();
@@ -327,8 +328,8 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
             remember(new LaunchKey(sender, id), group);
             long[] pids = launched.stream().mapToLong(LaunchedProcess::pid).toArray();
             sender.send(new ControlMessage.Launched(id, pids, ""));
-            launched.forEach(one -> one.exit()
-                    .thenAccept(code -> sender.send(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
+            launched.forEach(one ->
+                    one.exit().thenAccept(code -> sender.send(new ControlMessage.LaunchedEnded(id, one.rank(), code))));
         } catch (IOException | RuntimeException e) {
             sender.send(new ControlMessage.Launched(id, new long[0], "nothing was launched: " + e.getMessage()));
         }
@@ -382,18 +383,18 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
      * @return what the process did wrong, if it ended by itself without leaving
      */
     public Optional<String> processEnded(int rank, long pid, String reason) {
-        List<Room> all = new ArrayList<>();
+        List<BootstrapSession> all = new ArrayList<>();
         lock.lock();
         try {
             endedRanks.put(rank, reason);
-            rooms.values().forEach(all::addAll);
+            sessions.values().forEach(all::addAll);
         } finally {
             lock.unlock();
         }
-        all.forEach(room -> {
-            room.awaitDeparture(rank, LAST_WORDS_MS); // the messages it sent before its end are still being read
-            room.lost(rank, reason);
-            miss(room, rank, reason);
+        all.forEach(session -> {
+            session.awaitDeparture(rank, LAST_WORDS_MS); // the messages it sent before its end are still being read
+            session.lost(rank, reason);
+            miss(session, rank, reason);
         });
         return Optional.ofNullable(exitedInside.remove(pid));
     }
@@ -409,7 +410,7 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
     }
 
     @Override
-    public void aborted(ControlMessage.End end) {
+    public void aborted(ControlMessage.SessionAbort end) {
         endListener.ended(end);
     }
 
@@ -419,17 +420,16 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
     }
 
     @Override
-    public String othersWaiting(Room room) {
+    public String othersWaiting(BootstrapSession session) {
         if (!settings.ofPort()) {
             return "";
         }
         List<String> others = new ArrayList<>();
         lock.lock();
         try {
-            rooms.forEach((session, meetings) -> meetings.stream()
-                    .filter(other -> other != room)
-                    .forEach(other ->
-                            other.waiting().ifPresent(who -> others.add("session " + session + " of " + who))));
+            sessions.forEach((name, ofName) -> ofName.stream()
+                    .filter(other -> other != session)
+                    .forEach(other -> other.waiting().ifPresent(who -> others.add("session " + name + " of " + who))));
         } finally {
             lock.unlock();
         }
@@ -455,31 +455,31 @@ public final class BootstrapServer implements AutoCloseable, Room.House, Accepto
         } finally {
             lock.unlock();
         }
-        List<Room> all = allRooms();
-        all.forEach(room -> room.turnOut(reason));
+        List<BootstrapSession> all = allSessions();
+        all.forEach(session -> session.turnOut(reason));
         awaitSent(all);
     }
 
-    private List<Room> allRooms() {
+    private List<BootstrapSession> allSessions() {
         lock.lock();
         try {
-            return rooms.values().stream().flatMap(Deque::stream).toList();
+            return sessions.values().stream().flatMap(Deque::stream).toList();
         } finally {
             lock.unlock();
         }
     }
 
     /** Waits a bounded time until all processes have been told what they are to know: this process may end then. */
-    private static void awaitSent(List<Room> rooms) {
+    private static void awaitSent(List<BootstrapSession> sessions) {
         long deadlineNs = System.nanoTime() + TELL_ALL_NS;
-        rooms.forEach(room -> room.awaitSent(deadlineNs));
+        sessions.forEach(session -> session.awaitSent(deadlineNs));
     }
 
     @Override
     public void close() {
         closed = true;
         acceptor.close();
-        awaitSent(allRooms());
+        awaitSent(allSessions());
         connections.forEach(ControlConnection::close);
     }
 }

@@ -77,7 +77,7 @@ final class ControlConnection implements AutoCloseable {
     /** Sends a sign of life if nothing has been sent for {@code idleNs}. */
     void beatIfIdle(long nowNs, long idleNs) {
         if (isIdle(nowNs, idleNs)) {
-            trySend(new ControlMessage.Beat());
+            trySend(new ControlMessage.Heartbeat());
         }
     }
 

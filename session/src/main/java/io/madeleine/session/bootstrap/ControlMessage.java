@@ -50,16 +50,16 @@ public sealed interface ControlMessage {
     record Complete(String key) implements ControlMessage {}
 
     /** To the server: which processes are missing in an exchange? */
-    record Who(String key) implements ControlMessage {}
+    record MissingQuery(String key) implements ControlMessage {}
 
-    /** To a process: the answer to {@link Who}, as text. */
-    record Missing(String key, String who) implements ControlMessage {}
+    /** To a process: the answer to {@link MissingQuery}, as text. */
+    record MissingReply(String key, String who) implements ControlMessage {}
 
     /** Both ways: a sign of life. */
-    record Beat() implements ControlMessage {}
+    record Heartbeat() implements ControlMessage {}
 
     /** To the server: this process closes its session. */
-    record Bye() implements ControlMessage {}
+    record Leave() implements ControlMessage {}
 
     /** To a process: another has closed its session. */
     record Left(int rank) implements ControlMessage {}
@@ -68,7 +68,7 @@ public sealed interface ControlMessage {
     record Death(int rank, String reason) implements ControlMessage {}
 
     /** Both ways: a process could not open the session, so the session fails for all. The server fills in the rank. */
-    record Abort(int rank, String reason) implements ControlMessage {}
+    record OpenFailed(int rank, String reason) implements ControlMessage {}
 
     /** To the server of a launcher: start processes, as a {@link LaunchSpec} says. */
     @SuppressWarnings("ArrayRecordComponent") // as above
@@ -94,7 +94,7 @@ public sealed interface ControlMessage {
      * Both ways: all processes of the session have to end with this exit code. The server fills in the rank, that of
      * the process that aborted.
      */
-    record End(int rank, int code, String reason) implements ControlMessage {
+    record SessionAbort(int rank, int code, String reason) implements ControlMessage {
         @Override
         public String toString() {
             return "rank " + rank + " has aborted the session with exit code " + code + ": " + reason;
@@ -153,17 +153,17 @@ public sealed interface ControlMessage {
                 out.writeByte(6);
                 writeText(out, key);
             }
-            case Who(String key) -> {
+            case MissingQuery(String key) -> {
                 out.writeByte(7);
                 writeText(out, key);
             }
-            case Missing(String key, String who) -> {
+            case MissingReply(String key, String who) -> {
                 out.writeByte(8);
                 writeText(out, key);
                 writeText(out, who);
             }
-            case Beat() -> out.writeByte(9);
-            case Bye() -> out.writeByte(10);
+            case Heartbeat() -> out.writeByte(9);
+            case Leave() -> out.writeByte(10);
             case Left(int rank) -> {
                 out.writeByte(11);
                 out.writeInt(rank);
@@ -173,12 +173,12 @@ public sealed interface ControlMessage {
                 out.writeInt(rank);
                 writeText(out, reason);
             }
-            case Abort(int rank, String reason) -> {
+            case OpenFailed(int rank, String reason) -> {
                 out.writeByte(13);
                 out.writeInt(rank);
                 writeText(out, reason);
             }
-            case End(int rank, int code, String reason) -> {
+            case SessionAbort(int rank, int code, String reason) -> {
                 out.writeByte(14);
                 out.writeInt(rank);
                 out.writeInt(code);
@@ -230,14 +230,14 @@ public sealed interface ControlMessage {
             case 4 -> new Put(readText(in), readValue(in));
             case 5 -> new Value(readText(in), in.readInt(), readValue(in));
             case 6 -> new Complete(readText(in));
-            case 7 -> new Who(readText(in));
-            case 8 -> new Missing(readText(in), readText(in));
-            case 9 -> new Beat();
-            case 10 -> new Bye();
+            case 7 -> new MissingQuery(readText(in));
+            case 8 -> new MissingReply(readText(in), readText(in));
+            case 9 -> new Heartbeat();
+            case 10 -> new Leave();
             case 11 -> new Left(in.readInt());
             case 12 -> new Death(in.readInt(), readText(in));
-            case 13 -> new Abort(in.readInt(), readText(in));
-            case 14 -> new End(in.readInt(), in.readInt(), readText(in));
+            case 13 -> new OpenFailed(in.readInt(), readText(in));
+            case 14 -> new SessionAbort(in.readInt(), in.readInt(), readText(in));
             case 15 -> new Exiting(in.readInt());
             case 16 -> new Launch(in.readLong(), readValue(in));
             case 17 -> new Launched(in.readLong(), readNumbers(in), readText(in));

@@ -59,7 +59,7 @@ final class ControlSender implements AutoCloseable {
         lock.lock();
         try {
             if (waiting.isEmpty() && connection.isIdle(nowNs, idleNs)) {
-                send(new ControlMessage.Beat());
+                send(new ControlMessage.Heartbeat());
             }
         } finally {
             lock.unlock();
@@ -112,7 +112,7 @@ final class ControlSender implements AutoCloseable {
                 connection.trySend(message);
                 return;
             } catch (OutOfMemoryError _) {
-                ShortMemory.pause();
+                OutOfMemoryRetry.pause();
             }
         }
     }

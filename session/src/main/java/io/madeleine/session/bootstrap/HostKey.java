@@ -18,7 +18,8 @@ public final class HostKey {
 
     private static final Path NETWORK_NAMESPACE = Path.of("/proc/self/ns/net");
 
-    private static final String THIS_HOST = read(BOOT_ID, () -> InetAddress.getLocalHost().getHostName());
+    private static final String THIS_HOST =
+            read(BOOT_ID, () -> InetAddress.getLocalHost().getHostName());
 
     private HostKey() {}
 

@@ -25,6 +25,7 @@ final class RemoteLaunches {
 
     /** Those that are not answered, and those whose processes have not all ended. */
     private final Map<Long, CompletableFuture<List<LaunchedProcess>>> requests = new ConcurrentHashMap<>();
+
     private final AtomicLong ids = new AtomicLong();
     private volatile String lost = "";
 

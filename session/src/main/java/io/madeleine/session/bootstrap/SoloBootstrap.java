@@ -34,7 +34,7 @@ final class SoloBootstrap implements Bootstrap {
 
     @Override
     public void end(int code, String reason) {
-        endListener.ended(new ControlMessage.End(0, code, reason));
+        endListener.ended(new ControlMessage.SessionAbort(0, code, reason));
     }
 
     @Override

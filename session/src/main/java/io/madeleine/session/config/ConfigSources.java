@@ -29,7 +29,7 @@ import java.util.TreeSet;
  * @param file the configuration file that the caller names
  * @param surroundings environment and system properties
  */
-public record ConfigSources(Config explicit, Optional<Path> file, Surroundings surroundings) {
+public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnvironment surroundings) {
     private static final String ROOT = "madeleine";
     private static final String REFERENCE = "reference.conf";
     private static final String TUNED = "madeleine.tuned";
@@ -41,7 +41,7 @@ public record ConfigSources(Config explicit, Optional<Path> file, Surroundings s
     private static final String CONF_OPTION = "--conf";
 
     /** Takes arguments of the forms {@code key=value}, {@code --conf=FILE} and {@code --conf FILE}. */
-    public static ConfigSources ofArguments(List<String> arguments, Surroundings surroundings) {
+    public static ConfigSources ofArguments(List<String> arguments, ProcessEnvironment surroundings) {
         Config settings = ConfigFactory.empty();
         Optional<Path> file = Optional.empty();
         for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
@@ -62,7 +62,7 @@ public record ConfigSources(Config explicit, Optional<Path> file, Surroundings s
     }
 
     /** Takes settings by key. */
-    public static ConfigSources ofSettings(Map<String, ?> settings, Surroundings surroundings) {
+    public static ConfigSources ofSettings(Map<String, ?> settings, ProcessEnvironment surroundings) {
         Config config = ConfigFactory.empty();
         for (Map.Entry<String, ?> setting : settings.entrySet()) {
             config = with(config, setting.getKey(), setting.getValue(), "setting of Session.open");
@@ -74,7 +74,7 @@ public record ConfigSources(Config explicit, Optional<Path> file, Surroundings s
      * Takes the settings of a Config. Drops values that come from a reference.conf, since defaults must not override
      * files.
      */
-    public static ConfigSources ofConfig(Config settings, Surroundings surroundings) {
+    public static ConfigSources ofConfig(Config settings, ProcessEnvironment surroundings) {
         Config explicit = settings;
         if (settings.isResolved()) {
             for (Map.Entry<String, ConfigValue> setting : settings.entrySet()) {
@@ -181,12 +181,12 @@ public record ConfigSources(Config explicit, Optional<Path> file, Surroundings s
 
     private Config launcherSettings() {
         Config config = ConfigFactory.empty();
-        String lines = surroundings.variable(Surroundings.SETTINGS).orElse("");
+        String lines = surroundings.variable(ProcessEnvironment.SETTINGS).orElse("");
         for (String line : lines.lines().toList()) {
             int equals = line.indexOf('=');
             if (equals <= 0) {
                 throw new ConfigurationException(
-                        Surroundings.SETTINGS + " of the environment holds \"" + line + "\": expected key=value");
+                        ProcessEnvironment.SETTINGS + " of the environment holds \"" + line + "\": expected key=value");
             }
             config = with(config, line.substring(0, equals), line.substring(equals + 1), "setting of the launcher");
         }
@@ -195,11 +195,11 @@ public record ConfigSources(Config explicit, Optional<Path> file, Surroundings s
 
     private Config fromFile() {
         Optional<Path> path =
-                file.or(() -> surroundings.variable(Surroundings.CONF).map(Path::of));
+                file.or(() -> surroundings.variable(ProcessEnvironment.CONF).map(Path::of));
         if (path.isEmpty()) {
             return ConfigFactory.empty();
         }
-        String givenBy = file.isPresent() ? "" : ", named by " + Surroundings.CONF + " of the environment,";
+        String givenBy = file.isPresent() ? "" : ", named by " + ProcessEnvironment.CONF + " of the environment,";
         if (!Files.isReadable(path.get()) || Files.isDirectory(path.get())) {
             throw new ConfigurationException("configuration file " + path.get() + givenBy
                     + " cannot be read: expected a readable HOCON file, looked in "

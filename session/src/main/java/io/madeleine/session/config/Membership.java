@@ -23,12 +23,12 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
     private static final String HOSTS = "madeleine.session.hosts";
     private static final String RANK = "madeleine.session.rank";
     private static final String SIZE = "madeleine.session.size";
-    private static final String SECRET = GivenSecret.KEY;
+    private static final String SECRET = SecretSource.KEY;
     private static final String LAUNCHER = "madeleine.session.launcher";
     private static final String NAME = "madeleine.session.name";
 
     /** The keys that determine a membership. */
-    static final List<String> KEYS = List.of(NAME, RANK, SIZE, HOSTS, LAUNCHER, SECRET, GivenSecret.FILE_KEY);
+    static final List<String> KEYS = List.of(NAME, RANK, SIZE, HOSTS, LAUNCHER, SECRET, SecretSource.FILE_KEY);
 
     /** How the processes of a session find each other. */
     public sealed interface Contact {
@@ -86,21 +86,21 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
     static Membership from(ConfigReader reader, ConfigSources sources) {
         String launcher = reader.text(LAUNCHER);
         Optional<String> environmentLauncher = launcher.equals(ConfigReader.AUTO) && !sources.namesHosts()
-                ? sources.surroundings().variable(Surroundings.LAUNCHER)
+                ? sources.surroundings().variable(ProcessEnvironment.LAUNCHER)
                 : Optional.empty();
         if (environmentLauncher.isPresent()) {
-            return launched(reader, environmentLauncher.get(), Surroundings.LAUNCHER, sources.surroundings());
+            return launched(reader, environmentLauncher.get(), ProcessEnvironment.LAUNCHER, sources.surroundings());
         }
         if (!launcher.equals(ConfigReader.AUTO) && !launcher.equals("none")) {
             return launched(reader, launcher, LAUNCHER, sources.surroundings());
         }
         List<HostAddress> hosts = hosts(reader);
-        String secret = GivenSecret.of(reader, sources.surroundings());
+        String secret = SecretSource.of(reader, sources.surroundings());
         return hosts.isEmpty() ? alone(reader, secret) : staticHosts(reader, hosts, secret);
     }
 
     /** Checks the keys that can be checked without knowing which process this is and how it finds the others. */
-    static void check(ConfigReader reader, Surroundings given) {
+    static void check(ConfigReader reader, ProcessEnvironment given) {
         String launcher = reader.text(LAUNCHER);
         if (!launcher.equals(ConfigReader.AUTO) && !launcher.equals("none")) {
             launcherAddress(launcher, LAUNCHER);
@@ -108,7 +108,7 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
         List<HostAddress> _ = hosts(reader);
         int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, MAX_SIZE);
         reader.numberOrAuto(RANK, 0, size - 1, 0);
-        GivenSecret.check(reader, given);
+        SecretSource.check(reader, given);
     }
 
     /** The membership of a process alone. */
@@ -126,21 +126,21 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
         return new Membership(reader.name(NAME), rank, 1, new Contact.Alone(), secret);
     }
 
-    private static Membership launched(ConfigReader reader, String launcher, String source, Surroundings given) {
+    private static Membership launched(ConfigReader reader, String launcher, String source, ProcessEnvironment given) {
         HostAddress address = launcherAddress(launcher, source);
-        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, variable(given, Surroundings.SIZE, MAX_SIZE));
-        int rank = reader.numberOrAuto(RANK, 0, MAX_SIZE, variable(given, Surroundings.RANK, MAX_SIZE));
-        String secret = GivenSecret.of(reader, given);
+        int size = reader.numberOrAuto(SIZE, 1, MAX_SIZE, variable(given, ProcessEnvironment.SIZE, MAX_SIZE));
+        int rank = reader.numberOrAuto(RANK, 0, MAX_SIZE, variable(given, ProcessEnvironment.RANK, MAX_SIZE));
+        String secret = SecretSource.of(reader, given);
         if (size < 1 || rank < 0 || rank >= size) {
-            throw new ConfigurationException(
-                    "rank " + rank + " of " + size + " processes: expected a rank from 0 to size-1, from "
-                            + RANK + " and " + SIZE + " or " + Surroundings.RANK + " and " + Surroundings.SIZE
-                            + " of the environment");
+            throw new ConfigurationException("rank " + rank + " of " + size
+                    + " processes: expected a rank from 0 to size-1, from "
+                    + RANK + " and " + SIZE + " or " + ProcessEnvironment.RANK + " and " + ProcessEnvironment.SIZE
+                    + " of the environment");
         }
         if (secret.isEmpty()) {
-            throw new ConfigurationException(
-                    SECRET + " is empty: expected the launcher's secret, here, in the file that " + GivenSecret.FILE_KEY
-                            + " names, or in " + Surroundings.SECRET + " of the environment");
+            throw new ConfigurationException(SECRET
+                    + " is empty: expected the launcher's secret, here, in the file that " + SecretSource.FILE_KEY
+                    + " names, or in " + ProcessEnvironment.SECRET + " of the environment");
         }
         return new Membership(reader.name(NAME), rank, size, new Contact.Launcher(address), secret);
     }
@@ -151,7 +151,7 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
                 .orElseThrow(() -> new ConfigurationException(source + " = " + launcher + ": expected host:port"));
     }
 
-    private static int variable(Surroundings given, String name, int maximum) {
+    private static int variable(ProcessEnvironment given, String name, int maximum) {
         Optional<String> written = given.variable(name);
         if (written.isEmpty()) {
             return -1;
@@ -200,7 +200,8 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
         if (secret.isEmpty() && !hosts.stream().allMatch(HostAddress::isLoopback)) {
             throw new ConfigurationException(SECRET + " is empty (" + reader.origin(SECRET)
                     + "): expected the same secret text in every process, here, in the file that "
-                    + GivenSecret.FILE_KEY + " names, or in " + Surroundings.SECRET + " of the environment, since "
+                    + SecretSource.FILE_KEY + " names, or in " + ProcessEnvironment.SECRET
+                    + " of the environment, since "
                     + HOSTS + " names addresses that others can reach too");
         }
         return new Membership(reader.name(NAME), rank, size, new Contact.StaticHosts(hosts), secret);

@@ -8,7 +8,7 @@ import io.madeleine.session.bootstrap.LaunchSpec;
 import io.madeleine.session.bootstrap.LaunchedGroup;
 import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.HostAddress;
-import io.madeleine.session.config.Surroundings;
+import io.madeleine.session.config.ProcessEnvironment;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
@@ -110,11 +110,11 @@ public final class ProcessGroup implements LaunchedGroup {
         environment.putAll(spec.environment());
         InetSocketAddress contact = server.address();
         environment.put(
-                Surroundings.LAUNCHER,
+                ProcessEnvironment.LAUNCHER,
                 new HostAddress(contact.getAddress().getHostAddress(), contact.getPort()).toString());
-        environment.put(Surroundings.RANK, Integer.toString(rank));
-        environment.put(Surroundings.SIZE, Integer.toString(spec.processes()));
-        environment.put(Surroundings.SECRET, secret);
+        environment.put(ProcessEnvironment.RANK, Integer.toString(rank));
+        environment.put(ProcessEnvironment.SIZE, Integer.toString(spec.processes()));
+        environment.put(ProcessEnvironment.SECRET, secret);
         Process process = builder.redirectInput(Redirect.PIPE).start();
         processes.add(process);
         guard.started(process.pid());
@@ -146,8 +146,7 @@ public final class ProcessGroup implements LaunchedGroup {
     private void ended(LaunchedProcess one, Process process) {
         int code = process.exitValue();
         guard.ended(one.pid());
-        Optional<String> wrong =
-                server.processEnded(one.rank(), one.pid(), "its process ended " + Exit.describe(code));
+        Optional<String> wrong = server.processEnded(one.rank(), one.pid(), "its process ended " + Exit.describe(code));
         if (code != 0 || server.hasLostProcess()) { // set only: several ends may be handled at once
             unclean = true;
         }

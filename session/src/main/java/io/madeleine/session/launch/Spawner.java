@@ -67,12 +67,7 @@ public final class Spawner {
         Leftovers leftovers = new Leftovers(config);
         Timeouts timeouts = config.timeouts();
         Settings settings = new Settings(
-                new HashMap<>(System.getenv()),
-                false,
-                graceNs,
-                timeouts.abortNs(),
-                timeouts.peerNs(),
-                () -> {
+                new HashMap<>(System.getenv()), false, graceNs, timeouts.abortNs(), timeouts.peerNs(), () -> {
                     leftovers.expect();
                     leftovers.remove();
                 });

@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
  */
 public final class Connecting {
     private final Membership membership;
-    private final List<Card> cards;
+    private final List<ProcessDescription> descriptions;
     private final Map<String, Adapter> adapters;
     private final ProgressEngine engine;
     private final Resources resources;
@@ -50,13 +50,13 @@ public final class Connecting {
 
     public Connecting(
             Membership membership,
-            List<Card> cards,
+            List<ProcessDescription> descriptions,
             Map<String, Adapter> adapters,
             ProgressEngine engine,
             Resources resources,
             Timeouts timeouts) {
         this.membership = membership;
-        this.cards = cards;
+        this.descriptions = descriptions;
         this.adapters = adapters;
         this.engine = engine;
         this.resources = resources;
@@ -124,8 +124,8 @@ public final class Connecting {
 
     private SelectionTable table(Route route) {
         int self = membership.rank();
-        Card lower = cards.get(Math.min(self, route.rank()));
-        Card higher = cards.get(Math.max(self, route.rank()));
+        ProcessDescription lower = descriptions.get(Math.min(self, route.rank()));
+        ProcessDescription higher = descriptions.get(Math.max(self, route.rank()));
         return SelectionTable.agree(
                 route.channel(),
                 lower.modules(route.network(), route.channel()),
@@ -134,7 +134,7 @@ public final class Connecting {
 
     private ConnectionRequest request(Route route, SelectionTable table, long deadlineNs) {
         return new ConnectionRequest(
-                cards.get(route.rank()).identity(),
+                descriptions.get(route.rank()).identity(),
                 route.peerAddress(),
                 membership.rank() < route.rank(),
                 table.modules(),

@@ -25,7 +25,7 @@ public final class NetworkChoice {
     private static final int MAX_CANDIDATES = Long.SIZE;
 
     private final int self;
-    private final List<Card> cards;
+    private final List<ProcessDescription> descriptions;
     private final List<ChannelSettings> channels;
     private final Map<String, Adapter> adapters;
     private final UnaryOperator<String> whyNotOpened;
@@ -33,23 +33,27 @@ public final class NetworkChoice {
 
     /**
      * @param self this process's rank
-     * @param cards the cards of all processes, by rank
+     * @param descriptions the descriptions of all processes, by rank
      * @param adapters this process's open adapters by {@code network/adapter}
      * @param whyNotOpened returns why a network has no adapter in this process
      */
-    public NetworkChoice(int self, List<Card> cards, Map<String, Adapter> adapters, UnaryOperator<String> whyNotOpened) {
+    public NetworkChoice(
+            int self,
+            List<ProcessDescription> descriptions,
+            Map<String, Adapter> adapters,
+            UnaryOperator<String> whyNotOpened) {
         this.self = self;
-        this.cards = cards;
-        this.channels = cards.get(self).channels();
+        this.descriptions = descriptions;
+        this.channels = descriptions.get(self).channels();
         this.adapters = adapters;
         this.whyNotOpened = whyNotOpened;
-        for (int rank = 0; rank < cards.size(); rank++) {
+        for (int rank = 0; rank < descriptions.size(); rank++) {
             checkChannels(rank);
         }
     }
 
     private void checkChannels(int rank) {
-        Card peer = cards.get(rank);
+        ProcessDescription peer = descriptions.get(rank);
         for (ChannelSettings channel : channels) {
             Optional<ChannelSettings> there = peer.channel(channel.name());
             if (there.isEmpty()) {
@@ -71,8 +75,8 @@ public final class NetworkChoice {
 
     /** The peers that this process reaches, as bit masks for all processes: one long per rank and channel. */
     byte[] reach() {
-        ByteBuffer reach = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
-        for (int rank = 0; rank < cards.size(); rank++) {
+        ByteBuffer reach = ByteBuffer.allocate(descriptions.size() * channels.size() * Long.BYTES);
+        for (int rank = 0; rank < descriptions.size(); rank++) {
             for (ChannelSettings channel : channels) {
                 reach.putLong(rank == self ? 0 : reach(rank, channel));
             }
@@ -102,18 +106,21 @@ public final class NetworkChoice {
         if (!channel.automatic()) {
             return List.of(channel.network());
         }
-        List<String> preference = cards.get(Math.min(self, rank)).preference();
+        List<String> preference = descriptions.get(Math.min(self, rank)).preference();
         return preference.subList(0, Math.min(preference.size(), MAX_CANDIDATES));
     }
 
     /** Why the peer cannot be reached over the network; empty if it can. */
     private Optional<String> obstacle(int rank, ChannelSettings channel, String network) {
-        Optional<Card.AdapterCard> here = cards.get(self).adapter(network, channel);
+        Optional<ProcessDescription.AdapterDescription> here =
+                descriptions.get(self).adapter(network, channel);
         if (here.isEmpty()) {
             return Optional.of("rank " + self + " has not opened it: " + whyNotOpened.apply(network));
         }
-        ChannelSettings channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
-        Optional<Card.AdapterCard> there = cards.get(rank).adapter(network, channelThere);
+        ChannelSettings channelThere =
+                descriptions.get(rank).channel(channel.name()).orElseThrow();
+        Optional<ProcessDescription.AdapterDescription> there =
+                descriptions.get(rank).adapter(network, channelThere);
         if (there.isEmpty()) {
             return Optional.of("rank " + rank + " has not opened it");
         }
@@ -131,7 +138,7 @@ public final class NetworkChoice {
      */
     List<Route> decide(List<byte[]> reaches) {
         List<Route> routes = new ArrayList<>();
-        for (int rank = 0; rank < cards.size(); rank++) {
+        for (int rank = 0; rank < descriptions.size(); rank++) {
             for (int index = 0; rank != self && index < channels.size(); index++) {
                 ChannelSettings channel = channels.get(index);
                 long here = mask(reaches.get(self), rank, index);
@@ -148,9 +155,10 @@ public final class NetworkChoice {
 
     /** The routes for which this process has no room, in the form of {@link #reach}. */
     byte[] refusals(Map<Route, String> refused) {
-        ByteBuffer masks = ByteBuffer.allocate(cards.size() * channels.size() * Long.BYTES);
+        ByteBuffer masks = ByteBuffer.allocate(descriptions.size() * channels.size() * Long.BYTES);
         refused.forEach((route, reason) -> {
-            ChannelSettings channel = cards.get(self).channel(route.channel()).orElseThrow();
+            ChannelSettings channel =
+                    descriptions.get(self).channel(route.channel()).orElseThrow();
             int index = route.rank() * channels.size() + channels.indexOf(channel);
             masks.putLong(
                     index * Long.BYTES, 1L << candidates(route.rank(), channel).indexOf(route.network()));
@@ -174,20 +182,25 @@ public final class NetworkChoice {
     }
 
     private Route route(int rank, ChannelSettings channel, String network) {
-        ChannelSettings channelThere = cards.get(rank).channel(channel.name()).orElseThrow();
+        ChannelSettings channelThere =
+                descriptions.get(rank).channel(channel.name()).orElseThrow();
         return new Route(
                 rank,
                 channel.name(),
                 network,
-                cards.get(self).adapter(network, channel).orElseThrow().adapter(),
-                cards.get(rank).adapter(network, channelThere).orElseThrow().address());
+                descriptions.get(self).adapter(network, channel).orElseThrow().adapter(),
+                descriptions
+                        .get(rank)
+                        .adapter(network, channelThere)
+                        .orElseThrow()
+                        .address());
     }
 
     private long mask(byte[] reach, int rank, int channelIndex) {
         int offset = (rank * channels.size() + channelIndex) * Long.BYTES;
-        if (reach.length != cards.size() * channels.size() * Long.BYTES) {
+        if (reach.length != descriptions.size() * channels.size() * Long.BYTES) {
             throw new SessionException("rank " + rank + " sent a reachability mask of " + reach.length
-                    + " bytes, expected " + cards.size() * channels.size() * Long.BYTES);
+                    + " bytes, expected " + descriptions.size() * channels.size() * Long.BYTES);
         }
         return ByteBuffer.wrap(reach).getLong(offset);
     }

@@ -173,7 +173,7 @@ class ControlConnectionTest {
         assertInstanceOf(ControlMessage.Death.class, server.receive().orElseThrow());
         client.beatIfIdle(System.nanoTime(), 0);
         far.getOutputStream().write(taken());
-        assertInstanceOf(ControlMessage.Beat.class, server.receive().orElseThrow());
+        assertInstanceOf(ControlMessage.Heartbeat.class, server.receive().orElseThrow());
         near.close();
         far.close();
         assertThrows(EOFException.class, () -> server.receive());

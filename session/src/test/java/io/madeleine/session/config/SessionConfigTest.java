@@ -13,7 +13,7 @@ import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
 import io.madeleine.session.TestSessions;
-import io.madeleine.session.bootstrap.Meeting;
+import io.madeleine.session.bootstrap.Joining;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ class SessionConfigTest {
 
     private static SessionConfig config(Map<String, String> environment, Properties properties, String... arguments) {
         return SessionConfig.from(
-                ConfigSources.ofArguments(List.of(arguments), new Surroundings(environment, properties)));
+                ConfigSources.ofArguments(List.of(arguments), new ProcessEnvironment(environment, properties)));
     }
 
     private static String refusal(String... arguments) {
@@ -176,7 +176,7 @@ class SessionConfigTest {
         Config settings =
                 ConfigFactory.parseString("madeleine.wait.yields = 5").withFallback(ConfigFactory.defaultReference());
         SessionConfig config = SessionConfig.from(ConfigSources.ofConfig(
-                settings, new Surroundings(Map.of("MADELEINE_CONF", file.toString()), new Properties())));
+                settings, new ProcessEnvironment(Map.of("MADELEINE_CONF", file.toString()), new Properties())));
         assertEquals(new WaitPolicy(WaitMode.BLOCK, 200_000, 5), config.waiting());
     }
 
@@ -386,15 +386,15 @@ class SessionConfigTest {
                 "-Dmadeleine.session.secret=hush (1)",
                 "session.secret=hush (1)",
                 "session={\"secret\": \"hush (1)\"}")) {
-            Surroundings seen =
-                    new Surroundings(Map.of(), new Properties(), List.of("java", "-cp", "a.jar", argument, "more"));
+            ProcessEnvironment seen = new ProcessEnvironment(
+                    Map.of(), new Properties(), List.of("java", "-cp", "a.jar", argument, "more"));
             ConfigSources sources = ConfigSources.ofArguments(List.of("session.secret=hush (1)"), seen);
             String refusal = assertThrows(ConfigurationException.class, () -> SessionConfig.from(sources))
                     .getMessage();
             assertContains(refusal, "command line", "madeleine.session.secret-file", "MADELEINE_SECRET");
             assertFalse(refusal.contains("hush"), refusal);
         }
-        Surroundings unseen = new Surroundings(Map.of(), new Properties(), List.of("java", "hush", "Main"));
+        ProcessEnvironment unseen = new ProcessEnvironment(Map.of(), new Properties(), List.of("java", "hush", "Main"));
         assertEquals(
                 "hush",
                 SessionConfig.from(ConfigSources.ofArguments(List.of("session.secret=hush"), unseen))
@@ -470,7 +470,7 @@ class SessionConfigTest {
                 some.selfDescribed(),
                 some.root());
         assertContains(
-                assertThrows(SessionException.class, () -> Meeting.join(config, System.nanoTime()))
+                assertThrows(SessionException.class, () -> Joining.join(config, System.nanoTime()))
                         .getMessage(),
                 "rank 0 cannot listen at a.b..c:7000: no address is known for the host name a.b..c");
     }

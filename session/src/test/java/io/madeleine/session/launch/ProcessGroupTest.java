@@ -53,7 +53,10 @@ class ProcessGroupTest {
     private static long sleepers() {
         return ProcessHandle.current()
                 .children()
-                .filter(child -> child.info().command().filter(file -> file.endsWith("sleep")).isPresent())
+                .filter(child -> child.info()
+                        .command()
+                        .filter(file -> file.endsWith("sleep"))
+                        .isPresent())
                 .filter(ProcessHandle::isAlive)
                 .count();
     }

@@ -33,14 +33,14 @@ import java.util.Optional;
  * @param adapters the adapters that it has opened
  * @param shared its values of the keys that need the same value in all processes
  */
-public record Card(
+public record ProcessDescription(
         ProcessIdentity identity,
         PublishedKeys keys,
         String host,
         Processors processors,
         List<String> preference,
         List<ChannelSettings> channels,
-        List<AdapterCard> adapters,
+        List<AdapterDescription> adapters,
         List<SharedSetting> shared) {
     private static final int FORMAT = 6;
     private static final int MAX_ENTRIES = 1024;
@@ -48,7 +48,8 @@ public record Card(
     /**
      * One adapter: its network, name and address, and its transmission modules with the thresholds configured for it.
      */
-    public record AdapterCard(String network, String adapter, String address, List<TransmissionCapabilities> modules) {}
+    public record AdapterDescription(
+            String network, String adapter, String address, List<TransmissionCapabilities> modules) {}
 
     /** Writes one entry of a list. */
     private interface Writer<T> {
@@ -60,10 +61,11 @@ public record Card(
     }
 
     /** The adapter that the process uses for a channel over a network; empty if it has none. */
-    Optional<AdapterCard> adapter(String network, ChannelSettings channel) {
+    Optional<AdapterDescription> adapter(String network, ChannelSettings channel) {
         return adapters.stream()
-                .filter(card -> card.network.equals(network))
-                .filter(card -> channel.adapter().equals(ConfigReader.AUTO) || card.adapter.equals(channel.adapter()))
+                .filter(description -> description.network.equals(network))
+                .filter(description ->
+                        channel.adapter().equals(ConfigReader.AUTO) || description.adapter.equals(channel.adapter()))
                 .findFirst();
     }
 
@@ -73,7 +75,7 @@ public record Card(
     List<TransmissionCapabilities> modules(String network, String channelName) {
         return channel(channelName)
                 .flatMap(channel -> adapter(network, channel))
-                .map(AdapterCard::modules)
+                .map(AdapterDescription::modules)
                 .orElse(List.of());
     }
 
@@ -94,13 +96,13 @@ public record Card(
      * Compares the shared settings of all processes.
      *
      * @param self this process's rank
-     * @param cards the cards of all processes, by rank
+     * @param descriptions the descriptions of all processes, by rank
      * @throws SessionException if a process has another value than this one
      */
-    public static void checkShared(int self, List<Card> cards) {
-        for (SharedSetting own : cards.get(self).shared()) {
-            for (int rank = 0; rank < cards.size(); rank++) {
-                String there = cards.get(rank).shared(own.key()).orElse("missing");
+    public static void checkShared(int self, List<ProcessDescription> descriptions) {
+        for (SharedSetting own : descriptions.get(self).shared()) {
+            for (int rank = 0; rank < descriptions.size(); rank++) {
+                String there = descriptions.get(rank).shared(own.key()).orElse("missing");
                 if (!there.equals(own.value())) {
                     throw new SessionException(own.key() + " is " + own.value() + " in rank " + self + " and " + there
                             + " in rank " + rank + ": it needs the same value in all processes");
@@ -110,7 +112,7 @@ public record Card(
     }
 
     /**
-     * Encodes the card.
+     * Encodes the description.
      *
      * @throws IOException if it does not fit into a control message
      */
@@ -134,7 +136,7 @@ public record Card(
             to.writeUTF(adapter.network);
             to.writeUTF(adapter.adapter);
             to.writeUTF(adapter.address);
-            writeAll(to, adapter.modules, Card::writeModule);
+            writeAll(to, adapter.modules, ProcessDescription::writeModule);
         });
         writeAll(out, shared, (to, setting) -> {
             to.writeUTF(setting.key());
@@ -149,18 +151,18 @@ public record Card(
     }
 
     /**
-     * Decodes a card.
+     * Decodes a description.
      *
-     * @throws IOException if the bytes are not a card of this format
+     * @throws IOException if the bytes are not a description of this format
      */
-    public static Card decode(byte[] bytes) throws IOException {
+    public static ProcessDescription decode(byte[] bytes) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         int format = in.readByte();
         if (format != FORMAT) {
             throw new IOException("a process describes itself in format " + format + ", expected " + FORMAT
                     + ": all processes need the same release of Madeleine");
         }
-        return new Card(
+        return new ProcessDescription(
                 new ProcessIdentity(in.readLong(), in.readInt()),
                 readKeys(in),
                 in.readUTF(),
@@ -169,8 +171,11 @@ public record Card(
                 readAll(in, from -> new ChannelSettings(from.readUTF(), from.readUTF(), from.readUTF())),
                 readAll(
                         in,
-                        from -> new AdapterCard(
-                                from.readUTF(), from.readUTF(), from.readUTF(), readAll(from, Card::readModule))),
+                        from -> new AdapterDescription(
+                                from.readUTF(),
+                                from.readUTF(),
+                                from.readUTF(),
+                                readAll(from, ProcessDescription::readModule))),
                 readAll(in, from -> new SharedSetting(from.readUTF(), from.readUTF())));
     }
 

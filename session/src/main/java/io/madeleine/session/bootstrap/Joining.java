@@ -14,8 +14,8 @@ import java.util.List;
  *
  * <p>Threading: stateless.
  */
-public final class Meeting {
-    private Meeting() {}
+public final class Joining {
+    private Joining() {}
 
     /** Joins. Without launcher, rank 0 also runs the server at which the others join. */
     public static Bootstrap join(SessionConfig config, long deadlineNs) {

@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Threading: any thread.
  */
-public final class ShortMemory {
+public final class OutOfMemoryRetry {
     private static final long PAUSE_NS = 10_000_000;
 
-    private ShortMemory() {}
+    private OutOfMemoryRetry() {}
 
     /** Loads the classes that {@link #pause} needs. Call it while there is memory. */
     static void prepare() {

@@ -19,7 +19,7 @@ import java.util.Properties;
  * @param properties the system properties
  * @param commandLine the arguments of this process as other users see them
  */
-public record Surroundings(Map<String, String> environment, Properties properties, List<String> commandLine) {
+public record ProcessEnvironment(Map<String, String> environment, Properties properties, List<String> commandLine) {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
 
     /** The launcher's control address, host:port. */
@@ -41,12 +41,12 @@ public record Surroundings(Map<String, String> environment, Properties propertie
     public static final String SETTINGS = "MADELEINE_SETTINGS";
 
     /** The surroundings of this JVM. */
-    public static Surroundings ofThisProcess() {
-        return new Surroundings(System.getenv(), System.getProperties(), ownCommandLine());
+    public static ProcessEnvironment ofThisProcess() {
+        return new ProcessEnvironment(System.getenv(), System.getProperties(), ownCommandLine());
     }
 
-    /** Surroundings with an empty command line. */
-    public Surroundings(Map<String, String> environment, Properties properties) {
+    /** ProcessEnvironment with an empty command line. */
+    public ProcessEnvironment(Map<String, String> environment, Properties properties) {
         this(environment, properties, List.of());
     }
 

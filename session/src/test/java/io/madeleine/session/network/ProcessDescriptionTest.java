@@ -20,12 +20,12 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class CardTest {
+class ProcessDescriptionTest {
     private static final TransmissionCapabilities SHORT = new TransmissionCapabilities(
             "x/short", BufferMode.STATIC, LinkMode.BUFFER, AggregationMode.ASYMMETRIC, 512, 2048, 1024, "small ones");
     private static final TransmissionCapabilities LONG = new TransmissionCapabilities(
             "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
-    private static final Card CARD = new Card(
+    private static final ProcessDescription DESCRIPTION = new ProcessDescription(
             new ProcessIdentity(-5, 3),
             MemberKeys.generate().part().published(),
             "host",
@@ -33,38 +33,41 @@ class CardTest {
             List.of("x", "y"),
             List.of(new ChannelSettings("a", "auto", "auto"), new ChannelSettings("b", "x", "x1")),
             List.of(
-                    new Card.AdapterCard("x", "x0", "address of x0", List.of(SHORT, LONG)),
-                    new Card.AdapterCard("x", "x1", "address of x1", List.of(LONG))),
+                    new ProcessDescription.AdapterDescription("x", "x0", "address of x0", List.of(SHORT, LONG)),
+                    new ProcessDescription.AdapterDescription("x", "x1", "address of x1", List.of(LONG))),
             List.of(new SharedSetting("madeleine.x", "7")));
 
     @Test
     void shouldComeBackAsItWas() throws IOException {
-        assertEquals(CARD, Card.decode(CARD.encode()));
+        assertEquals(DESCRIPTION, ProcessDescription.decode(DESCRIPTION.encode()));
     }
 
     @Test
     void shouldAnswerForNetworksAndChannels() {
-        ChannelSettings a = CARD.channel("a").orElseThrow();
-        assertEquals("x0", CARD.adapter("x", a).orElseThrow().adapter());
+        ChannelSettings a = DESCRIPTION.channel("a").orElseThrow();
+        assertEquals("x0", DESCRIPTION.adapter("x", a).orElseThrow().adapter());
         assertEquals(
                 "x1",
-                CARD.adapter("x", CARD.channel("b").orElseThrow()).orElseThrow().adapter());
-        assertTrue(CARD.adapter("y", a).isEmpty());
-        assertEquals(List.of(SHORT, LONG), CARD.modules("x", "a"));
-        assertEquals(List.of(LONG), CARD.modules("x", "b"));
-        assertEquals(List.of(), CARD.modules("y", "a"));
-        assertEquals(List.of(), CARD.modules("x", "c"));
-        assertTrue(CARD.channel("c").isEmpty());
-        assertEquals(Optional.of("7"), CARD.shared("madeleine.x"));
-        assertTrue(CARD.shared("madeleine.y").isEmpty());
+                DESCRIPTION
+                        .adapter("x", DESCRIPTION.channel("b").orElseThrow())
+                        .orElseThrow()
+                        .adapter());
+        assertTrue(DESCRIPTION.adapter("y", a).isEmpty());
+        assertEquals(List.of(SHORT, LONG), DESCRIPTION.modules("x", "a"));
+        assertEquals(List.of(LONG), DESCRIPTION.modules("x", "b"));
+        assertEquals(List.of(), DESCRIPTION.modules("y", "a"));
+        assertEquals(List.of(), DESCRIPTION.modules("x", "c"));
+        assertTrue(DESCRIPTION.channel("c").isEmpty());
+        assertEquals(Optional.of("7"), DESCRIPTION.shared("madeleine.x"));
+        assertTrue(DESCRIPTION.shared("madeleine.y").isEmpty());
     }
 
     @Test
     void shouldRefuseWhatIsCutOrGarbled() throws IOException {
-        byte[] good = CARD.encode();
+        byte[] good = DESCRIPTION.encode();
         for (int length = 0; length < good.length; length++) {
             byte[] cut = Arrays.copyOf(good, length);
-            assertThrows(IOException.class, () -> Card.decode(cut));
+            assertThrows(IOException.class, () -> ProcessDescription.decode(cut));
         }
         Random random = new Random(7);
         int refused = 0;
@@ -72,7 +75,7 @@ class CardTest {
             byte[] garbled = good.clone();
             garbled[random.nextInt(garbled.length)] = (byte) random.nextInt();
             try {
-                Card.decode(garbled);
+                ProcessDescription.decode(garbled);
             } catch (IOException _) {
                 refused++; // any other exception fails the test
             }
@@ -83,24 +86,38 @@ class CardTest {
     @Test
     void shouldSendNoListThatTheOthersRefuse() throws IOException {
         ChannelSettings channel = new ChannelSettings("c", "auto", "auto");
-        Card most = withChannels(Collections.nCopies(1024, channel));
-        assertEquals(most, Card.decode(most.encode()));
-        Card more = withChannels(Collections.nCopies(1025, channel));
+        ProcessDescription most = withChannels(Collections.nCopies(1024, channel));
+        assertEquals(most, ProcessDescription.decode(most.encode()));
+        ProcessDescription more = withChannels(Collections.nCopies(1025, channel));
         String refusal = assertThrows(IOException.class, more::encode).getMessage();
         assertTrue(refusal.contains("1025") && refusal.contains("fewer channels"), refusal);
     }
 
-    private static Card withChannels(List<ChannelSettings> channels) {
-        return new Card(
-                CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), channels, List.of(), List.of());
+    private static ProcessDescription withChannels(List<ChannelSettings> channels) {
+        return new ProcessDescription(
+                DESCRIPTION.identity(),
+                DESCRIPTION.keys(),
+                DESCRIPTION.host(),
+                DESCRIPTION.processors(),
+                List.of(),
+                channels,
+                List.of(),
+                List.of());
     }
 
     @Test
     void shouldRefuseToBeLargerThanAnExchangeCarries() {
-        List<Card.AdapterCard> many =
-                Collections.nCopies(200, new Card.AdapterCard("x", "x0", "a".repeat(1000), List.of()));
-        Card large = new Card(
-                CARD.identity(), CARD.keys(), CARD.host(), CARD.processors(), List.of(), List.of(), many, List.of());
+        List<ProcessDescription.AdapterDescription> many = Collections.nCopies(
+                200, new ProcessDescription.AdapterDescription("x", "x0", "a".repeat(1000), List.of()));
+        ProcessDescription large = new ProcessDescription(
+                DESCRIPTION.identity(),
+                DESCRIPTION.keys(),
+                DESCRIPTION.host(),
+                DESCRIPTION.processors(),
+                List.of(),
+                List.of(),
+                many,
+                List.of());
         assertTrue(assertThrows(IOException.class, large::encode).getMessage().contains("fewer channels or adapters"));
     }
 }

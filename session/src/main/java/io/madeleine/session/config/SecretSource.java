@@ -21,21 +21,21 @@ import java.util.regex.Pattern;
  *
  * <p>Threading: stateless.
  */
-final class GivenSecret {
+final class SecretSource {
     static final String KEY = "madeleine.session.secret";
     static final String FILE_KEY = "madeleine.session.secret-file";
 
-    private static final Logger LOGGER = System.getLogger(GivenSecret.class.getName());
+    private static final Logger LOGGER = System.getLogger(SecretSource.class.getName());
     private static final int MAX_BYTES = 64 * 1024;
 
     /** The permissions that a secret file must not grant. A reader learns the secret, a writer chooses it. */
     private static final Set<PosixFilePermission> TOO_MUCH = EnumSet.of(
             PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.GROUP_WRITE);
 
-    private GivenSecret() {}
+    private SecretSource() {}
 
     /** Returns the secret, empty if none is given. Warns if others can read the configuration file that contains it. */
-    static String of(ConfigReader reader, Surroundings given) {
+    static String of(ConfigReader reader, ProcessEnvironment given) {
         String secret = check(reader, given);
         if (!reader.text(KEY).isEmpty()) {
             warnOfReaders(reader);
@@ -44,11 +44,11 @@ final class GivenSecret {
     }
 
     /** Returns the secret as {@link #of} does, without that warning. */
-    static String check(ConfigReader reader, Surroundings given) {
+    static String check(ConfigReader reader, ProcessEnvironment given) {
         String secret = reader.text(KEY);
         String file = reader.text(FILE_KEY);
         if (secret.isEmpty()) {
-            return file.isEmpty() ? given.variable(Surroundings.SECRET).orElse("") : inFile(file, reader);
+            return file.isEmpty() ? given.variable(ProcessEnvironment.SECRET).orElse("") : inFile(file, reader);
         }
         if (!file.isEmpty()) {
             throw reader.wrong(FILE_KEY, "one of " + FILE_KEY + " and " + KEY + ", and both are set");
@@ -57,12 +57,12 @@ final class GivenSecret {
             throw reader.wrong(
                     KEY,
                     "not to be on a command line, which every user of this machine can read; give it in a file with "
-                            + FILE_KEY + " or by " + Surroundings.SECRET + " of the environment");
+                            + FILE_KEY + " or by " + ProcessEnvironment.SECRET + " of the environment");
         }
         return secret;
     }
 
-    private static boolean isOnCommandLine(String secret, Surroundings given) {
+    private static boolean isOnCommandLine(String secret, ProcessEnvironment given) {
         Pattern setting = Pattern.compile("secret\"?\\s*[=:]\\s*\"?" + Pattern.quote(secret));
         return given.commandLine().stream()
                 .anyMatch(argument -> setting.matcher(argument).find());

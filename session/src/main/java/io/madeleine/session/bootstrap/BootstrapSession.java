@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe; each member's connection has a thread that handles its messages.
  */
-final class Room {
+final class BootstrapSession {
     private static final int SIGNS_PER_TIMEOUT = 3;
     private static final int RANKS_NAMED = 8;
 
@@ -30,7 +30,7 @@ final class Room {
 
     private final String sessionId;
     private final Settings settings;
-    private final House house;
+    private final Server server;
     private final String host = HostKey.ofThisNetwork();
     private final ReentrantLock lock = new ReentrantLock();
     private final @Nullable Member[] members;
@@ -54,8 +54,8 @@ final class Room {
         }
     }
 
-    /** What a room needs from its server. */
-    interface House {
+    /** What a session needs from its server. */
+    interface Server {
         /** Records that a process was lost. */
         void processLost();
 
@@ -75,22 +75,22 @@ final class Room {
         void exitedInside(int rank, Exit exit);
 
         /** The session is being aborted. Called before any process is told. */
-        void aborted(ControlMessage.End end);
+        void aborted(ControlMessage.SessionAbort end);
 
         /**
          * Why the last refused process was refused, as a text to append for those who wait; empty if none was refused.
          */
         String turnedAway();
 
-        /** Which processes wait in other rooms, perhaps because of a different configuration; empty if none does. */
-        String othersWaiting(Room room);
+        /** Which processes wait in other sessions, perhaps because of a different configuration; empty if none does. */
+        String othersWaiting(BootstrapSession session);
     }
 
-    /** A room without members. */
-    Room(String sessionId, int size, Settings settings, House house) {
+    /** A session without members. */
+    BootstrapSession(String sessionId, int size, Settings settings, Server server) {
         this.sessionId = sessionId;
         this.settings = settings;
-        this.house = house;
+        this.server = server;
         this.members = new Member[size];
     }
 
@@ -170,7 +170,7 @@ final class Room {
         lock.lock();
         try {
             if (!isFull() && failure == null) {
-                failure = new ControlMessage.Abort(0, reason);
+                failure = new ControlMessage.OpenFailed(0, reason);
                 broadcast(failure, -1);
             }
         } finally {
@@ -251,7 +251,7 @@ final class Room {
             try {
                 return connection.receive();
             } catch (OutOfMemoryError _) { // receive() keeps what has arrived, so the message can be read again
-                ShortMemory.pause();
+                OutOfMemoryRetry.pause();
             }
         }
     }
@@ -263,7 +263,7 @@ final class Room {
                 lost(rank, "the bootstrap server could not serve it any more: " + why);
                 return;
             } catch (OutOfMemoryError _) {
-                ShortMemory.pause();
+                OutOfMemoryRetry.pause();
             }
         }
     }
@@ -272,10 +272,10 @@ final class Room {
     private Optional<Exit> end(int rank, ControlConnection connection) {
         Member member = member(rank).orElseThrow();
         // a process of another host may have the id of one that was launched here
-        OptionalInt code = member.remote ? OptionalInt.empty() : house.exitCode(member.pid);
+        OptionalInt code = member.remote ? OptionalInt.empty() : server.exitCode(member.pid);
         Exit exit = new Exit(member.pid, connection.peerHost(), member.exiting, code);
         if (exit.byItself() && isPresent(rank) && !member.remote) {
-            house.exitedInside(rank, exit);
+            server.exitedInside(rank, exit);
         }
         return exit.announced() || exit.code().isPresent() ? Optional.of(exit) : Optional.empty();
     }
@@ -302,22 +302,23 @@ final class Room {
     private boolean handle(int rank, ControlSender sender, ControlMessage message) throws IOException {
         switch (message) {
             case ControlMessage.Put put -> put(rank, put);
-            case ControlMessage.Who(String key) -> {
-                String whoElse = isFull() ? "" : house.turnedAway() + house.othersWaiting(this);
-                sender.send(new ControlMessage.Missing(key, missing(key) + whoElse));
+            case ControlMessage.MissingQuery(String key) -> {
+                String whoElse = isFull() ? "" : server.turnedAway() + server.othersWaiting(this);
+                sender.send(new ControlMessage.MissingReply(key, missing(key) + whoElse));
             }
-            case ControlMessage.Beat() -> {}
+            case ControlMessage.Heartbeat() -> {}
             case ControlMessage.Death(int about, String reason) -> tell(about, rank, reason);
-            case ControlMessage.End(int _, int code, String reason) -> end(new ControlMessage.End(rank, code, reason));
+            case ControlMessage.SessionAbort(int _, int code, String reason) ->
+                end(new ControlMessage.SessionAbort(rank, code, reason));
             case ControlMessage.Exiting(int _) -> exiting(rank);
-            case ControlMessage.Launch launch -> house.launch(launch, sender);
-            case ControlMessage.LaunchGivenUp givenUp -> house.launchGivenUp(givenUp, sender);
-            case ControlMessage.Bye() -> {
+            case ControlMessage.Launch launch -> server.launch(launch, sender);
+            case ControlMessage.LaunchGivenUp givenUp -> server.launchGivenUp(givenUp, sender);
+            case ControlMessage.Leave() -> {
                 gone(rank, new ControlMessage.Left(rank));
                 return false;
             }
-            case ControlMessage.Abort(int _, String reason) -> {
-                gone(rank, new ControlMessage.Abort(rank, reason));
+            case ControlMessage.OpenFailed(int _, String reason) -> {
+                gone(rank, new ControlMessage.OpenFailed(rank, reason));
                 return false;
             }
             default -> throw new IOException("it sent a message that only a server may send: " + message.kind());
@@ -406,7 +407,7 @@ final class Room {
             departure.signalAll();
             if (notice instanceof ControlMessage.Death) {
                 member.sender.send(notice); // it may be alive: then it learns that it has been given up
-                house.processLost();
+                server.processLost();
             }
             if (!isFull() && !ended) {
                 failure = notice;
@@ -420,7 +421,7 @@ final class Room {
     }
 
     /** Tells all processes to end. The process that runs this server is told last, because its end ends the server. */
-    private void end(ControlMessage.End end) {
+    private void end(ControlMessage.SessionAbort end) {
         lock.lock();
         try {
             if (ended) {
@@ -428,7 +429,7 @@ final class Room {
             }
             ended = true;
             failure = end;
-            house.aborted(end);
+            server.aborted(end);
             broadcast(end, settings.serverRank());
         } finally {
             lock.unlock();
