@@ -140,7 +140,6 @@ final class Attaching {
         }
         WanWay way = new WanWay(node, peer, connection, null, true);
         attached.incrementAndGet();
-        peer.add(way);
         way.start();
     }
 
@@ -195,7 +194,6 @@ final class Attaching {
                     WanAddress used = known(peer, bare, place.getPort());
                     WanWay way = new WanWay(node, peer, connection, used, false);
                     peer.routes().connected(way);
-                    peer.add(way);
                     way.start();
                 }
                 return startpoint;

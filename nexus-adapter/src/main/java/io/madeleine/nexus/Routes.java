@@ -113,15 +113,19 @@ final class Routes {
     }
 
     private @Nullable WanWay connect(WanAddress address) {
+        WanWay way;
         try {
-            WanWay way = node.attaching().connect(peer, address);
-            connected(way);
-            peer.add(way);
-            way.start();
-            return way;
+            way = node.attaching().connect(peer, address);
         } catch (IOException e) {
             failed(address, WanReader.text(e));
             return null;
+        }
+        connected(way);
+        try {
+            way.start();
+            return way;
+        } catch (IOException _) {
+            return null; // the way is lost, and its address has failed with it
         }
     }
 

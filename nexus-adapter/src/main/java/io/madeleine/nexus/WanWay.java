@@ -48,13 +48,17 @@ final class WanWay extends Way {
         this.queue = new WanQueue(Math.min(max, WINDOW_BYTES), max);
     }
 
-    /** Starts to write and read. */
+    /**
+     * Adds the way to its peer, and starts to write and read; in this order, so that answers to what is read find the
+     * way. If this throws, the way is lost.
+     */
     void start() throws IOException {
-        connection.silenceTimeoutMs(node.options().silenceTimeoutMs());
         try {
+            peer.add(this);
+            connection.silenceTimeoutMs(node.options().silenceTimeoutMs());
             writer.start();
             Thread.ofPlatform().daemon().name("nexus-wan-reader").start(new WanReader(node, this, connection));
-        } catch (Error e) { // out of memory for a thread
+        } catch (IOException | RuntimeException | Error e) { // closed meanwhile, or out of memory for a thread
             giveUp(e);
             throw e;
         }
