@@ -318,16 +318,42 @@ final class Node {
     void close() {
         checkMayWait();
         if (closed.compareAndSet(false, true)) {
-            drain(options.closeTimeout());
-            servedCalls.close(CANCEL_TIMEOUT_NS); // from here on every call that has begun here has its answer
-            attaching.close();
-            systemRequests.goodbye();
-            nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos());
-            over = true;
-            calls.close();
-            nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed"));
-            inbound.close();
-            channels.forEach(IN_USE::remove);
+            runAll(
+                    () -> drain(options.closeTimeout()),
+                    // from then on every call that has begun here has its answer
+                    () -> servedCalls.close(CANCEL_TIMEOUT_NS),
+                    attaching::close,
+                    systemRequests::goodbye,
+                    () -> nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()),
+                    () -> over = true,
+                    calls::close,
+                    () -> nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed")),
+                    inbound::close,
+                    () -> channels.forEach(IN_USE::remove));
+        }
+    }
+
+    /**
+     * Runs all steps, even if some throw, and then throws the first exception. An interrupt ends the first step only:
+     * the others wait for a short time at most.
+     */
+    @SuppressWarnings("IllegalCatch") // it is thrown at the end
+    private static void runAll(Runnable... steps) {
+        Throwable failure = null;
+        boolean interrupted = false;
+        for (Runnable step : steps) {
+            try {
+                step.run();
+            } catch (Throwable e) { // the thread is interrupted, for instance, or the session is closed
+                failure = failure == null ? e : failure;
+            }
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (failure != null) {
+            throw Sneaky.asUnchecked(failure);
         }
     }
 }

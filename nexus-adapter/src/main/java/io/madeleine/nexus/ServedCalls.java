@@ -276,7 +276,10 @@ final class ServedCalls {
     /** Cancels all running calls, waits for them at most that long, and answers in place of those that do not end. */
     void close(long timeoutNs) {
         running.values().forEach(call -> call.cancel(ServedCall.Why.CLOSE));
-        boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
-        running.values().forEach(ServedCall::abandon);
+        try {
+            boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+        } finally { // interrupted, or the session is closed: they are answered all the same
+            running.values().forEach(ServedCall::abandon);
+        }
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.WaitInterruptedException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -322,6 +323,31 @@ class ServedCallsTest {
             });
             world.of(0).close();
             assertEquals(2, call.get(20, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void shouldCloseCompletelyWhenTheClosingThreadIsInterrupted() throws Exception {
+        try (World world = world(2, ContextOptions.DEFAULT.withCloseTimeout(Duration.ofSeconds(30)))) {
+            Context closing = world.of(0);
+            Any any = world.of(1).service(0, Any.class);
+            CompletableFuture<Integer> unanswered = any.future();
+            CompletableFuture<Integer> there = futures.take();
+            CompletableFuture<Boolean> staysInterrupted = new CompletableFuture<>();
+            Thread.ofPlatform().start(() -> {
+                Thread.currentThread().interrupt();
+                try {
+                    closing.close();
+                    staysInterrupted.completeExceptionally(new AssertionError("it was not interrupted"));
+                } catch (WaitInterruptedException _) {
+                    staysInterrupted.complete(Thread.interrupted());
+                }
+            });
+            assertTrue(staysInterrupted.get(20, TimeUnit.SECONDS));
+            assertInstanceOf(RemoteException.class, failureOf(unanswered));
+            assertTrue(there.isCancelled());
+            assertThrows(UnavailableException.class, () -> any.work(1)); // the goodbye has come
+            Context.open(closing.node().session()).close(); // nobody uses the channel
         }
     }
 }
