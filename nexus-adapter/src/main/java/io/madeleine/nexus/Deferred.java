@@ -1,10 +1,10 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.MadeleineException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Requests of handlers to a node without a connection. Handlers must not wait for a connection, so a virtual thread
@@ -15,9 +15,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Deferred {
     private final Node node;
     private final Peer peer;
-    private final Queue<Runnable> requests = new ConcurrentLinkedQueue<>();
+    private final Queue<Waiting> requests = new ConcurrentLinkedQueue<>();
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
+
+    /** A request that waits for a connection, with arguments of its own. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Waiting(Arguments arguments, Link link, int handler, String[] methods, long size) {}
 
     Deferred(Node node, Peer peer) {
         this.node = node;
@@ -44,27 +48,50 @@ final class Deferred {
             throw new OverloadedException(bytes.get() + " bytes of requests wait for a connection to " + peer
                     + " already: expected at most " + max + " (ContextOptions.maxQueuedBytes)");
         }
-        Arguments copy = ArgumentCopies.ofAll(arguments);
-        requests.add(() -> {
-            try {
-                peer.send(copy, link, handler, methods);
-            } catch (MadeleineException e) {
-                node.failures().sendFailed(peer.number(), e);
-            } finally {
-                bytes.addAndGet(-size);
-            }
-        });
+        try {
+            requests.add(new Waiting(ArgumentCopies.ofAll(arguments), link, handler, methods, size));
+        } catch (Throwable e) { // out of memory, or the memory of an argument is closed
+            bytes.addAndGet(-size);
+            throw e;
+        }
         if (count.getAndIncrement() == 0) {
-            Thread.ofVirtual().name("nexus-connect").start(this::sendAll);
+            try {
+                Thread.ofVirtual().name("nexus-connect").start(() -> forAll(this::send));
+            } catch (Throwable e) { // out of memory for a thread
+                forAll(request -> failed(request, e));
+            }
         }
     }
 
-    private void sendAll() {
+    private void forAll(Consumer<Waiting> action) {
         do {
-            Runnable next = requests.poll();
+            Waiting next = requests.poll();
             if (next != null) {
-                next.run();
+                action.accept(next);
+                bytes.addAndGet(-next.size());
             }
         } while (count.decrementAndGet() > 0);
+    }
+
+    private void send(Waiting request) {
+        try {
+            peer.send(request.arguments(), request.link(), request.handler(), request.methods());
+        } catch (Throwable e) { // of the program's trust manager, too: the requests behind this one go on
+            failed(request, e);
+        }
+    }
+
+    /** Reports a request that is not sent. Never throws: others wait behind it. */
+    private void failed(Waiting request, Throwable why) {
+        try {
+            node.failures()
+                    .sendFailed(
+                            peer.number(),
+                            why instanceof RuntimeException known
+                                    ? known
+                                    : new NexusException("a request to " + peer + " could not be sent: " + why, why));
+        } catch (Throwable _) { // out of memory again
+            return;
+        }
     }
 }
