@@ -77,15 +77,18 @@ final class Barrier {
         }
     }
 
+    /** Notifies all ranks, then throws if one could not be notified: it has died since it arrived, for instance. */
     private void release(int missing, long deadlineNs) {
+        MadeleineException failure = null;
         for (int rank = 0; rank < node.size(); rank++) {
             try {
                 send(rank, RELEASED, new Arguments().putInt(missing), deadlineNs);
             } catch (MadeleineException e) {
-                if (missing == NOBODY) {
-                    throw e; // the rank has died since it arrived
-                }
+                failure = failure == null ? e : failure;
             }
+        }
+        if (missing == NOBODY && failure != null) {
+            throw failure;
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -593,5 +594,28 @@ class RequestsTest {
             }
         }
         assertEquals(List.of(1, 1), List.copyOf(missed));
+    }
+
+    @Test
+    void shouldLetTheOthersPassABarrierThoughOneHasGoneAfterItHasArrived() throws Exception {
+        try (World world = new World(network, 3, _ -> {})) {
+            Context root = world.of(0);
+            world.of(1).node().send(0, Wire.id("arrived"), new Arguments());
+            world.of(1).close();
+            await(root, () -> root.node().nodes().get(1).isGone());
+            CompletableFuture<Boolean> passed = new CompletableFuture<>();
+            Thread.ofPlatform().start(() -> {
+                try {
+                    world.of(2).barrier(Duration.ofSeconds(20));
+                    passed.complete(true);
+                } catch (Throwable e) {
+                    passed.completeExceptionally(e);
+                }
+            });
+            PeerFailedException failure =
+                    assertThrows(PeerFailedException.class, () -> root.barrier(Duration.ofSeconds(20)));
+            assertEquals(1, failure.rank());
+            assertTrue(passed.get(40, TimeUnit.SECONDS));
+        }
     }
 }
