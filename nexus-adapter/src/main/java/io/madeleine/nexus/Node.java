@@ -267,7 +267,7 @@ final class Node {
         if (!peer.isAtWork()) {
             servedCalls.peerGone(peer.number());
         }
-        if (way instanceof WanWay wan && wan.isAccepted()) {
+        if (way instanceof WanWay wan && wan.leavesPlace()) {
             attaching.left();
         }
         signal.signal();

@@ -28,6 +28,7 @@ final class WanWay extends Way {
     private final SealedConnection connection;
     private final @Nullable WanAddress target;
     private final boolean accepted;
+    private boolean holdsPlace; // used by one thread after the other, see lose
     private final WanQueue queue;
     private @Nullable Throwable firstFailure; // guarded by the queue
     private final Thread writer =
@@ -42,6 +43,7 @@ final class WanWay extends Way {
     WanWay(Node node, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
         super(node, peer);
         this.accepted = accepted;
+        this.holdsPlace = accepted;
         this.connection = connection;
         this.target = target;
         long max = node.options().maxQueuedBytes();
@@ -81,8 +83,14 @@ final class WanWay extends Way {
         return super.isMeantBy(word) || word.equals(address());
     }
 
-    boolean isAccepted() {
-        return accepted;
+    /**
+     * Whether an accepted connection gives back its place among {@link ContextOptions#maxAttached} now: true once,
+     * although what follows a loss is repeated when memory was short.
+     */
+    boolean leavesPlace() {
+        boolean held = holdsPlace;
+        holdsPlace = false;
+        return held;
     }
 
     @Nullable

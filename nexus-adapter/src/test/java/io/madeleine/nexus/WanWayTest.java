@@ -39,4 +39,28 @@ class WanWayTest {
             assertNull(peer.current());
         }
     }
+
+    /** As after a loss that has run out of memory behind the place where the count is. */
+    @Test
+    void shouldGiveItsPlaceBackOnceThoughItsLossIsRepeated() {
+        ContextOptions one = ContextOptions.DEFAULT.withMaxAttached(1);
+        try (World server = new World("sci", 1, one, _ -> {});
+                World guests = new World("sci", 3, _ -> {})) {
+            Context host = server.of(0);
+            AttachPoint point = host.allowAttach(
+                    LOOPBACK,
+                    List.of("127.0.0.1"),
+                    _ -> Optional.of(host.endpoint().startpoint()));
+            assertFalse(guests.of(0).attach(point.url()).isLocal());
+            Peer first = host.node().nodes().foreign().iterator().next();
+            World.await(first::isAtWork);
+            Way way = first.ways().getFirst();
+            first.wayLost(way, "memory is short");
+            first.wayLost(way, "memory is short");
+            assertFalse(guests.of(1).attach(point.url()).isLocal());
+            AttachException full =
+                    assertThrows(AttachException.class, () -> guests.of(2).attach(point.url()));
+            assertTrue(String.valueOf(full.getMessage()).contains("maxAttached"), full::toString);
+        }
+    }
 }
