@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +41,15 @@ final class Attaching {
 
     private final Node node;
     private final List<AttachPoint> points = new CopyOnWriteArrayList<>();
-    private final AtomicInteger attached = new AtomicInteger();
+
+    /** The places of {@link ContextOptions#maxAttached} that are free. */
+    private final Semaphore places;
+
     private @Nullable Credentials credentials;
 
     Attaching(Node node) {
         this.node = node;
+        this.places = new Semaphore(node.options().maxAttached());
     }
 
     /** Created on first use: not every context connects to other sessions. */
@@ -92,11 +96,30 @@ final class Attaching {
         return point;
     }
 
+    /** Takes a place first: guests that come at the same time count, and the approver is not asked in vain. */
     private void welcome(SealedConnection connection, Approver approver, long pass, long passRest) throws IOException {
         Request hello = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
+        boolean hasPlace = places.tryAcquire();
+        WanWay way = null;
+        try {
+            way = admit(connection, hello, hasPlace, approver, pass, passRest);
+        } finally {
+            if (hasPlace && way == null) {
+                left();
+            }
+        }
+        if (way != null) {
+            way.start();
+        }
+    }
+
+    /** Answers a greeting; null if its sender is refused. */
+    private @Nullable WanWay admit(
+            SealedConnection connection, Request hello, boolean hasPlace, Approver approver, long pass, long passRest)
+            throws IOException {
         Greeting from;
         Startpoint given = null;
-        String refusal;
+        String refusal = whyNoRoom(hasPlace);
         try {
             from = Greeting.read(Greeting.Side.CLIENT, connection.binding(), hello);
             if (hello.getByte() == ATTACH) {
@@ -105,8 +128,10 @@ final class Attaching {
                         connection.remoteAddress(),
                         from.id().session(),
                         from.id().rank());
-                given = ask(approver, request);
-                refusal = given == null ? "its approver has refused" : "";
+                if (refusal.isEmpty()) {
+                    given = ask(approver, request);
+                    refusal = given == null ? "its approver has refused" : "";
+                }
             } else {
                 long half = hello.getLong();
                 boolean isHolder = hello.getLong() == passRest && half == pass;
@@ -122,13 +147,13 @@ final class Attaching {
             throw new IOException(why, e);
         }
         if (refusal.isEmpty()) {
-            refusal = room();
+            refusal = whyNoRoom(hasPlace); // the approver may have taken its time
         }
         if (!refusal.isEmpty()) {
             connection.writeUnit(
                     Greeting.bytes(new Arguments().putBoolean(false).putString(refusal)));
             connection.close();
-            return;
+            return null;
         }
         Peer peer = node.nodes().of(from.id());
         peer.routes().add(from.addresses());
@@ -138,19 +163,17 @@ final class Attaching {
         if (given != null) {
             connection.writeUnit(Greeting.bytes(new Arguments().putStartpoint(given)));
         }
-        WanWay way = new WanWay(node, peer, connection, null, true);
-        attached.incrementAndGet();
-        way.start();
+        return new WanWay(node, peer, connection, null, true);
     }
 
-    private String room() {
+    private String whyNoRoom(boolean hasPlace) {
         if (node.refusesRequests()) {
             return "it is being closed";
         }
-        int max = node.options().maxAttached();
-        return attached.get() < max
+        return hasPlace
                 ? ""
-                : max + " contexts are attached to it, the most allowed (ContextOptions.maxAttached)";
+                : node.options().maxAttached()
+                        + " contexts are attached to it, the most allowed (ContextOptions.maxAttached)";
     }
 
     @SuppressWarnings("IllegalCatch") // the approver is user code
@@ -164,9 +187,9 @@ final class Attaching {
         }
     }
 
-    /** Called when an accepted connection is lost. */
+    /** Gives back the place of a connection that is refused, or lost. */
     void left() {
-        attached.decrementAndGet();
+        places.release();
     }
 
     // ---- connecting

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -398,6 +399,38 @@ class AttachTest {
                     return false;
                 }
             });
+        }
+    }
+
+    /** Without a place of its own the second would be asked about, too, and both would be let in. */
+    @Test
+    void shouldRefuseMoreContextsThanAllowedThoughTheyComeAtTheSameTime() throws Exception {
+        ContextOptions patient = HASTY.withConnectTimeout(Duration.ofSeconds(30));
+        try (World server = new World("sci", 1, patient.withMaxAttached(1), context -> {});
+                World clients = world(2, patient)) {
+            CountDownLatch secondIsRefused = new CountDownLatch(1);
+            AtomicInteger asked = new AtomicInteger();
+            Startpoint given = server.of(0).endpoint().startpoint();
+            AttachPoint point = server.of(0).allowAttach(LOOPBACK, HERE, _ -> {
+                if (asked.incrementAndGet() == 1) {
+                    try {
+                        secondIsRefused.await();
+                    } catch (InterruptedException e) {
+                        return Optional.empty();
+                    }
+                }
+                return Optional.of(given);
+            });
+            CompletableFuture<Startpoint> first =
+                    CompletableFuture.supplyAsync(() -> clients.of(0).attach(point.url()));
+            World.await(() -> asked.get() == 1);
+            try {
+                assertMessage("maxAttached", () -> clients.of(1).attach(point.url()));
+            } finally {
+                secondIsRefused.countDown();
+            }
+            assertFalse(first.get(20, TimeUnit.SECONDS).isLocal());
+            assertEquals(1, asked.get());
         }
     }
 
