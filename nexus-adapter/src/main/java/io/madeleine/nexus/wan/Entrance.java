@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class Entrance {
+final class Entrance implements AutoCloseable {
     /**
      * Each takes less than 256 KiB (about 64 KiB measured): TLS records, certificates, and the stack of a virtual
      * thread.
@@ -34,6 +34,7 @@ final class Entrance {
     private final NoticeLimit notices;
     private final Queue<UnauthenticatedConnection<Knock>> waiting = new ArrayDeque<>();
     private int busyCount;
+    private boolean closed;
 
     Entrance(
             Credentials credentials,
@@ -55,8 +56,8 @@ final class Entrance {
      */
     void enter(UnauthenticatedConnection<Knock> connection) {
         synchronized (this) {
-            if (busyCount == MAX_AT_ONCE) {
-                if (waiting.size() < MAX_WAITING) {
+            if (closed || busyCount == MAX_AT_ONCE) {
+                if (!closed && waiting.size() < MAX_WAITING) {
                     waiting.add(connection);
                 } else {
                     connection.close(); // a guest tries again
@@ -92,13 +93,30 @@ final class Entrance {
         busyCount--;
     }
 
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Closes the connections that wait; those that are in the handshake are closed at its end. Idempotent. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        waiting.forEach(UnauthenticatedConnection::close);
+        waiting.clear();
+    }
+
     private void meet(UnauthenticatedConnection<Knock> connection) {
         long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - connection.sinceNs());
         int leftMs = (int) Math.max(1, timeoutMs - goneMs);
         Socket socket = connection.channel().socket();
         try (Deadline deadline = new Deadline(socket, leftMs)) {
             try {
-                guests.welcome(Handshake.accept(socket, credentials, leftMs));
+                SealedConnection guest = Handshake.accept(socket, credentials, leftMs);
+                if (isClosed()) {
+                    connection.close(); // as if nobody had listened
+                } else {
+                    guests.welcome(guest);
+                }
             } catch (IOException | RuntimeException | Error e) {
                 notices.warn("the connection from " + connection.remote() + " is refused: "
                         + (deadline.explains(e)

@@ -17,6 +17,7 @@ import java.util.concurrent.ThreadFactory;
  */
 public final class Listener implements AutoCloseable {
     private final NoticeLimit notices = new NoticeLimit(System.getLogger("io.madeleine.nexus"), "");
+    private final Entrance entrance;
     private final Acceptor<Knock> acceptor;
 
     /** Receives authenticated connections. */
@@ -54,7 +55,7 @@ public final class Listener implements AutoCloseable {
             ThreadFactory threads,
             int maxUnauthenticated)
             throws IOException {
-        Entrance entrance = new Entrance(credentials, timeoutMs, guests, threads, notices);
+        entrance = new Entrance(credentials, timeoutMs, guests, threads, notices);
         acceptor = new Acceptor<>(
                 address,
                 new Acceptor.Settings("nexus-wan-listener", timeoutMs, Deadline.text(timeoutMs), maxUnauthenticated),
@@ -77,10 +78,11 @@ public final class Listener implements AutoCloseable {
         return acceptor.address().getPort();
     }
 
-    /** Stops listening; existing connections stay. Idempotent. */
+    /** Stops listening; connections that are not welcome yet are closed, all others stay. Idempotent. */
     @Override
     public void close() {
         notices.close();
         acceptor.close();
+        entrance.close();
     }
 }
