@@ -36,7 +36,8 @@ final class Receiver extends HandlerRunner.Step {
     private final ReceivedBulks received;
     private final Runnable beside = this::receiveBesideNow;
     private final Runnable arrived = this::arrived;
-    private Bytes memory = Bytes.allocate(Wire.FIRST_BYTES);
+    private final Bytes kept = Bytes.allocate(Wire.FIRST_BYTES);
+    private Bytes memory = kept;
 
     /** The number of bytes of header and small arguments that have been taken. */
     private int taken;
@@ -74,6 +75,7 @@ final class Receiver extends HandlerRunner.Step {
             return;
         } catch (Throwable e) {
             dropped(begun, e);
+            trim();
             return;
         }
         dispatch(begun);
@@ -148,18 +150,29 @@ final class Receiver extends HandlerRunner.Step {
     /** Continues when the small arguments are complete. */
     private void dispatch(IncomingMessage from) {
         try {
+            boolean isBegun = true;
             if (sizes() >= 0) {
                 from.close();
                 request.begin(memory, Wire.HEADER_BYTES, inlineEnd(), from.remote());
-            } else if (!beginLarge(from)) {
-                return;
+            } else {
+                isBegun = beginLarge(from);
             }
-            inbound.dispatch(request, endpoint(), handler());
+            if (isBegun) {
+                inbound.dispatch(request, endpoint(), handler());
+            }
         } catch (Throwable e) {
             dropped(from, e);
         }
+        if (!busy) {
+            trim();
+        }
+    }
+
+    /** Called when a request is over, however it has ended: lets go of memory that is too large to be kept. */
+    private void trim() {
         if (memory.size() > KEPT_BYTES) {
-            memory = Bytes.allocate(Wire.FIRST_BYTES);
+            memory = kept;
+            request.forget();
         }
     }
 
@@ -317,6 +330,7 @@ final class Receiver extends HandlerRunner.Step {
         } catch (Throwable e) {
             drop(from, e);
         }
+        trim();
     }
 
     private void drop(IncomingMessage from, Throwable why) {
@@ -324,6 +338,7 @@ final class Receiver extends HandlerRunner.Step {
             dropped(from, why); // first: it ends the message, which still references the memory
         } finally {
             received.close();
+            trim();
         }
     }
 }

@@ -138,6 +138,11 @@ public final class Request {
         }
     }
 
+    /** Lets go of the memory of the small arguments: this object waits for another request. */
+    void forget() {
+        begin(NONE, 0, 0, remote);
+    }
+
     /** Whether large arguments are left to take. */
     boolean hasLarge() {
         return bulksLeft > 0;

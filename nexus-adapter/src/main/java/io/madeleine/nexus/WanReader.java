@@ -69,6 +69,9 @@ final class WanReader implements Runnable {
         }
         long[] lengths = bulks == 0 ? new long[0] : lengths(bulks);
         dispatch(Bytes.of(readSmall(inline)), inline, lengths);
+        if (inline > KEPT_BYTES) {
+            request.forget();
+        }
     }
 
     private byte[] readSmall(int bytes) throws IOException {
