@@ -1,11 +1,13 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -225,6 +227,7 @@ final class Attaching {
                 throw e;
             }
         } catch (SocketException | EOFException e) {
+            throwIfInterrupted(e);
             // nothing listens there, or it has stopped, or it is another program
             String seen = e instanceof EOFException ? "the connection was closed at once" : WanReader.text(e);
             throw new AttachException(
@@ -232,7 +235,20 @@ final class Attaching {
                             + " at that port (Context.allowAttach)",
                     e);
         } catch (IOException | NexusException e) {
+            throwIfInterrupted(e);
             throw new AttachException("cannot attach to " + url + ": " + WanReader.text(e), e);
+        }
+    }
+
+    /**
+     * Throws if connecting has failed because the thread is interrupted: that ends the pause between two attempts, and
+     * closes the socket that a virtual thread waits for.
+     */
+    static void throwIfInterrupted(Exception failure) {
+        boolean isPause = failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException);
+        Thread current = Thread.currentThread();
+        if (current.isInterrupted() && (isPause || current.isVirtual())) {
+            throw new WaitInterruptedException("interrupted while a connection was made", failure);
         }
     }
 

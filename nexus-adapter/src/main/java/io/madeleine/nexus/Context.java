@@ -203,6 +203,7 @@ public final class Context implements AutoCloseable {
      *     message says which
      * @throws IllegalArgumentException if the URL has another form
      * @throws io.madeleine.api.ConfigurationException if the session has no secret
+     * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted
      * @throws IllegalStateException if a non-threaded handler calls it, which must not wait
      */
     public Startpoint attach(String url) {

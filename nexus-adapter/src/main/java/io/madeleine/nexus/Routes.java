@@ -117,6 +117,7 @@ final class Routes {
         try {
             way = node.attaching().connect(peer, address);
         } catch (IOException e) {
+            Attaching.throwIfInterrupted(e);
             failed(address, WanReader.text(e));
             return null;
         }

@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.api.WaitInterruptedException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -196,7 +200,7 @@ class AttachTest {
             assertMessage("approver has refused", () -> client.attach(broken.url()));
             point.close();
             assertMessage("Context.allowAttach", () -> client.attach(point.url()));
-            try (java.net.ServerSocket shut = new java.net.ServerSocket(0)) {
+            try (ServerSocket shut = new ServerSocket(0)) {
                 Thread.startVirtualThread(() -> {
                     try {
                         shut.accept().close();
@@ -206,7 +210,7 @@ class AttachTest {
                 });
                 assertMessage("Context.allowAttach", () -> client.attach("nexus://127.0.0.1:" + shut.getLocalPort()));
             }
-            try (java.net.ServerSocket deaf = new java.net.ServerSocket(0)) {
+            try (ServerSocket deaf = new ServerSocket(0)) {
                 long beganNs = System.nanoTime();
                 assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
                 assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(5));
@@ -431,6 +435,39 @@ class AttachTest {
             }
             assertFalse(first.get(20, TimeUnit.SECONDS).isLocal());
             assertEquals(1, asked.get());
+        }
+    }
+
+    /** A platform thread is not woken by an interrupt here; it ends at the connect timeout. */
+    @Test
+    void shouldTellAVirtualThreadThatItWasInterruptedWhileItConnected() throws Exception {
+        String[] anyMethod = {};
+        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+                ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Context client = clients.of(0);
+            assertInterrupted(deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
+            Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
+            peer.routes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            assertInterrupted(deaf, () -> peer.send(new Arguments(), new Link(1), 1, anyMethod));
+            assertTrue(peer.routes().mayConnect(anyMethod)); // the address has not failed
+        }
+    }
+
+    private static void assertInterrupted(ServerSocket deaf, Runnable connects) throws Exception {
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread thread = Thread.startVirtualThread(() -> {
+            try {
+                connects.run();
+                interrupted.complete(false);
+            } catch (WaitInterruptedException _) {
+                interrupted.complete(Thread.interrupted());
+            } catch (Throwable e) {
+                interrupted.completeExceptionally(e);
+            }
+        });
+        try (Socket _ = deaf.accept()) {
+            thread.interrupt();
+            assertTrue(interrupted.get(20, TimeUnit.SECONDS));
         }
     }
 
