@@ -14,6 +14,7 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -204,6 +205,11 @@ final class Attaching {
         String path = place.getPath() == null || place.getPath().isEmpty()
                 ? ""
                 : place.getPath().substring(1);
+        int pathBytes = path.getBytes(StandardCharsets.UTF_8).length;
+        if (pathBytes >= Wire.BULK_BYTES) {
+            throw new IllegalArgumentException(
+                    "a URL with a path of " + pathBytes + " bytes: expected less than " + Wire.BULK_BYTES);
+        }
         try {
             SealedConnection connection = connectAndGreet(
                     bare, place.getPort(), hello -> hello.putByte(ATTACH).putString(path));

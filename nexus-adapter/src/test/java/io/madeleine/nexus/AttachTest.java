@@ -217,6 +217,10 @@ class AttachTest {
             }
             assertThrows(IllegalArgumentException.class, () -> client.attach("http://localhost:80"));
             assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));
+            IllegalArgumentException endless = assertThrows(
+                    IllegalArgumentException.class, () -> client.attach("nexus://localhost:1/" + "x".repeat(1024)));
+            assertTrue(endless.getMessage().contains("a path of 1024 bytes: expected less than 1024"), endless::toString);
+            assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:1/" + "x".repeat(1023)));
             IllegalArgumentException nowhere = assertThrows(
                     IllegalArgumentException.class,
                     () -> client.allowAttach(LOOPBACK, List.of(), _ -> Optional.empty()));
