@@ -49,6 +49,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
     private long underWay;
 
     private volatile boolean cancelled;
+    private boolean stopped;
 
     /** Creates a queue that holds at most {@code window} items. */
     ItemQueue(Source source, Flow.Subscriber<Object> subscriber, int window) {
@@ -96,7 +97,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
     @Override
     public void request(long count) {
         if (count <= 0) {
-            source.stop();
+            stop();
             fail(new IllegalArgumentException(count + " items asked for: expected at least 1"));
             return;
         }
@@ -128,11 +129,19 @@ final class ItemQueue implements Flow.Subscription, Runnable {
 
     @Override
     public void cancel() {
-        if (!cancelled) {
-            cancelled = true;
-            source.stop();
-            LockSupport.unpark(thread);
+        cancelled = true;
+        stop();
+        LockSupport.unpark(thread);
+    }
+
+    private void stop() {
+        synchronized (this) {
+            if (stopped) {
+                return;
+            }
+            stopped = true;
         }
+        source.stop();
     }
 
     /** Accepts an arriving item; false if the subscriber has not requested it. */
