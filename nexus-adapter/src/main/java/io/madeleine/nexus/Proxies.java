@@ -105,7 +105,7 @@ final class Proxies implements InvocationHandler {
             return method.isIdempotent()
                     ? calls.callAgainAsync(repetition(method, deadlineNs), method, parameters, deadlineNs, outgoing)
                     : calls.callAsync(targets[0], method, parameters, deadlineNs, outgoing);
-        } catch (MadeleineException e) {
+        } catch (RuntimeException | Error e) { // a null stream, for instance
             PendingCall.Async.Future failed = new PendingCall.Async.Future();
             failed.fail(e);
             return failed;

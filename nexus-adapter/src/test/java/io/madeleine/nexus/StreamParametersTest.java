@@ -295,6 +295,10 @@ class StreamParametersTest {
             Streams remote = world.of(1).service(0, Streams.class);
             assertInstanceOf(
                     NullPointerException.class, assertThrows(RuntimeException.class, () -> remote.sum(1, null)));
+            assertInstanceOf(
+                    NullPointerException.class,
+                    remote.count(null).handle((_, failure) -> failure).join());
+            assertEquals(0, world.of(1).outstandingCount());
         }
     }
 }
