@@ -55,10 +55,15 @@ final class Proxies implements InvocationHandler {
         if (known == null) {
             return method.isDefault() ? DefaultMethods.invoke(proxy, method, parameters) : ofObject(method, parameters);
         }
-        long deadlineNs = RemoteCall.inheritedDeadlineNs(System.nanoTime() + known.timeoutNs());
+        long deadlineNs = deadlineNs(known);
         return interceptors.length == 0
                 ? call(known, parameters, deadlineNs, null)
                 : callThrough(known, parameters, deadlineNs, new OutgoingCall(known.method(), targets[0].rank()));
+    }
+
+    /** The deadline of a call that begins now. */
+    private static long deadlineNs(ServiceMethod method) {
+        return RemoteCall.inheritedDeadlineNs(System.nanoTime() + method.timeoutNs());
     }
 
     private @Nullable Object callThrough(
@@ -91,7 +96,7 @@ final class Proxies implements InvocationHandler {
                         ? callAgain(known, parameters, deadlineNs, outgoing)
                         : calls.call(targets[0], known, parameters, deadlineNs, outgoing);
             case FUTURE -> callAsync(known, parameters, deadlineNs, outgoing);
-            case STREAM -> stream(known, parameters, deadlineNs, outgoing);
+            case STREAM -> stream(known, parameters, outgoing);
         };
     }
 
@@ -150,13 +155,12 @@ final class Proxies implements InvocationHandler {
         }
     }
 
+    /** Each subscription is a call, with the method's whole time. */
     private Flow.Publisher<Object> stream(
-            ServiceMethod method,
-            @Nullable Object @Nullable [] parameters,
-            long deadlineNs,
-            @Nullable OutgoingCall outgoing) {
-        return subscriber -> new StreamCall(node, calls, targets[0].rank(), method, deadlineNs, outgoing, subscriber)
-                .start(targets[0], parameters);
+            ServiceMethod method, @Nullable Object @Nullable [] parameters, @Nullable OutgoingCall outgoing) {
+        return subscriber ->
+                new StreamCall(node, calls, targets[0].rank(), method, deadlineNs(method), outgoing, subscriber)
+                        .start(targets[0], parameters);
     }
 
     private @Nullable Object ofObject(Method method, @Nullable Object @Nullable [] parameters) {

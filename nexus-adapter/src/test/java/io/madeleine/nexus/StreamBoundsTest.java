@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StreamBoundsTest {
     private static final int ALL = 5_000;
+    private static final long BRIEF_MS = 4_000;
 
     private final AtomicInteger published = new AtomicInteger();
 
@@ -125,6 +127,24 @@ class StreamBoundsTest {
                     world.of(1).service(0, Numbers.class).sum(counted());
             checkBound(slow, 7);
             assertTrue(sum.get(20, TimeUnit.SECONDS) > 0);
+        }
+    }
+
+    @RemoteService
+    interface Brief {
+        @CallTimeout(millis = BRIEF_MS)
+        Flow.Publisher<Integer> few();
+    }
+
+    @Test
+    void shouldGiveEachSubscriptionTheWholeTimeOfTheMethod() throws Exception {
+        try (World world = new World(
+                "sci", 2, context -> context.export(Brief.class, () -> Publishers.of(List.of(1, 2, 3))))) {
+            Flow.Publisher<Integer> few = world.of(1).service(0, Brief.class).few();
+            long madeNs = System.nanoTime();
+            assertEquals(List.of(1, 2, 3), Publishers.toList(few).get(20, TimeUnit.SECONDS));
+            World.await(() -> System.nanoTime() - madeNs > TimeUnit.MILLISECONDS.toNanos(BRIEF_MS));
+            assertEquals(List.of(1, 2, 3), Publishers.toList(few).get(20, TimeUnit.SECONDS));
         }
     }
 }
