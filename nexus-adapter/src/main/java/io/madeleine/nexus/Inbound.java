@@ -98,8 +98,9 @@ final class Inbound {
                     LockSupport.unpark(reader);
                 }
             });
-            while (!done.get()) {
-                LockSupport.park(this); // the thread that runs handlers now runs the task before it leaves
+            while (!done.get()) { // the thread that runs handlers now runs the task before it leaves
+                boolean _ = Thread.interrupted(); // left behind by a handler; park would not wait
+                LockSupport.park(this);
             }
         } else {
             dispatch(received, endpointId, handlerId);

@@ -247,6 +247,7 @@ final class WanReader implements Runnable {
 
         void awaitEnd() throws IOException {
             while (!over && way.lost() == null) {
+                boolean _ = Thread.interrupted(); // left behind by a handler; park would not wait
                 LockSupport.park(this);
             }
             if (over && expected != null) {

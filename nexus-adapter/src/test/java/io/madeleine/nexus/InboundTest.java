@@ -1,0 +1,41 @@
+package io.madeleine.nexus;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A thread that has brought a request and waits for its handler. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class InboundTest {
+    @Test
+    void shouldParkAReaderThatIsInterruptedWhileAnotherHandlerRuns() throws Exception {
+        CountDownLatch holds = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        try (World world = new World("sci", 1, context -> context.endpoint("e")
+                .nonThreaded("hold", (_, _) -> {
+                    holds.countDown();
+                    go.await();
+                })
+                .nonThreaded("take", (_, _) -> taken.countDown()))) {
+            Node node = world.of(0).node();
+            Startpoint e = world.of(0).startpoint(0, "e");
+            Thread holder = Thread.ofPlatform().start(() -> e.rsr("hold", new Arguments()));
+            holds.await();
+            Thread reader = Thread.ofPlatform().start(() -> {
+                Thread.currentThread().interrupt();
+                node.inbound()
+                        .receive(Request.local(node, new Arguments()), Endpoints.idOf("e"), Wire.id("take"));
+            });
+            try {
+                World.await(() -> reader.getState() == Thread.State.WAITING);
+            } finally {
+                go.countDown();
+            }
+            taken.await();
+            reader.join();
+            holder.join();
+        }
+    }
+}
