@@ -25,6 +25,7 @@ final class BlockingWatch implements AutoCloseable {
     private volatile boolean closed;
     private @Nullable Endpoint endpoint;
     private String handler = "";
+    private int sender;
     private long pausesBefore;
 
     BlockingWatch(Node node) {
@@ -33,9 +34,10 @@ final class BlockingWatch implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("nexus-watch-" + node.rank()).start(this::watch);
     }
 
-    void begin(Endpoint of, String name) {
+    void begin(Endpoint of, String name, int from) {
         endpoint = of;
         handler = name;
+        sender = from;
         seen = null;
         pausesBefore = pauses();
         watched = Thread.currentThread();
@@ -56,7 +58,7 @@ final class BlockingWatch implements AutoCloseable {
         }
         Endpoint of = endpoint;
         if (of != null) {
-            node.failures().handlerFailed(of, handler, node.rank(), violation);
+            node.failures().handlerFailed(of, handler, sender, violation);
         }
     }
 

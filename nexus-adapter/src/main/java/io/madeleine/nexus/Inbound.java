@@ -192,7 +192,7 @@ final class Inbound {
             call(endpoint, entry, current);
             return;
         }
-        watching.begin(endpoint, entry.name());
+        watching.begin(endpoint, entry.name(), current.remote());
         try {
             call(endpoint, entry, current);
         } finally {

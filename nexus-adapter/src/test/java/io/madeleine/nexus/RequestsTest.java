@@ -502,7 +502,11 @@ class RequestsTest {
                                 Thread.sleep(30);
                             }
                         }))) {
-            world.of(0).onHandlerFailure((_, _, _, cause) -> found.set(cause));
+            AtomicInteger sender = new AtomicInteger();
+            world.of(0).onHandlerFailure((_, _, from, cause) -> {
+                sender.set(from);
+                found.set(cause);
+            });
             Startpoint remote = world.of(1).startpoint(0, "e");
             long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             while (blocked.get() == 0) { // many threaded ones, and a virtual thread receives
@@ -514,6 +518,7 @@ class RequestsTest {
             assertTrue(
                     found.get().getMessage().contains("has blocked"),
                     found.get().getMessage());
+            assertEquals(1, sender.get());
         }
     }
 
