@@ -4,12 +4,15 @@ package io.madeleine.nexus;
  * A notice that another process has not executed requests of this one.
  *
  * @param rank the node that refused: a rank, or the number of a context of another session
- * @param endpoint the number of the endpoint
- * @param handler the number of the handler's name
+ * @param endpoint the number of the endpoint; 0 if the notice is of several endpoints
+ * @param handler the number of the handler's name; 0 if the notice is of several endpoints
  * @param reason the reason
  * @param count how many requests, since the last notice of this kind
  */
 public record Refusal(int rank, int endpoint, int handler, Reason reason, long count) {
+    /** In place of endpoint and handler; no endpoint and handler of a program have these numbers. */
+    static final int SEVERAL = Wire.SYSTEM_ENDPOINT;
+
     /** Why a request was not executed. */
     public enum Reason {
         /**
@@ -37,7 +40,9 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
 
     @Override
     public String toString() {
-        return "rank " + rank + " refused " + count + " requests to endpoint " + Names.endpoint(endpoint) + ", handler "
-                + Names.handler(handler) + ": " + reason;
+        String where = endpoint == SEVERAL && handler == SEVERAL
+                ? "several endpoints"
+                : "endpoint " + Names.endpoint(endpoint) + ", handler " + Names.handler(handler);
+        return "rank " + rank + " refused " + count + " requests to " + where + ": " + reason;
     }
 }

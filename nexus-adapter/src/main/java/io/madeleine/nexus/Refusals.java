@@ -10,11 +10,16 @@ import java.util.Map;
  * <p>Threading: thread-safe.
  */
 final class Refusals {
-    /** The largest number of kinds counted separately; further kinds count as the first. */
+    /** The largest number of kinds counted separately; further kinds are counted together, by their reason. */
     private static final int MAX_KINDS = 64;
 
     /** Endpoint, handler and reason. */
-    record Kind(int endpoint, int handler, Refusal.Reason reason) {}
+    record Kind(int endpoint, int handler, Refusal.Reason reason) {
+        /** Stands for kinds that are counted together. */
+        static Kind others(Refusal.Reason reason) {
+            return new Kind(Refusal.SEVERAL, Refusal.SEVERAL, reason);
+        }
+    }
 
     private final Map<Kind, Long> counts = new LinkedHashMap<>();
     private volatile boolean any;
@@ -27,11 +32,8 @@ final class Refusals {
     /** Counts a refusal. */
     synchronized void add(Kind kind) {
         any = true;
-        if (counts.size() < MAX_KINDS || counts.containsKey(kind)) {
-            counts.merge(kind, 1L, Long::sum);
-        } else {
-            counts.merge(counts.keySet().iterator().next(), 1L, Long::sum);
-        }
+        boolean isSeparate = counts.size() < MAX_KINDS || counts.containsKey(kind);
+        counts.merge(isSeparate ? kind : Kind.others(kind.reason()), 1L, Long::sum);
     }
 
     /** Returns all counts and resets them. */
