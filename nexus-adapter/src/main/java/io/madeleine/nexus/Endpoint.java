@@ -164,7 +164,10 @@ public final class Endpoint implements AutoCloseable {
         return type.cast(data);
     }
 
-    /** Refuses all requests that arrive from now on, and notifies their senders. Idempotent. */
+    /**
+     * Refuses all requests that arrive from now on, and notifies their senders. Startpoints to an endpoint with a name
+     * are valid again, also in other sessions, when an endpoint is made under that name. Idempotent.
+     */
     @Override
     public void close() {
         context.node().endpoints().remove(this);
