@@ -158,9 +158,9 @@ final class Proxies implements InvocationHandler {
     /** Each subscription is a call, with the method's whole time. */
     private Flow.Publisher<Object> stream(
             ServiceMethod method, @Nullable Object @Nullable [] parameters, @Nullable OutgoingCall outgoing) {
-        return subscriber ->
-                new StreamCall(node, calls, targets[0].rank(), method, deadlineNs(method), outgoing, subscriber)
-                        .start(targets[0], parameters);
+        return subscriber -> new StreamCall(
+                        node, calls, targets[0].rank(), method, deadlineNs(method), outgoing, subscriber)
+                .start(targets[0], parameters);
     }
 
     private @Nullable Object ofObject(Method method, @Nullable Object @Nullable [] parameters) {

@@ -219,7 +219,8 @@ class AttachTest {
             assertThrows(IllegalArgumentException.class, () -> client.attach("nexus://localhost"));
             IllegalArgumentException endless = assertThrows(
                     IllegalArgumentException.class, () -> client.attach("nexus://localhost:1/" + "x".repeat(1024)));
-            assertTrue(endless.getMessage().contains("a path of 1024 bytes: expected less than 1024"), endless::toString);
+            assertTrue(
+                    endless.getMessage().contains("a path of 1024 bytes: expected less than 1024"), endless::toString);
             assertMessage("cannot attach", () -> client.attach("nexus://127.0.0.1:1/" + "x".repeat(1023)));
             IllegalArgumentException nowhere = assertThrows(
                     IllegalArgumentException.class,

@@ -13,20 +13,22 @@ class InboundTest {
         CountDownLatch holds = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         CountDownLatch taken = new CountDownLatch(1);
-        try (World world = new World("sci", 1, context -> context.endpoint("e")
-                .nonThreaded("hold", (_, _) -> {
-                    holds.countDown();
-                    go.await();
-                })
-                .nonThreaded("take", (_, _) -> taken.countDown()))) {
+        try (World world = new World(
+                "sci",
+                1,
+                context -> context.endpoint("e")
+                        .nonThreaded("hold", (_, _) -> {
+                            holds.countDown();
+                            go.await();
+                        })
+                        .nonThreaded("take", (_, _) -> taken.countDown()))) {
             Node node = world.of(0).node();
             Startpoint e = world.of(0).startpoint(0, "e");
             Thread holder = Thread.ofPlatform().start(() -> e.rsr("hold", new Arguments()));
             holds.await();
             Thread reader = Thread.ofPlatform().start(() -> {
                 Thread.currentThread().interrupt();
-                node.inbound()
-                        .receive(Request.local(node, new Arguments()), Endpoints.idOf("e"), Wire.id("take"));
+                node.inbound().receive(Request.local(node, new Arguments()), Endpoints.idOf("e"), Wire.id("take"));
             });
             try {
                 World.await(() -> reader.getState() == Thread.State.WAITING);

@@ -23,8 +23,11 @@ class KeptMemoryTest {
     private final AtomicInteger handled = new AtomicInteger();
 
     private World world(ContextOptions options) {
-        return new World("sci", 2, options, context -> context.endpoint("e")
-                .nonThreaded("take", (_, _) -> handled.incrementAndGet()));
+        return new World(
+                "sci",
+                2,
+                options,
+                context -> context.endpoint("e").nonThreaded("take", (_, _) -> handled.incrementAndGet()));
     }
 
     private static Arguments many() {

@@ -138,8 +138,8 @@ class StreamBoundsTest {
 
     @Test
     void shouldGiveEachSubscriptionTheWholeTimeOfTheMethod() throws Exception {
-        try (World world = new World(
-                "sci", 2, context -> context.export(Brief.class, () -> Publishers.of(List.of(1, 2, 3))))) {
+        try (World world =
+                new World("sci", 2, context -> context.export(Brief.class, () -> Publishers.of(List.of(1, 2, 3))))) {
             Flow.Publisher<Integer> few = world.of(1).service(0, Brief.class).few();
             long madeNs = System.nanoTime();
             assertEquals(List.of(1, 2, 3), Publishers.toList(few).get(20, TimeUnit.SECONDS));
