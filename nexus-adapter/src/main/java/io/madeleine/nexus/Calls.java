@@ -125,13 +125,13 @@ final class Calls {
 
     /** As {@link #callAsync}, for a method whose calls may be repeated. */
     PendingCall.Async.Future callAgainAsync(
-            Repetition repetition,
+            RetryPolicy policy,
             ServiceMethod method,
             @Nullable Object @Nullable [] parameters,
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
         takeTurn(repeatedTurns, method, deadlineNs - System.nanoTime());
-        return new RepeatedCall(this, repeatedTurns, repetition, method, parameters, deadlineNs, outgoing).start();
+        return new RetryingCall(this, repeatedTurns, policy, method, parameters, deadlineNs, outgoing).start();
     }
 
     /** The node and endpoint that a call goes to, and the communication methods that it may take. */

@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The greeting that two contexts exchange when they connect: identity, proof of it, and listening addresses. The proof
  * is a signature over the name of this connection and the identity, by the key that the session's name proves to be
- * that rank's ({@link Roster}).
+ * that rank's ({@link KeyTree}).
  *
  * @param id the identity of the sender
  * @param addresses the addresses where the sender listens
@@ -35,7 +35,7 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
         arguments
                 .putInt(node.size())
                 .putBytes(node.session().publicKey(node.rank()))
-                .putBytes(node.nodes().roster().path(node.rank()))
+                .putBytes(node.nodes().keyTree().path(node.rank()))
                 .putBytes(node.session().sign(PURPOSE + side, signed(binding, self)));
         WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
     }
@@ -51,8 +51,8 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
         byte[] key = request.getBytes();
         byte[] path = request.getBytes();
         byte[] signature = request.getBytes();
-        if (!Roster.has(id.session(), size, id.rank(), key, path)
-                || !Roster.isSigned(key, PURPOSE + side, signed(binding, id), signature)) {
+        if (!KeyTree.has(id.session(), size, id.rank(), key, path)
+                || !KeyTree.isSigned(key, PURPOSE + side, signed(binding, id), signature)) {
             throw new NexusException(
                     "it says that it is " + id + ", and cannot prove it: expected a signature by the key"
                             + " of that rank, which its session's name shows");

@@ -46,7 +46,7 @@ final class Node {
     private final SystemRequests systemRequests;
     private final Barrier barrier;
     private final Calls calls;
-    private final ServedCalls servedCalls;
+    private final InboundCalls inboundCalls;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean refuses;
 
@@ -72,7 +72,7 @@ final class Node {
         this.grants = new Grants(this);
         this.barrier = new Barrier(this, system);
         this.calls = new Calls(this, system);
-        this.servedCalls = new ServedCalls(this, system);
+        this.inboundCalls = new InboundCalls(this, system);
     }
 
     /** Reserves the channels for a context, until {@link #close} or {@link #giveUp}. */
@@ -192,7 +192,7 @@ final class Node {
     /**
      * Sends a request.
      *
-     * @return the way that it took; null if it goes to this process, or if {@link Deferred} still has to connect
+     * @return the way that it took; null if it goes to this process, or if {@link PendingConnects} still has to connect
      */
     @Nullable
     Way send(int node, Link link, int handler, Arguments arguments, String[] methods) {
@@ -265,7 +265,7 @@ final class Node {
     void wayLost(Peer peer, Way way, String why) {
         calls.wayLost(way, why);
         if (!peer.isAtWork()) {
-            servedCalls.peerGone(peer.number());
+            inboundCalls.peerGone(peer.number());
         }
         if (way instanceof WanWay wan && wan.leavesPlace()) {
             attaching.left();
@@ -321,7 +321,7 @@ final class Node {
             runAll(
                     () -> drain(options.closeTimeout()),
                     // from then on every call that has begun here has its answer
-                    () -> servedCalls.close(CANCEL_TIMEOUT_NS),
+                    () -> inboundCalls.close(CANCEL_TIMEOUT_NS),
                     attaching::close,
                     systemRequests::goodbye,
                     () -> nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()),

@@ -3,7 +3,7 @@ package io.madeleine.nexus;
 /**
  * The worldwide identity of a context: the session and the rank of its process.
  *
- * @param session the session's name, see {@link Roster}
+ * @param session the session's name, see {@link KeyTree}
  * @param channel the name of the first of the context's channels
  * @param rank the process in the session
  */

@@ -21,7 +21,7 @@ final class Nodes {
     private final Node node;
     private final Peer[] members;
     private final NodeId self;
-    private final Roster roster;
+    private final KeyTree keyTree;
     private final Map<NodeId, Peer> foreignById = new ConcurrentHashMap<>();
     private final Map<Integer, Peer> foreignByNumber = new ConcurrentHashMap<>();
     private int last;
@@ -31,10 +31,10 @@ final class Nodes {
         this.members = new Peer[node.size()];
         this.last = members.length - 1;
         String name = channels.getFirst().name();
-        this.roster = new Roster(IntStream.range(0, node.size())
+        this.keyTree = new KeyTree(IntStream.range(0, node.size())
                 .mapToObj(node.session()::publicKey)
                 .toList());
-        String session = roster.nameOf(node.session().id());
+        String session = keyTree.nameOf(node.session().id());
         for (int rank = 0; rank < members.length; rank++) {
             members[rank] = new Peer(node, rank, new NodeId(session, name, rank));
             if (rank != node.rank()) {
@@ -52,8 +52,8 @@ final class Nodes {
     }
 
     /** The keys that prove the identity of this process. */
-    Roster roster() {
-        return roster;
+    KeyTree keyTree() {
+        return keyTree;
     }
 
     boolean isMember(int number) {

@@ -19,7 +19,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
     private static final Object ENDED = new Object();
 
     private final Node node;
-    private final ServedCalls.Key key;
+    private final InboundCalls.Key key;
     private final ServiceMethod method;
     private final int parameter;
     private final Consumer<NexusException> callFails;
@@ -31,7 +31,7 @@ final class ParameterStream implements Flow.Publisher<Object>, ItemQueue.Source 
 
     /** Creates the stream; {@code callFails} ends the call if an item cannot be read. */
     ParameterStream(
-            Node node, ServedCalls.Key key, ServiceMethod method, int parameter, Consumer<NexusException> callFails) {
+            Node node, InboundCalls.Key key, ServiceMethod method, int parameter, Consumer<NexusException> callFails) {
         this.callFails = callFails;
         this.node = node;
         this.key = key;

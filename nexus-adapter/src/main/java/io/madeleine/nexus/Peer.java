@@ -30,7 +30,7 @@ final class Peer {
     /** The status of channels of the session that are lost. */
     private final CopyOnWriteArrayList<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
 
-    private final Deferred deferred;
+    private final PendingConnects pendingConnects;
 
     private volatile @Nullable Way current;
 
@@ -51,7 +51,7 @@ final class Peer {
         this.number = number;
         this.id = id;
         this.routes = new Routes(node, this);
-        this.deferred = new Deferred(node, this);
+        this.pendingConnects = new PendingConnects(node, this);
     }
 
     int number() {
@@ -120,10 +120,10 @@ final class Peer {
         }
     }
 
-    /** Sends without waiting; null if the request is left to {@link Deferred}, which connects first. */
+    /** Sends without waiting; null if the request is left to {@link PendingConnects}, which connects first. */
     @Nullable
     Way sendNow(Arguments arguments, Link link, int handler, String[] methods) {
-        while (deferred.isEmpty()) {
+        while (pendingConnects.isEmpty()) {
             Way used = current;
             Way way = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
             if (way == null) {
@@ -133,10 +133,10 @@ final class Peer {
                 return way;
             }
         }
-        if (left != null || (deferred.isEmpty() && !routes.mayConnect(methods))) {
+        if (left != null || (pendingConnects.isEmpty() && !routes.mayConnect(methods))) {
             throw unreachable(methods);
         }
-        deferred.add(arguments, link, handler, methods);
+        pendingConnects.add(arguments, link, handler, methods);
         return null;
     }
 

@@ -108,7 +108,7 @@ final class Proxies implements InvocationHandler {
             @Nullable OutgoingCall outgoing) {
         try {
             return method.isIdempotent()
-                    ? calls.callAgainAsync(repetition(method, deadlineNs), method, parameters, deadlineNs, outgoing)
+                    ? calls.callAgainAsync(policy(method, deadlineNs), method, parameters, deadlineNs, outgoing)
                     : calls.callAsync(targets[0], method, parameters, deadlineNs, outgoing);
         } catch (RuntimeException | Error e) { // a null stream, for instance
             PendingCall.Async.Future failed = new PendingCall.Async.Future();
@@ -122,26 +122,26 @@ final class Proxies implements InvocationHandler {
             @Nullable Object @Nullable [] parameters,
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
-        Repetition repetition = repetition(method, deadlineNs);
+        RetryPolicy policy = policy(method, deadlineNs);
         while (true) {
-            Calls.Target target = repetition.target();
+            Calls.Target target = policy.target();
             try {
                 if (outgoing != null) {
                     outgoing.goesTo(target.rank());
                 }
                 return calls.call(target, method, parameters, deadlineNs, outgoing);
             } catch (MadeleineException e) {
-                long pauseNs = repetition.pauseNsAfter(e);
-                if (pauseNs == Repetition.NEVER) {
-                    throw Sneaky.asUnchecked(repetition.end(e));
+                long pauseNs = policy.pauseNsAfter(e);
+                if (pauseNs == RetryPolicy.NEVER) {
+                    throw Sneaky.asUnchecked(policy.end(e));
                 }
                 pause(pauseNs);
             }
         }
     }
 
-    private Repetition repetition(ServiceMethod method, long deadlineNs) {
-        return new Repetition(node, targets, method, deadlineNs);
+    private RetryPolicy policy(ServiceMethod method, long deadlineNs) {
+        return new RetryPolicy(node, targets, method, deadlineNs);
     }
 
     /** Parks instead of waiting on a signal, which messages for other calls would wake. */

@@ -23,7 +23,7 @@ final class WanReader implements Runnable {
     private final WanWay way;
     private final SealedConnection connection;
     private final Request request;
-    private final GrowingReader growing;
+    private final IncrementalReader incremental;
     private final byte[] header = new byte[WanLayout.HEADER_BYTES];
     private final MemorySegment fields = MemorySegment.ofArray(header);
     private byte[] memory = new byte[1024];
@@ -33,7 +33,7 @@ final class WanReader implements Runnable {
         this.way = way;
         this.connection = connection;
         this.request = new Request(node);
-        this.growing = new GrowingReader(connection, node.argumentMemory());
+        this.incremental = new IncrementalReader(connection, node.argumentMemory());
     }
 
     @Override
@@ -46,7 +46,7 @@ final class WanReader implements Runnable {
         } catch (Throwable e) { // out of memory, too
             way.giveUp(e); // never throws
         }
-        growing.release();
+        incremental.release();
     }
 
     static String text(Throwable e) {
@@ -79,7 +79,7 @@ final class WanReader implements Runnable {
             connection.readFully(memory, 0, bytes);
             return memory;
         }
-        byte[] small = growing.read(bytes);
+        byte[] small = incremental.read(bytes);
         if (bytes <= KEPT_BYTES) {
             memory = small;
         }
@@ -87,7 +87,7 @@ final class WanReader implements Runnable {
     }
 
     private long[] lengths(int count) throws IOException {
-        byte[] bytes = growing.read(count * Long.BYTES);
+        byte[] bytes = incremental.read(count * Long.BYTES);
         long[] lengths = new long[count];
         for (int i = 0; i < count; i++) {
             lengths[i] = MemorySegment.ofArray(bytes).get(Wire.LONG, (long) i * Long.BYTES);
@@ -116,10 +116,10 @@ final class WanReader implements Runnable {
             stream.awaitEnd();
             return;
         }
-        MemorySegment[] blocks = growing.readAll(lengths);
+        MemorySegment[] blocks = incremental.readAll(lengths);
         if (blocks != null) {
             receive(small, inline, lengths.length, new BulkSource.Present(blocks));
-            growing.release();
+            incremental.release();
         } else if (endpoint == Wire.SYSTEM_ENDPOINT) {
             receive(small, inline, lengths.length, BulkSource.NO_ROOM);
         } else {
@@ -213,7 +213,7 @@ final class WanReader implements Runnable {
 
         private byte[] read(long bytes) {
             try {
-                return growing.read((int) bytes);
+                return incremental.read((int) bytes);
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // out of memory, for instance

@@ -42,7 +42,7 @@ class IdentityTest {
         Greeting.writeId(forged, claimed);
         forged.putInt(shown.size())
                 .putBytes(shown.node().session().publicKey(shown.rank()))
-                .putBytes(shown.node().nodes().roster().path(shown.rank()))
+                .putBytes(shown.node().nodes().keyTree().path(shown.rank()))
                 .putBytes(signature);
         WanAddress.writeAll(forged, List.of());
         return forged;
@@ -119,19 +119,19 @@ class IdentityTest {
             for (int rank = 0; rank < size; rank++) {
                 keys.add(new byte[] {(byte) rank, 1});
             }
-            Roster roster = new Roster(keys);
-            String name = roster.nameOf("a.session");
+            KeyTree keyTree = new KeyTree(keys);
+            String name = keyTree.nameOf("a.session");
             List<byte[]> more = new ArrayList<>(keys);
             more.add(new byte[1]);
-            assertNotEquals(name, new Roster(more).nameOf("a.session"));
+            assertNotEquals(name, new KeyTree(more).nameOf("a.session"));
             for (int rank = 0; rank < size; rank++) {
                 for (int claimed = 0; claimed < size; claimed++) {
-                    assertEquals(rank == claimed, Roster.has(name, size, claimed, keys.get(rank), roster.path(rank)));
+                    assertEquals(rank == claimed, KeyTree.has(name, size, claimed, keys.get(rank), keyTree.path(rank)));
                 }
-                assertFalse(Roster.has(name, size + 1, rank, keys.get(rank), roster.path(rank)));
-                assertFalse(Roster.has(name + "x", size, rank, keys.get(rank), roster.path(rank)));
-                assertFalse(Roster.has(name, size, rank, new byte[] {77}, roster.path(rank)));
-                assertFalse(Roster.has(name, size, rank, keys.get(rank), new byte[5]));
+                assertFalse(KeyTree.has(name, size + 1, rank, keys.get(rank), keyTree.path(rank)));
+                assertFalse(KeyTree.has(name + "x", size, rank, keys.get(rank), keyTree.path(rank)));
+                assertFalse(KeyTree.has(name, size, rank, new byte[] {77}, keyTree.path(rank)));
+                assertFalse(KeyTree.has(name, size, rank, keys.get(rank), new byte[5]));
             }
         }
     }

@@ -2,12 +2,15 @@ package io.madeleine.nexus;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A thread that has brought a request and waits for its handler. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class InboundTest {
+    private static final int LOOKS = 200;
+
     @Test
     void shouldParkAReaderThatIsInterruptedWhileAnotherHandlerRuns() throws Exception {
         CountDownLatch holds = new CountDownLatch(1);
@@ -31,7 +34,7 @@ class InboundTest {
                 node.inbound().receive(Request.local(node, new Arguments()), Endpoints.idOf("e"), Wire.id("take"));
             });
             try {
-                World.await(() -> reader.getState() == Thread.State.WAITING);
+                World.await(() -> isParked(reader));
             } finally {
                 go.countDown();
             }
@@ -39,5 +42,16 @@ class InboundTest {
             reader.join();
             holder.join();
         }
+    }
+
+    /** Whether it is parked whenever it is looked at: a thread whose park returns at once is seen in between, too. */
+    private static boolean isParked(Thread thread) {
+        for (int look = 0; look < LOOKS; look++) {
+            if (thread.getState() != Thread.State.WAITING) {
+                return false;
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+        return true;
     }
 }

@@ -22,7 +22,7 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * The start of a connection. The client {@linkplain Knock knocks}; TLS 1.3 follows, with certificates at both ends;
+ * The start of a connection. The client {@linkplain Preauthentication knocks}; TLS 1.3 follows, with certificates at both ends;
  * inside it, both ends prove that they know the key derived from the secret, before anything else is read. The client
  * proves first, so that a stranger learns nothing.
  *
@@ -66,7 +66,7 @@ public final class Handshake {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
             try {
                 return connectOnce(host, port, credentials, (int) Math.max(1, leftMs));
-            } catch (Knock.TurnedAwayException e) {
+            } catch (Preauthentication.TurnedAwayException e) {
                 long pauseMs = pauseMs(attempt);
                 if (TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime()) <= pauseMs) {
                     throw new IOException(
@@ -108,7 +108,7 @@ public final class Handshake {
                 socket.setTcpNoDelay(true);
                 socket.connect(new InetSocketAddress(host, port), timeoutMs);
                 socket.setSoTimeout(timeoutMs);
-                Knock.knock(socket, credentials);
+                Preauthentication.knock(socket, credentials);
                 return proveToServer(socket, host, port, credentials);
             } catch (IOException | RuntimeException | Error e) {
                 // any exception: the program's certificates and trust managers run here
@@ -154,7 +154,7 @@ public final class Handshake {
     /** The server's part, for a client with a correct knock; the caller bounds its time. */
     static SealedConnection accept(Socket socket, Credentials credentials, int timeoutMs) throws IOException {
         socket.setSoTimeout(timeoutMs);
-        socket.getOutputStream().write(Knock.ACCEPTED);
+        socket.getOutputStream().write(Preauthentication.ACCEPTED);
         SSLSocket tls = (SSLSocket) credentials.tls().getSocketFactory().createSocket(socket, null, false);
         tls.setUseClientMode(false);
         try {
@@ -220,8 +220,8 @@ public final class Handshake {
             byte[] peer = digest(session.getPeerCertificates());
             byte[] exported = session.exportKeyingMaterialData(EXPORTER, new byte[0], Proofs.BYTES);
             return ByteBuffer.allocate(2 * Integer.BYTES + 3 * Proofs.BYTES)
-                    .putInt(Knock.VERSION) // the client's
-                    .putInt(Knock.VERSION) // the server's, which is the same: the knock has compared them
+                    .putInt(Preauthentication.VERSION) // the client's
+                    .putInt(Preauthentication.VERSION) // the server's, which is the same: the knock has compared them
                     .put(isClient ? own : peer)
                     .put(isClient ? peer : own)
                     .put(exported)

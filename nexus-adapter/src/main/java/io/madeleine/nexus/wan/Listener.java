@@ -9,16 +9,16 @@ import java.util.concurrent.ThreadFactory;
 
 /**
  * Listens for wide-area connections, and passes on those that prove that they know the secret. Until a connection has
- * {@linkplain Knock knocked} correctly, one thread serves it, together with all others, without TLS ({@link Acceptor});
+ * {@linkplain Preauthentication knocked} correctly, one thread serves it, together with all others, without TLS ({@link Acceptor});
  * if there are too many, a guest that is turned away tries again. Connections that have knocked take less than 16 MiB
- * more in all ({@link Entrance}).
+ * more in all ({@link TlsAdmission}).
  *
  * <p>Threading: thread-safe; one daemon thread.
  */
 public final class Listener implements AutoCloseable {
     private final NoticeLimit notices = new NoticeLimit(System.getLogger("io.madeleine.nexus"), "");
-    private final Entrance entrance;
-    private final Acceptor<Knock> acceptor;
+    private final TlsAdmission admission;
+    private final Acceptor<Preauthentication> acceptor;
 
     /** Receives authenticated connections. */
     @FunctionalInterface
@@ -55,20 +55,20 @@ public final class Listener implements AutoCloseable {
             ThreadFactory threads,
             int maxUnauthenticated)
             throws IOException {
-        entrance = new Entrance(credentials, timeoutMs, guests, threads, notices);
+        admission = new TlsAdmission(credentials, timeoutMs, guests, threads, notices);
         acceptor = new Acceptor<>(
                 address,
                 new Acceptor.Settings("nexus-wan-listener", timeoutMs, Deadline.text(timeoutMs), maxUnauthenticated),
                 notices,
                 new Acceptor.Host<>() {
                     @Override
-                    public Knock newHandshake() {
-                        return new Knock(credentials);
+                    public Preauthentication newHandshake() {
+                        return new Preauthentication(credentials);
                     }
 
                     @Override
-                    public void proven(UnauthenticatedConnection<Knock> connection) {
-                        entrance.enter(connection);
+                    public void proven(UnauthenticatedConnection<Preauthentication> connection) {
+                        admission.enter(connection);
                     }
                 });
     }
@@ -83,6 +83,6 @@ public final class Listener implements AutoCloseable {
     public void close() {
         notices.close();
         acceptor.close();
-        entrance.close();
+        admission.close();
     }
 }

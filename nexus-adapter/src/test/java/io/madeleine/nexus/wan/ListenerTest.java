@@ -123,7 +123,7 @@ class ListenerTest {
         }
         try (Listener listener = new Listener(loopback(), KEY, 300, guests::add);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
-            Knock.knock(slow, KEY); // TLS never begins
+            Preauthentication.knock(slow, KEY); // TLS never begins
             assertEquals(-1, slow.getInputStream().read());
             assertTellsOfTimeout(warnings.poll(5, TimeUnit.SECONDS));
         }
@@ -189,17 +189,17 @@ class ListenerTest {
         List<Socket> silent = new ArrayList<>();
         try (Listener listener = new Listener(loopback(), KEY, 20_000, guests::add, threads, 16);
                 Socket talking = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
-            byte[] beginning = new Knock(KEY).opening();
+            byte[] beginning = new Preauthentication(KEY).opening();
             for (int i = 0; i < 30; i++) {
                 Socket stranger = new Socket(InetAddress.getLoopbackAddress(), listener.port());
-                stranger.getInputStream().readNBytes(Knock.BYTES);
+                stranger.getInputStream().readNBytes(Preauthentication.BYTES);
                 silent.add(stranger);
                 talking.getOutputStream().write(beginning[i]);
                 Thread.sleep(10); // so that it is heard before the next one comes
             }
             assertLetsGuestsIn(listener);
             talking.setSoTimeout(50);
-            talking.getInputStream().readNBytes(Knock.BYTES);
+            talking.getInputStream().readNBytes(Preauthentication.BYTES);
             assertThrows(
                     SocketTimeoutException.class, () -> talking.getInputStream().read());
             assertEquals(-1, silent.getFirst().getInputStream().read());
@@ -217,9 +217,9 @@ class ListenerTest {
     /** One connection of a stranger, for up to two seconds. */
     private static void bother(int port, int kind, AtomicBoolean over) {
         byte[] hello = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, (byte) 0xFC, 0x03, 0x03};
-        byte[] greeting = ByteBuffer.allocate(Knock.GREETING_BYTES)
-                .putInt(Knock.MAGIC)
-                .putInt(Knock.VERSION)
+        byte[] greeting = ByteBuffer.allocate(Preauthentication.GREETING_BYTES)
+                .putInt(Preauthentication.MAGIC)
+                .putInt(Preauthentication.VERSION)
                 .array();
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MS);

@@ -122,8 +122,8 @@ class SealedConnectionTest {
 
     @Test
     void shouldSayAtBothEndsThatTheOtherSpeaksAnotherVersion() throws Exception {
-        int other = Knock.VERSION - 1; // requests had other bytes
-        byte[] greeting = new byte[Knock.GREETING_BYTES];
+        int other = Preauthentication.VERSION - 1; // requests had other bytes
+        byte[] greeting = new byte[Preauthentication.GREETING_BYTES];
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             FutureTask<byte[]> told = new FutureTask<>(() -> {
                 try (Socket socket = server.accept()) {
@@ -137,9 +137,9 @@ class SealedConnectionTest {
                     other, assertThrows(HandshakeException.class, () -> connect(server.getLocalPort(), KEY)));
             ByteBuffer own = ByteBuffer.wrap(told.get(5, TimeUnit.SECONDS));
             assertEquals(MAGIC, own.getInt());
-            assertEquals(Knock.VERSION, own.getInt());
+            assertEquals(Preauthentication.VERSION, own.getInt());
         }
-        Knock knock = new Knock(KEY);
+        Preauthentication knock = new Preauthentication(KEY);
         knock.received().putInt(MAGIC).putInt(other);
         assertSaysVersions(other, assertThrows(HandshakeException.class, knock::isProven));
         assertEquals(0, guests.size());
@@ -147,7 +147,7 @@ class SealedConnectionTest {
 
     private static void assertSaysVersions(int found, HandshakeException e) {
         String text = String.valueOf(e.getMessage());
-        assertTrue(text.contains("version " + found) && text.contains("expected " + Knock.VERSION), text);
+        assertTrue(text.contains("version " + found) && text.contains("expected " + Preauthentication.VERSION), text);
         assertTrue(text.contains("same release"), text);
     }
 
@@ -175,9 +175,9 @@ class SealedConnectionTest {
 
     /** Lets anybody knock, and judges nothing. */
     private static void letKnock(Socket client) throws IOException {
-        client.getOutputStream().write(new Knock(KEY).opening());
-        client.getInputStream().readNBytes(Knock.BYTES);
-        client.getOutputStream().write(Knock.ACCEPTED);
+        client.getOutputStream().write(new Preauthentication(KEY).opening());
+        client.getInputStream().readNBytes(Preauthentication.BYTES);
+        client.getOutputStream().write(Preauthentication.ACCEPTED);
     }
 
     /** One end of TLS, as somebody does it who does not know the secret. */
@@ -199,8 +199,8 @@ class SealedConnectionTest {
             FutureTask<byte[]> verdict = new FutureTask<>(() -> {
                 try (Socket client = between.accept();
                         Socket server = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
-                    client.getOutputStream().write(server.getInputStream().readNBytes(Knock.BYTES));
-                    server.getOutputStream().write(client.getInputStream().readNBytes(Knock.BYTES));
+                    client.getOutputStream().write(server.getInputStream().readNBytes(Preauthentication.BYTES));
+                    server.getOutputStream().write(client.getInputStream().readNBytes(Preauthentication.BYTES));
                     client.getOutputStream().write(server.getInputStream().readNBytes(1));
                     SSLSocket toClient = secured(client, key(6), false);
                     SSLSocket toServer = secured(server, key(6), true);
@@ -223,11 +223,11 @@ class SealedConnectionTest {
         try (Listener listener = listener(TIMEOUT_MS);
                 Socket plain = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             plain.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes());
-            plain.getInputStream().readNBytes(Knock.GREETING_BYTES);
+            plain.getInputStream().readNBytes(Preauthentication.GREETING_BYTES);
             String told = new String(plain.getInputStream().readAllBytes());
             assertTrue(told.contains("nexus protocol, over TLS 1.3"), told);
         }
-        Knock knock = new Knock(KEY);
+        Preauthentication knock = new Preauthentication(KEY);
         knock.received().put("GET / HTTP/1.1\r\n".getBytes());
         HandshakeException e = assertThrows(HandshakeException.class, knock::isProven);
         assertTrue(String.valueOf(e.getMessage()).contains("begins with 0x47455420, expected 0x"), e::toString);
@@ -257,10 +257,10 @@ class SealedConnectionTest {
         try (Listener listener = listener(600);
                 Socket slow = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             long beganNs = System.nanoTime();
-            slow.getInputStream().readNBytes(Knock.GREETING_BYTES);
+            slow.getInputStream().readNBytes(Preauthentication.GREETING_BYTES);
             slow.setSoTimeout(10);
-            byte[] greeting = new byte[Knock.GREETING_BYTES + 100];
-            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Knock.VERSION);
+            byte[] greeting = new byte[Preauthentication.GREETING_BYTES + 100];
+            ByteBuffer.wrap(greeting).putInt(MAGIC).putInt(Preauthentication.VERSION);
             boolean open = true;
             for (int sent = 0; open && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(8); sent++) {
                 try {

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  *
  * <p>Threading: thread-safe.
  */
-final class Deferred {
+final class PendingConnects {
     private final Node node;
     private final Peer peer;
     private final Queue<Waiting> requests = new ConcurrentLinkedQueue<>();
@@ -23,7 +23,7 @@ final class Deferred {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Waiting(Arguments arguments, Link link, int handler, String[] methods, long size) {}
 
-    Deferred(Node node, Peer peer) {
+    PendingConnects(Node node, Peer peer) {
         this.node = node;
         this.peer = peer;
     }

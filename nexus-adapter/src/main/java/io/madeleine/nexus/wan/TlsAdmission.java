@@ -11,13 +11,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second stage of the listener: connections with a correct {@link Knock} go through TLS and the {@link Handshake},
+ * The second stage of the listener: connections with a correct {@link Preauthentication} go through TLS and the {@link Handshake},
  * each in a thread of its own. The number of connections at once, the time of each, and the number of waiting ones are
  * bounded.
  *
  * <p>Threading: thread-safe.
  */
-final class Entrance implements AutoCloseable {
+final class TlsAdmission implements AutoCloseable {
     /**
      * Each takes less than 256 KiB (about 64 KiB measured): TLS records, certificates, and the stack of a virtual
      * thread.
@@ -32,11 +32,11 @@ final class Entrance implements AutoCloseable {
     private final Listener.Guests guests;
     private final ThreadFactory threads;
     private final NoticeLimit notices;
-    private final Queue<UnauthenticatedConnection<Knock>> waiting = new ArrayDeque<>();
+    private final Queue<UnauthenticatedConnection<Preauthentication>> waiting = new ArrayDeque<>();
     private int busyCount;
     private boolean closed;
 
-    Entrance(
+    TlsAdmission(
             Credentials credentials,
             int timeoutMs,
             Listener.Guests guests,
@@ -52,9 +52,9 @@ final class Entrance implements AutoCloseable {
     /**
      * Takes a connection that has knocked; does not wait.
      *
-     * <p>Ownership: the connection is the entrance's, even if this throws.
+     * <p>Ownership: the connection is this object's, even if this throws.
      */
-    void enter(UnauthenticatedConnection<Knock> connection) {
+    void enter(UnauthenticatedConnection<Preauthentication> connection) {
         synchronized (this) {
             if (closed || busyCount == MAX_AT_ONCE) {
                 if (!closed && waiting.size() < MAX_WAITING) {
@@ -75,14 +75,14 @@ final class Entrance implements AutoCloseable {
         }
     }
 
-    private void serve(UnauthenticatedConnection<Knock> first) {
-        for (UnauthenticatedConnection<Knock> next = first; next != null; next = nextOrLeave()) {
+    private void serve(UnauthenticatedConnection<Preauthentication> first) {
+        for (UnauthenticatedConnection<Preauthentication> next = first; next != null; next = nextOrLeave()) {
             meet(next);
         }
     }
 
-    private synchronized @Nullable UnauthenticatedConnection<Knock> nextOrLeave() {
-        UnauthenticatedConnection<Knock> next = waiting.poll();
+    private synchronized @Nullable UnauthenticatedConnection<Preauthentication> nextOrLeave() {
+        UnauthenticatedConnection<Preauthentication> next = waiting.poll();
         if (next == null) {
             busyCount--;
         }
@@ -105,7 +105,7 @@ final class Entrance implements AutoCloseable {
         waiting.clear();
     }
 
-    private void meet(UnauthenticatedConnection<Knock> connection) {
+    private void meet(UnauthenticatedConnection<Preauthentication> connection) {
         long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - connection.sinceNs());
         int leftMs = (int) Math.max(1, timeoutMs - goneMs);
         Socket socket = connection.channel().socket();

@@ -19,7 +19,7 @@ import java.util.List;
  *
  * <p>Threading: immutable.
  */
-final class Roster {
+final class KeyTree {
     private static final String ALGORITHM = "Ed25519";
     private static final int HASH_BYTES = 32;
     private static final byte LEAF = 0;
@@ -29,7 +29,7 @@ final class Roster {
     private final List<List<byte[]>> levels = new ArrayList<>();
 
     /** Builds the tree of the keys, which are in the order of ranks. */
-    Roster(List<byte[]> keys) {
+    KeyTree(List<byte[]> keys) {
         List<byte[]> level = keys.stream().map(key -> hash(LEAF, key)).toList();
         levels.add(level);
         while (level.size() > 1) {

@@ -29,7 +29,7 @@ import java.util.Arrays;
  *
  * <p>Threading: confined to the serving thread; {@link #knock} is stateless.
  */
-final class Knock implements ServerHandshake {
+final class Preauthentication implements ServerHandshake {
     static final int MAGIC = 0x4E585731;
 
     /**
@@ -50,7 +50,7 @@ final class Knock implements ServerHandshake {
     private final ByteBuffer received = ByteBuffer.allocate(BYTES);
 
     /** Creates the server's half for one client. */
-    Knock(Credentials credentials) {
+    Preauthentication(Credentials credentials) {
         this.credentials = credentials;
     }
 

@@ -11,31 +11,31 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class RepeatedCall {
+final class RetryingCall {
     private final Calls calls;
     private final Semaphore turns;
     private final ServiceMethod method;
     private final @Nullable Object @Nullable [] parameters;
     private final long deadlineNs;
     private final @Nullable OutgoingCall outgoing;
-    private final Repetition repetition;
+    private final RetryPolicy policy;
     private final PendingCall.Async.Future future = new PendingCall.Async.Future();
     private final Runnable again = RemoteCall.wrap(this::attempt);
     private volatile @Nullable Attempt current;
     private volatile @Nullable CompletableFuture<Void> pause;
 
     /** Creates a call that has its turn, and gives it back at its end. */
-    RepeatedCall(
+    RetryingCall(
             Calls calls,
             Semaphore turns,
-            Repetition repetition,
+            RetryPolicy policy,
             ServiceMethod method,
             @Nullable Object @Nullable [] parameters,
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
         this.calls = calls;
         this.turns = turns;
-        this.repetition = repetition;
+        this.policy = policy;
         this.method = method;
         this.parameters = parameters;
         this.deadlineNs = deadlineNs;
@@ -50,7 +50,7 @@ final class RepeatedCall {
     }
 
     private void attempt() {
-        Calls.Target target = repetition.target();
+        Calls.Target target = policy.target();
         Attempt attempt = new Attempt(calls.nextId(), target.rank());
         current = attempt;
         if (future.isDone()) {
@@ -87,9 +87,9 @@ final class RepeatedCall {
 
         @Override
         void fail(Throwable failure) {
-            long pauseNs = repetition.pauseNsAfter(failure);
-            if (pauseNs == Repetition.NEVER) {
-                Throwable end = repetition.end(failure);
+            long pauseNs = policy.pauseNsAfter(failure);
+            if (pauseNs == RetryPolicy.NEVER) {
+                Throwable end = policy.end(failure);
                 future.finish(() -> {
                     if (future.fail(end)) {
                         turns.release();

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: confined to one thread at a time.
  */
-final class GrowingReader {
+final class IncrementalReader {
     /** How much memory is allocated before anything has arrived. */
     private static final int FIRST_BYTES = 1 << 16;
 
@@ -20,7 +20,7 @@ final class GrowingReader {
     private final ArgumentMemory memory;
     private long reserved;
 
-    GrowingReader(SealedConnection connection, ArgumentMemory memory) {
+    IncrementalReader(SealedConnection connection, ArgumentMemory memory) {
         this.connection = connection;
         this.memory = memory;
     }

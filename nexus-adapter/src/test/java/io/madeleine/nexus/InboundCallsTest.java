@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Futures and streams that methods have returned count, are cancelled, and are waited for; closing has an order. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ServedCallsTest {
+class InboundCallsTest {
     private final BlockingQueue<CompletableFuture<Integer>> futures = new LinkedBlockingQueue<>();
     private final BlockingQueue<CompletableFuture<Boolean>> streams = new LinkedBlockingQueue<>();
     private final CountDownLatch go = new CountDownLatch(1);

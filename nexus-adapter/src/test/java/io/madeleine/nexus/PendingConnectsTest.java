@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Requests that wait for a connection which cannot be made. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class DeferredTest {
+class PendingConnectsTest {
     private static final String[] ANY = {};
 
     /** Throws what a trust manager of the program might throw, once it has been given to the options. */
@@ -81,12 +81,12 @@ class DeferredTest {
             Node node = guests.of(0).node();
             Peer peer = node.nodes().of(server.of(0).node().nodes().self());
             peer.routes().add(List.of(new WanAddress("127.0.0.1", point.port(), 0, 0)));
-            Deferred deferred = new Deferred(node, peer);
+            PendingConnects pendingConnects = new PendingConnects(node, peer);
             for (int failures = 1; failures <= 2; failures++) {
                 int expected = failures;
-                deferred.add(new Arguments(), new Link(1), 1, ANY);
+                pendingConnects.add(new Arguments(), new Link(1), 1, ANY);
                 World.await(() -> node.failures().sendFailureCount() == expected);
-                World.await(deferred::isEmpty);
+                World.await(pendingConnects::isEmpty);
             }
             assertTrue(peer.routes().mayConnect(ANY));
         }

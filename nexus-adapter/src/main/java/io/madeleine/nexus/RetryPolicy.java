@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Threading: confined to one attempt at a time.
  */
-final class Repetition {
+final class RetryPolicy {
     /** The call is not repeated. */
     static final long NEVER = -1;
 
@@ -30,7 +30,7 @@ final class Repetition {
     private String lastRefusal = "";
     private boolean isLast;
 
-    Repetition(Node node, Calls.Target[] targets, ServiceMethod method, long deadlineNs) {
+    RetryPolicy(Node node, Calls.Target[] targets, ServiceMethod method, long deadlineNs) {
         this.node = node;
         this.targets = targets;
         this.method = method;

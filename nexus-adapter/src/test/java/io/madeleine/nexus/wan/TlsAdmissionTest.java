@@ -21,21 +21,21 @@ import org.junit.jupiter.api.Timeout;
 
 /** Connections that have knocked and wait for TLS. */
 @Timeout(60)
-class EntranceTest {
+class TlsAdmissionTest {
     private static final Credentials KEY = new Credentials(new byte[32], null);
     private static final int AT_ONCE = 64;
     private static final int TIMEOUT_MS = 60_000;
 
     private final NoticeLimit notices = new NoticeLimit(System.getLogger("io.madeleine.nexus"), "");
-    private final BlockingQueue<UnauthenticatedConnection<Knock>> proven = new LinkedBlockingQueue<>();
-    private final Acceptor.Host<Knock> host = new Acceptor.Host<>() {
+    private final BlockingQueue<UnauthenticatedConnection<Preauthentication>> proven = new LinkedBlockingQueue<>();
+    private final Acceptor.Host<Preauthentication> host = new Acceptor.Host<>() {
         @Override
-        public Knock newHandshake() {
-            return new Knock(KEY);
+        public Preauthentication newHandshake() {
+            return new Preauthentication(KEY);
         }
 
         @Override
-        public void proven(UnauthenticatedConnection<Knock> connection) {
+        public void proven(UnauthenticatedConnection<Preauthentication> connection) {
             proven.add(connection);
         }
     };
@@ -43,13 +43,13 @@ class EntranceTest {
     @Test
     void shouldCloseConnectionsThatWaitWhenTheListenerIsClosed() throws Exception {
         List<Socket> guests = new ArrayList<>();
-        List<UnauthenticatedConnection<Knock>> entered = new ArrayList<>();
-        try (Acceptor<Knock> acceptor = new Acceptor<>(
+        List<UnauthenticatedConnection<Preauthentication>> entered = new ArrayList<>();
+        try (Acceptor<Preauthentication> acceptor = new Acceptor<>(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 new Acceptor.Settings("test-listener", TIMEOUT_MS, "late", Acceptor.MAX_UNAUTHENTICATED),
                 notices,
                 host)) {
-            try (Entrance entrance = new Entrance(
+            try (TlsAdmission admission = new TlsAdmission(
                     KEY,
                     TIMEOUT_MS,
                     _ -> {},
@@ -57,10 +57,10 @@ class EntranceTest {
                     notices)) {
                 for (int i = 0; i < AT_ONCE + 2; i++) {
                     guests.add(knock(acceptor.address()));
-                    UnauthenticatedConnection<Knock> connection = proven.poll(30, TimeUnit.SECONDS);
+                    UnauthenticatedConnection<Preauthentication> connection = proven.poll(30, TimeUnit.SECONDS);
                     assertNotNull(connection);
                     entered.add(connection);
-                    entrance.enter(connection);
+                    admission.enter(connection);
                 }
             }
             for (int i = 0; i < AT_ONCE; i++) {
@@ -82,7 +82,7 @@ class EntranceTest {
         Socket socket = new Socket(address.getAddress(), address.getPort());
         Thread.startVirtualThread(() -> {
             try {
-                Knock.knock(socket, KEY);
+                Preauthentication.knock(socket, KEY);
             } catch (IOException _) {
                 // closed
             }

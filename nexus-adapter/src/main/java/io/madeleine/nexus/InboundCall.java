@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class ServedCall implements Runnable {
-    private final ServedCalls calls;
-    private final ServedCalls.Key key;
+final class InboundCall implements Runnable {
+    private final InboundCalls calls;
+    private final InboundCalls.Key key;
     private final Service service;
     private final Service.Operation operation;
     private final Request request;
@@ -57,9 +57,9 @@ final class ServedCall implements Runnable {
         CLOSE
     }
 
-    ServedCall(
-            ServedCalls calls,
-            ServedCalls.Key key,
+    InboundCall(
+            InboundCalls calls,
+            InboundCalls.Key key,
             Service service,
             Service.Operation operation,
             RemoteCall call,
@@ -84,7 +84,7 @@ final class ServedCall implements Runnable {
                 : null;
     }
 
-    ServedCalls.Key key() {
+    InboundCalls.Key key() {
         return key;
     }
 

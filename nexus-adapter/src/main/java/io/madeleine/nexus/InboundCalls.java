@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class ServedCalls {
+final class InboundCalls {
     static final int REPLY = Wire.id("reply");
 
     private static final int ITEM = Wire.id("item");
@@ -28,18 +28,18 @@ final class ServedCalls {
     private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
     private final Node node;
-    private final Map<Key, ServedCall> running = new ConcurrentHashMap<>();
+    private final Map<Key, InboundCall> running = new ConcurrentHashMap<>();
     private final Sweeper sweeper = new Sweeper(running::isEmpty, this::sweep);
 
     /** The caller's node and its id for the call. */
     record Key(int caller, long id) {}
 
-    ServedCalls(Node node, Endpoint system) {
+    InboundCalls(Node node, Endpoint system) {
         this.node = node;
         system.passingOn("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
-            ServedCall call = running.get(new Key(request.remote(), request.getLong()));
+            InboundCall call = running.get(new Key(request.remote(), request.getLong()));
             StreamSender stream = call == null ? null : call.stream();
             if (stream != null) {
                 stream.credit(request.getLong());
@@ -60,7 +60,7 @@ final class ServedCalls {
     }
 
     private @Nullable ParameterStream parameterIn(Request request) {
-        ServedCall call = running.get(new Key(request.remote(), request.getLong()));
+        InboundCall call = running.get(new Key(request.remote(), request.getLong()));
         return call == null ? null : call.parameter(request.getInt());
     }
 
@@ -100,10 +100,10 @@ final class ServedCalls {
     }
 
     private void begin(Key key, Service service, Service.Operation operation, RemoteCall current, Request request) {
-        ServedCall call = null;
+        InboundCall call = null;
         boolean begun = false;
         try {
-            call = new ServedCall(this, key, service, operation, current, request.detach());
+            call = new InboundCall(this, key, service, operation, current, request.detach());
             running.put(key, call); // before the first credit arrives
             sweeper.wake();
             begun = node.workers().tryExecute(call);
@@ -149,7 +149,7 @@ final class ServedCalls {
     }
 
     /** Called when all parts of a call have ended and its caller has been answered. */
-    void over(ServedCall call) {
+    void over(InboundCall call) {
         running.remove(call.key(), call);
         node.workers().done();
         node.signal().signal();
@@ -250,36 +250,36 @@ final class ServedCalls {
     // ---- ends of calls
 
     private void cancelled(Key key) {
-        ServedCall call = running.get(key);
+        InboundCall call = running.get(key);
         if (call != null) {
-            call.cancel(ServedCall.Why.CALLER);
+            call.cancel(InboundCall.Why.CALLER);
         }
     }
 
     /** Cancels the calls of a peer that is gone. */
     void peerGone(int rank) {
-        for (ServedCall call : running.values()) {
+        for (InboundCall call : running.values()) {
             if (call.key().caller() == rank) {
-                call.cancel(ServedCall.Why.CALLER);
+                call.cancel(InboundCall.Why.CALLER);
             }
         }
     }
 
     private void sweep(long nowNs) {
-        for (ServedCall call : running.values()) {
+        for (InboundCall call : running.values()) {
             if (call.isLate(nowNs - GRACE_NS)) {
-                call.cancel(ServedCall.Why.DEADLINE);
+                call.cancel(InboundCall.Why.DEADLINE);
             }
         }
     }
 
     /** Cancels all running calls, waits for them at most that long, and answers in place of those that do not end. */
     void close(long timeoutNs) {
-        running.values().forEach(call -> call.cancel(ServedCall.Why.CLOSE));
+        running.values().forEach(call -> call.cancel(InboundCall.Why.CLOSE));
         try {
             boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
         } finally { // interrupted, or the session is closed: they are answered all the same
-            running.values().forEach(ServedCall::abandon);
+            running.values().forEach(InboundCall::abandon);
         }
     }
 }
