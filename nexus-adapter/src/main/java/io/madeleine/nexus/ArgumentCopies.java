@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

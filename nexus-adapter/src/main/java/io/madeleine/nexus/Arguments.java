@@ -5,6 +5,8 @@ import static io.madeleine.api.ReceiveMode.EXPRESS;
 
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -5,6 +5,8 @@ import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.NodeId;
+import io.madeleine.nexus.wire.Wire;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;

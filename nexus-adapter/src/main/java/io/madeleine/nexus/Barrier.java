@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Wire;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -4,6 +4,8 @@ import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;

@@ -2,6 +2,8 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -129,7 +131,7 @@ public final class Context implements AutoCloseable {
                     + " session, 0 to " + (size() - 1) + "; for other nodes take the startpoint that it has given"
                     + " (Context.attach, Request.getStartpoint, Startpoint.links)");
         }
-        return new Startpoint(this, new int[] {node}, new Link[] {new Link(Endpoints.idOf(name))}, false);
+        return new Startpoint(this, new int[] {node}, new Link[] {new Link(Wire.endpointId(name))}, false);
     }
 
     /** The codecs that write and read the values of typed services; register codecs for your own types here. */

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.IntTable;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

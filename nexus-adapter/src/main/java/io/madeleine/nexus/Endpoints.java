@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.IntTable;
+import io.madeleine.nexus.wire.Wire;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -35,17 +37,13 @@ final class Endpoints {
     }
 
     Endpoint create(String name) {
-        int id = idOf(name);
+        int id = Wire.endpointId(name);
         Endpoint created = new Endpoint(context, id, name);
         if (!all.putIfAbsent(id, created)) {
             throw new IllegalArgumentException(find(id) + " exists already, with the number that \"" + name
                     + "\" would have: choose another name");
         }
         return created;
-    }
-
-    static int idOf(String name) {
-        return Wire.id(name) | Integer.MIN_VALUE;
     }
 
     @Nullable

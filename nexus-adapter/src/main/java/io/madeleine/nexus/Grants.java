@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Link;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;

@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.NodeId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

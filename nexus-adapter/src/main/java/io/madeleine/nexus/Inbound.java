@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import io.madeleine.am.HandlerRunner;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.nexus.wire.Wire;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;

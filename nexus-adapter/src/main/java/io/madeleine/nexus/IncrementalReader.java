@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.ArgumentMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -9,6 +9,7 @@ import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Signal;
+import io.madeleine.nexus.wire.Link;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

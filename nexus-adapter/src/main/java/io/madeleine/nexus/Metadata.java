@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Names;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

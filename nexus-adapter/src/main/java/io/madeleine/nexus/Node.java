@@ -4,6 +4,8 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
+import io.madeleine.nexus.wire.ArgumentMemory;
+import io.madeleine.nexus.wire.Link;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;

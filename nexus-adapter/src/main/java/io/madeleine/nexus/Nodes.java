@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
+import io.madeleine.nexus.wire.NodeId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

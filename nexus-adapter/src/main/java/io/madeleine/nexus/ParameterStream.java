@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
+import io.madeleine.nexus.wire.Wire;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;

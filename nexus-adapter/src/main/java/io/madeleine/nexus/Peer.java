@@ -2,6 +2,8 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.NodeId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Names;
+import io.madeleine.nexus.wire.Wire;
+
 /**
  * A notice that another process has not executed requests of this one.
  *

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.BulkSource;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.nio.charset.StandardCharsets;

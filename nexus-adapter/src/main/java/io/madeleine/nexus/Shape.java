@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Bytes;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.NodeId;
+import io.madeleine.nexus.wire.Wire;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Wire;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 

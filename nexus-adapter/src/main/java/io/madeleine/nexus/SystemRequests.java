@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.MadeleineException;
+import io.madeleine.nexus.wire.Wire;
 import java.util.List;
 import java.util.Map;
 

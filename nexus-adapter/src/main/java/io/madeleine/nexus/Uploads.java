@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Wire;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -2,6 +2,10 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.ArgumentMemory;
+import io.madeleine.nexus.wire.BulkSource;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Wire;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -2,6 +2,8 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.Signal;
+import io.madeleine.nexus.wire.Link;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.NodeId;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

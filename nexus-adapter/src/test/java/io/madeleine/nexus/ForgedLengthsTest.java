@@ -13,6 +13,10 @@ import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.NodeId;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Type;
@@ -213,7 +217,7 @@ class ForgedLengthsTest {
     private static void sendForged(Context from, byte[] inline, int sizes, String name) {
         Bytes bytes = Bytes.allocate(Wire.HEADER_BYTES + inline.length);
         MemorySegment.copy(inline, 0, bytes.segment(), Wire.BYTE, Wire.HEADER_BYTES, inline.length);
-        bytes.putInt(Wire.ENDPOINT_OFFSET, Endpoints.idOf("e"));
+        bytes.putInt(Wire.ENDPOINT_OFFSET, Wire.endpointId("e"));
         bytes.putInt(Wire.HANDLER_OFFSET, Wire.id(name));
         bytes.putInt(Wire.SIZES_OFFSET, sizes);
         OutgoingMessage message = from.node().session().channel().beginPacking(0);
@@ -303,7 +307,7 @@ class ForgedLengthsTest {
                 Listener listener = new Listener(new InetSocketAddress("127.0.0.1", 0), key, 10_000, called::add)) {
             Node node = world.of(0).node();
             node.grants().begin();
-            Link open = node.grants().granted(0, Endpoints.idOf("e"));
+            Link open = node.grants().granted(0, Wire.endpointId("e"));
             byte[] right = WanLayout.whole(arguments(), open, Wire.id("now"));
             String closed = "it has closed its connection, or its process has died";
             assertEquals(closed, endOf(node, listener, key, called, right));

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Wire;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
+import io.madeleine.nexus.wire.Wire;
 import io.madeleine.pmm.spi.AggregationMode;
 import io.madeleine.testkit.LoopFabric;
 import io.madeleine.testkit.LoopPmm;

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.NodeId;
+import io.madeleine.nexus.wire.Wire;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +42,7 @@ class PassTest {
             Context there = server.of(0);
             AttachPoint _ = there.allowAttach(
                     new InetSocketAddress("127.0.0.1", 0), List.of("127.0.0.1"), _ -> Optional.empty());
-            Link sum = there.node().grants().granted(0, Endpoints.idOf("sum"));
+            Link sum = there.node().grants().granted(0, Wire.endpointId("sum"));
             WanAddress address =
                     there.node().nodes().get(0).routes().addresses().getFirst();
             NodeId self = there.node().nodes().self();

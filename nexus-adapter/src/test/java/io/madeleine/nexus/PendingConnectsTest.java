@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.nexus.wire.Link;
 import java.net.InetSocketAddress;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.Session;
 import io.madeleine.nexus.Refusal.Reason;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

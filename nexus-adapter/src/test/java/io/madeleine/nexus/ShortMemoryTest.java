@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.madeleine.api.PeerFailedException;
+import io.madeleine.nexus.wire.Link;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -200,7 +202,7 @@ class ShortMemoryTest {
                     .calls()
                     .begin(
                             this,
-                            new Calls.Target(0, new Link(Endpoints.idOf(Store.class.getName())), new String[0]),
+                            new Calls.Target(0, new Link(Wire.endpointId(Store.class.getName())), new String[0]),
                             null);
         }
     }

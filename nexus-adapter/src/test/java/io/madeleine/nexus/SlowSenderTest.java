@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
+import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -57,7 +59,7 @@ class SlowSenderTest {
     /** A request as {@link Wire} lays it out, up to its small arguments; their first {@code whole} pieces only. */
     private static OutgoingMessage begin(World world, String handler, Bytes inline, int sizes) {
         OutgoingMessage message = world.of(1).node().session().channel().beginPacking(0);
-        inline.putInt(Wire.ENDPOINT_OFFSET, Endpoints.idOf("e"));
+        inline.putInt(Wire.ENDPOINT_OFFSET, Wire.endpointId("e"));
         inline.putInt(Wire.HANDLER_OFFSET, Wire.id(handler));
         inline.putInt(Wire.SIZES_OFFSET, sizes);
         message.pack(inline.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);

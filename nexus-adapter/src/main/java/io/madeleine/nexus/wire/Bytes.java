@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  *
  * <p>Threading: confined to caller.
  */
-final class Bytes {
+public final class Bytes {
     private static final VarHandle SHORT = view(short[].class);
     private static final VarHandle CHAR = view(char[].class);
     private static final VarHandle INT = view(int[].class);
@@ -31,61 +31,61 @@ final class Bytes {
     }
 
     /** Allocates memory. */
-    static Bytes allocate(int size) {
+    public static Bytes allocate(int size) {
         return new Bytes(new byte[size]);
     }
 
     /** Wraps an array without a copy. */
-    static Bytes of(byte[] array) {
+    public static Bytes of(byte[] array) {
         return new Bytes(array);
     }
 
-    int size() {
+    public int size() {
         return array.length;
     }
 
     /** The same memory as a segment. */
-    MemorySegment segment() {
+    public MemorySegment segment() {
         return segment;
     }
 
-    byte getByte(int offset) {
+    public byte getByte(int offset) {
         return array[offset];
     }
 
-    void putByte(int offset, byte value) {
+    public void putByte(int offset, byte value) {
         array[offset] = value;
     }
 
-    short getShort(int offset) {
+    public short getShort(int offset) {
         return (short) SHORT.get(array, offset);
     }
 
-    void putShort(int offset, short value) {
+    public void putShort(int offset, short value) {
         SHORT.set(array, offset, value);
     }
 
-    char getChar(int offset) {
+    public char getChar(int offset) {
         return (char) CHAR.get(array, offset);
     }
 
-    void putChar(int offset, char value) {
+    public void putChar(int offset, char value) {
         CHAR.set(array, offset, value);
     }
 
-    int getInt(int offset) {
+    public int getInt(int offset) {
         return (int) INT.get(array, offset);
     }
 
-    void putInt(int offset, int value) {
+    public void putInt(int offset, int value) {
         INT.set(array, offset, value);
     }
 
-    long getLong(int offset) {
+    public long getLong(int offset) {
         return (long) LONG.get(array, offset);
     }
 
-    void putLong(int offset, long value) {
+    public void putLong(int offset, long value) {
         LONG.set(array, offset, value);
     }
 }

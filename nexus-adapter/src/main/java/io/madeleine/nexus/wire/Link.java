@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 /**
  * An endpoint of some node, with the grant that a context of another session needs to call it: 128 bits that only
@@ -10,26 +10,26 @@ package io.madeleine.nexus;
  * @param grant half of the grant
  * @param grantRest the other half
  */
-record Link(int endpoint, long grant, long grantRest) {
+public record Link(int endpoint, long grant, long grantRest) {
     /** The endpoint for the adapter's own requests, which every node has. */
-    static final Link SYSTEM = new Link(Wire.SYSTEM_ENDPOINT);
+    public static final Link SYSTEM = new Link(Wire.SYSTEM_ENDPOINT);
 
     /** A link without a grant, to an endpoint of a process of the same session. */
-    Link(int endpoint) {
+    public Link(int endpoint) {
         this(endpoint, 0, 0);
     }
 
     /** Whether the link has a grant. */
-    boolean isGranted() {
+    public boolean isGranted() {
         return (grant | grantRest) != 0;
     }
 
-    boolean isSystem() {
+    public boolean isSystem() {
         return endpoint == Wire.SYSTEM_ENDPOINT;
     }
 
     /** Whether the presented grant is the right one; takes the same time for every wrong grant. */
-    boolean isOpenedBy(long said, long saidRest) {
+    public boolean isOpenedBy(long said, long saidRest) {
         return isGranted() && ((grant ^ said) | (grantRest ^ saidRest)) == 0;
     }
 

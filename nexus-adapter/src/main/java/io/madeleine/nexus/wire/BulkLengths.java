@@ -1,5 +1,6 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
+import io.madeleine.nexus.NexusException;
 import java.util.Arrays;
 
 /**
@@ -8,7 +9,7 @@ import java.util.Arrays;
  *
  * <p>Threading: confined to caller.
  */
-final class BulkLengths {
+public final class BulkLengths {
     private static final int KEPT = 16;
 
     private long[] bytes = new long[2];
@@ -16,7 +17,7 @@ final class BulkLengths {
     private int tableBytes;
 
     /** Reads the table at the end of the small arguments, which reach from {@code start} to {@code end}. */
-    void read(Bytes inline, int start, int end) {
+    public void read(Bytes inline, int start, int end) {
         int tail = end - start < Integer.BYTES + Long.BYTES ? 0 : inline.getInt(end - Integer.BYTES);
         count = tail < 0 ? -tail : 1;
         tableBytes = tail < 0 ? (count + 1) * Integer.BYTES : Integer.BYTES;
@@ -41,21 +42,21 @@ final class BulkLengths {
     }
 
     /** The number of large arguments. */
-    int count() {
+    public int count() {
         return count;
     }
 
     /** The length of the table, which is no argument, in bytes. */
-    int tableBytes() {
+    public int tableBytes() {
         return tableBytes;
     }
 
-    long get(int index) {
+    public long get(int index) {
         return bytes[index];
     }
 
     /** The sum of the lengths from one argument on; saturates instead of overflowing. */
-    long sum(int from) {
+    public long sum(int from) {
         long sum = 0;
         for (int i = from; i < count; i++) {
             sum = Math.min(Long.MAX_VALUE / 2, sum + Math.min(bytes[i], Long.MAX_VALUE / 2));
@@ -64,7 +65,7 @@ final class BulkLengths {
     }
 
     /** A copy for another thread. */
-    BulkLengths copy() {
+    public BulkLengths copy() {
         BulkLengths copied = new BulkLengths();
         copied.bytes = Arrays.copyOf(bytes, count);
         copied.count = count;

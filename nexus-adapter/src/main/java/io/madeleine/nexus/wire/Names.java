@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 /**
  * Finds the names behind the numbers on the wire, for messages that people read. Remembers recently used names of this
@@ -6,7 +6,7 @@ package io.madeleine.nexus;
  *
  * <p>Threading: thread-safe by benign races: strings are immutable, and for a lost name the number is shown.
  */
-final class Names {
+public final class Names {
     private static final int REMEMBERED = 1 << 10;
     private static final String[] LAST = new String[REMEMBERED];
 
@@ -14,7 +14,7 @@ final class Names {
 
     /** The number of a name: its {@link String#hashCode}, which the language specifies and strings cache. */
     @SuppressWarnings("ReferenceEquality") // the comparison only saves a store
-    static int number(String name) {
+    public static int number(String name) {
         int number = name.hashCode();
         int place = number & (REMEMBERED - 1);
         if (LAST[place] != name) {
@@ -24,14 +24,14 @@ final class Names {
     }
 
     /** The name of the handler with a number, or {@code #number}. */
-    static String handler(int number) {
+    public static String handler(int number) {
         String name = LAST[number & (REMEMBERED - 1)];
         return name != null && name.hashCode() == number ? name : "#" + number;
     }
 
     /** The name of the endpoint with a number, or {@code #number}. */
-    static String endpoint(int number) {
+    public static String endpoint(int number) {
         String name = LAST[number & (REMEMBERED - 1)];
-        return name != null && Endpoints.idOf(name) == number ? name : "#" + number;
+        return name != null && Wire.endpointId(name) == number ? name : "#" + number;
     }
 }

@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -32,40 +32,40 @@ import java.nio.ByteOrder;
  *
  * <p>Threading: stateless.
  */
-final class Wire {
-    static final int ENDPOINT_OFFSET = 0;
-    static final int HANDLER_OFFSET = 4;
-    static final int SIZES_OFFSET = 8;
-    static final int HEADER_BYTES = 12;
+public final class Wire {
+    public static final int ENDPOINT_OFFSET = 0;
+    public static final int HANDLER_OFFSET = 4;
+    public static final int SIZES_OFFSET = 8;
+    public static final int HEADER_BYTES = 12;
 
     /** Flag in {@code sizes}: bulk blocks follow. */
-    static final int HAS_BULKS = 1 << 31;
+    public static final int HAS_BULKS = 1 << 31;
 
     /** With the eight bytes of a packet header this is half a cache line. */
-    static final int FIRST_BYTES = 24;
+    public static final int FIRST_BYTES = 24;
 
     /** The largest end of the first piece of long inline arguments. */
     private static final int PIECE_BYTES = 1 << 16;
 
     /** From this size on an argument is a block of its own. */
-    static final long BULK_BYTES = 1024;
+    public static final long BULK_BYTES = 1024;
 
     /** The largest number of bulk arguments of a request. */
-    static final int MAX_BULKS = 1 << 16;
+    public static final int MAX_BULKS = 1 << 16;
 
     /** The endpoint for the adapter's own requests, which every context has. */
-    static final int SYSTEM_ENDPOINT = 0;
+    public static final int SYSTEM_ENDPOINT = 0;
 
-    static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    static final ValueLayout.OfChar CHAR = ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    public static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfChar CHAR = ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Wire() {}
 
     /** The end of the block of inline bytes that begins at {@code offset}. */
-    static int pieceEnd(int offset, int end) {
+    public static int pieceEnd(int offset, int end) {
         return (int) Math.min(end, Math.max(PIECE_BYTES, 2L * offset));
     }
 
@@ -73,7 +73,7 @@ final class Wire {
      * The length of a large argument that stands at {@code at} among the small ones; less than {@link #BULK_BYTES} if
      * no such length stands there.
      */
-    static long bulkBytes(Bytes inline, int at) {
+    public static long bulkBytes(Bytes inline, int at) {
         int first = inline.getInt(at);
         return first >= 0
                 ? 0
@@ -81,7 +81,12 @@ final class Wire {
     }
 
     /** The number that stands for a name on the wire. */
-    static int id(String name) {
+    public static int id(String name) {
         return Names.number(name);
+    }
+
+    /** The number of the endpoint with a name; other endpoints have numbers that are not negative. */
+    public static int endpointId(String name) {
+        return id(name) | Integer.MIN_VALUE;
     }
 }

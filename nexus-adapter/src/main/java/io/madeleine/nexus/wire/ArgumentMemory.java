@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class ArgumentMemory {
+public final class ArgumentMemory {
     /** A request with up to this many bytes does not count towards the bound. */
-    static final long FREE_BYTES = 1 << 20;
+    public static final long FREE_BYTES = 1 << 20;
 
     /** Larger blocks are freed, not pooled. */
     private static final long LARGEST_KEPT = 1 << 20;
@@ -41,9 +41,9 @@ final class ArgumentMemory {
      *
      * @param arena non-null if the memory is freed when it is given back
      */
-    record Block(MemorySegment memory, @Nullable Arena arena) {}
+    public record Block(MemorySegment memory, @Nullable Arena arena) {}
 
-    ArgumentMemory(long maxBytes) {
+    public ArgumentMemory(long maxBytes) {
         this.maxBytes = maxBytes;
         for (long bytes = Wire.BULK_BYTES; bytes <= LARGEST_KEPT; bytes *= 2) {
             kept.add(new ArrayDeque<>());
@@ -54,12 +54,12 @@ final class ArgumentMemory {
      * Reserves room for a request with that many bytes; false if there is none. After true, {@link #release} must
      * follow.
      */
-    boolean tryReserve(long bytes) {
+    public boolean tryReserve(long bytes) {
         return tryGrow(0, bytes);
     }
 
     /** Enlarges a reservation from {@code reservedBefore} to {@code bytes}; false if there is no room. */
-    boolean tryGrow(long reservedBefore, long bytes) {
+    public boolean tryGrow(long reservedBefore, long bytes) {
         if (bytes <= FREE_BYTES) {
             return true;
         }
@@ -75,14 +75,14 @@ final class ArgumentMemory {
     }
 
     /** Releases the whole reservation of a request. */
-    void release(long bytes) {
+    public void release(long bytes) {
         if (bytes > FREE_BYTES) {
             reserved.addAndGet(-bytes);
         }
     }
 
     /** Takes a block of at least that size; its room must be reserved. */
-    Block take(long bytes) {
+    public Block take(long bytes) {
         if (bytes > LARGEST_KEPT) {
             Arena arena = Arena.ofShared();
             return new Block(arena.allocate(bytes, ALIGNMENT), arena);
@@ -98,7 +98,7 @@ final class ArgumentMemory {
         return new Block(Arena.ofAuto().allocate(1L << log, ALIGNMENT), null);
     }
 
-    void giveBack(Block block) {
+    public void giveBack(Block block) {
         Arena arena = block.arena();
         if (arena != null) {
             arena.close();

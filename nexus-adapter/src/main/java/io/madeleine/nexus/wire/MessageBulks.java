@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: confined to the handler's thread.
  */
-final class MessageBulks implements BulkSource {
+public final class MessageBulks implements BulkSource {
     private final long timeoutNs;
     private final BulkLengths lengths;
     private @Nullable IncomingMessage message;
     private int taken;
 
     /** Creates an empty source; {@code timeoutNs} bounds the wait for each argument. */
-    MessageBulks(long timeoutNs, BulkLengths lengths) {
+    public MessageBulks(long timeoutNs, BulkLengths lengths) {
         this.timeoutNs = timeoutNs;
         this.lengths = lengths;
     }
@@ -32,7 +32,7 @@ final class MessageBulks implements BulkSource {
      *
      * <p>Ownership: the message is this object's until {@link #close}.
      */
-    void begin(IncomingMessage open) {
+    public void begin(IncomingMessage open) {
         message = open;
         taken = 0;
     }

@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the values
  */
-final class IntTable<T> {
+public final class IntTable<T> {
     private static final int LEAST_SLOTS = 8;
     private static final int SPREAD = 0x9E3779B9;
 
@@ -57,12 +57,12 @@ final class IntTable<T> {
 
     @SuppressWarnings("unchecked") // only put adds values
     @Nullable
-    T get(int key) {
+    public T get(int key) {
         return (T) slots.get(key);
     }
 
     /** Adds a value; false if the number has one already. */
-    synchronized boolean putIfAbsent(int key, T value) {
+    public synchronized boolean putIfAbsent(int key, T value) {
         if (slots.get(key) != null) {
             return false;
         }
@@ -72,7 +72,7 @@ final class IntTable<T> {
         return true;
     }
 
-    synchronized void remove(int key) {
+    public synchronized void remove(int key) {
         if (slots.get(key) != null) {
             slots = copyWithout(key, slots.count - 1);
         }
@@ -95,7 +95,7 @@ final class IntTable<T> {
     }
 
     @SuppressWarnings("unchecked") // only put adds values
-    void forEach(Consumer<T> action) {
+    public void forEach(Consumer<T> action) {
         for (Object value : slots.values) {
             if (value != null) {
                 action.accept((T) value);

@@ -1,17 +1,19 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
+
+import io.madeleine.nexus.NexusException;
 
 /**
  * The worldwide identity of a context: the session and the rank of its process.
  *
- * @param session the session's name, see {@link KeyTree}
+ * @param session the session's name, see {@code KeyTree}
  * @param channel the name of the first of the context's channels
  * @param rank the process in the session
  */
-record NodeId(String session, String channel, int rank) {
+public record NodeId(String session, String channel, int rank) {
     /** The largest length of each text, in characters. */
     private static final int MAX_LENGTH = 200;
 
-    NodeId {
+    public NodeId {
         if (session.length() > MAX_LENGTH || channel.length() > MAX_LENGTH || rank < 0) {
             throw new NexusException("a node id with a name of " + Math.max(session.length(), channel.length())
                     + " characters and rank " + rank + ": expected up to " + MAX_LENGTH
@@ -19,7 +21,7 @@ record NodeId(String session, String channel, int rank) {
         }
     }
 
-    boolean isOfSameSessionAs(NodeId other) {
+    public boolean isOfSameSessionAs(NodeId other) {
         return session.equals(other.session) && channel.equals(other.channel);
     }
 

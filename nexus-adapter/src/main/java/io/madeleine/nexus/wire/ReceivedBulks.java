@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -10,22 +10,22 @@ import java.util.Deque;
  *
  * <p>Threading: confined to one thread at a time.
  */
-final class ReceivedBulks implements BulkSource {
+public final class ReceivedBulks implements BulkSource {
     private final ArgumentMemory memory;
     private final Deque<ArgumentMemory.Block> blocks = new ArrayDeque<>();
     private long reservedBytes;
 
-    ReceivedBulks(ArgumentMemory memory) {
+    public ReceivedBulks(ArgumentMemory memory) {
         this.memory = memory;
     }
 
     /** Begins a request for which so many bytes have been reserved. */
-    void begin(long bytes) {
+    public void begin(long bytes) {
         reservedBytes = bytes;
     }
 
     /** Allocates memory for the next argument. */
-    MemorySegment add(long bytes) {
+    public MemorySegment add(long bytes) {
         ArgumentMemory.Block block = memory.take(bytes);
         try {
             blocks.add(block);

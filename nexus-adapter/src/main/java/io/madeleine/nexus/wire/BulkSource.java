@@ -1,9 +1,11 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
+import io.madeleine.nexus.NexusException;
+import io.madeleine.nexus.OverloadedException;
 import java.lang.foreign.MemorySegment;
 
 /** The source of the large arguments of a request. */
-interface BulkSource {
+public interface BulkSource {
     /** Takes the next argument, which has that many bytes. */
     void take(MemorySegment target, long offset, long bytes);
 
@@ -54,7 +56,7 @@ interface BulkSource {
         private final MemorySegment[] blocks;
         private int taken;
 
-        Present(MemorySegment[] blocks) {
+        public Present(MemorySegment[] blocks) {
             this.blocks = blocks;
         }
 
