@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.codec.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.codec.DerivedCodecs;
+import io.madeleine.nexus.codec.Nullables;
+import io.madeleine.nexus.codec.ValueCodecs;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.lang.reflect.Type;
@@ -36,9 +39,6 @@ import org.jspecify.annotations.Nullable;
 public final class Codecs {
     private static final int MOST_TYPES_AT_ONCE = 1_000;
 
-    /** The first capacity of an array whose elements are being read. */
-    private static final int FIRST_ELEMENTS = 64;
-
     private final int maxDepth;
     private final Map<Type, Codec<Object>> known = new ConcurrentHashMap<>();
 
@@ -49,7 +49,10 @@ public final class Codecs {
     private final Set<Type> own = ConcurrentHashMap.newKeySet();
 
     private final Set<Type> builtIn = new HashSet<>();
-    private final Map<Class<?>, Map<Long, ServiceMethod>> services = new ConcurrentHashMap<>();
+
+    /** How often codecs have been registered. */
+    private volatile int version;
+
 
     /** Codecs for values that nest at most {@code maxDepth} deep. */
     Codecs(int maxDepth) {
@@ -74,7 +77,7 @@ public final class Codecs {
                 MemorySegment.class,
                 Codec.of((v, a) -> a.putSegment(v), request -> request.getSegment(Codecs::onHeap)));
         builtIn(Startpoint.class, Codec.of((v, a) -> a.putStartpoint(v), Request::getStartpoint));
-        ValueCodecs.addTo(this);
+        ValueCodecs.addTo(this::builtIn, this::find);
     }
 
     /**
@@ -91,13 +94,18 @@ public final class Codecs {
         builtIn(box, codec);
     }
 
-    <T> void builtIn(Class<T> type, Codec<T> codec) {
+    private <T> void builtIn(Class<T> type, Codec<T> codec) {
         builtIn.add(type);
-        known.put(type, new Nullables(untyped(codec)));
+        known.put(type, Nullables.of(codec));
     }
 
     boolean isBuiltIn(Type type) {
         return builtIn.contains(type);
+    }
+
+    /** Another number after each change: what was made of these codecs before is out of date. */
+    int version() {
+        return version;
     }
 
     boolean isOwn(Type type) {
@@ -114,8 +122,8 @@ public final class Codecs {
         own.add(type);
         // derived codecs may use the replaced one
         known.keySet().removeIf(each -> !builtIn.contains(each) && !own.contains(each));
-        known.put(type, new Nullables(untyped(codec)));
-        services.clear();
+        known.put(type, Nullables.of(codec));
+        version++;
         return this;
     }
 
@@ -133,16 +141,6 @@ public final class Codecs {
     public <T> Codec<T> of(Class<T> type) {
         Objects.requireNonNull(type, "type");
         return (Codec<T>) find(type);
-    }
-
-    /** The methods of a service's interface, by their numbers. */
-    Map<Long, ServiceMethod> methodsOf(Class<?> service, long defaultTimeoutNs) {
-        Map<Long, ServiceMethod> methods = services.get(service);
-        if (methods == null) {
-            methods = ServiceMethod.all(service, this, defaultTimeoutNs);
-            services.put(service, methods);
-        }
-        return methods;
     }
 
     /** The codec of a type without type variables. */
@@ -169,7 +167,7 @@ public final class Codecs {
         Nesting made = new Nesting(maxDepth);
         beingMade.put(type, made);
         try {
-            made.codec = derive(type);
+            made.codec = DerivedCodecs.derive(type, this::find);
             if (isFirst) {
                 known.putAll(beingMade);
             }
@@ -185,167 +183,6 @@ public final class Codecs {
             }
         }
         return made;
-    }
-
-    private Codec<Object> derive(Type type) {
-        return switch (type) {
-            case Class<?> raw when raw.isRecord() -> new RecordCodec(raw, this);
-            case Class<?> raw when raw.isEnum() -> enumeration(raw.getEnumConstants());
-            case Class<?> raw when raw.isSealed() -> new SealedCodec(raw, this);
-            case Class<?> raw when raw.isArray() -> array(raw.getComponentType(), find(raw.getComponentType()));
-            case Types.ArrayOf array -> array(Types.raw(array.component()), find(array.component()));
-            case Types.Of of -> generic(of);
-            default -> throw unknown(type);
-        };
-    }
-
-    private static IllegalArgumentException unknown(Type type) {
-        return new IllegalArgumentException(
-                "there is no codec for " + type.getTypeName() + ": expected a primitive, its"
-                        + " box, a String, an array, an enum, a record, a sealed type, a number or time of the JDK,"
-                        + " MemorySegment, Startpoint, List, Set, Map or Optional of such, or a type that was added"
-                        + " with Context.codecs().register");
-    }
-
-    private Codec<Object> generic(Types.Of type) {
-        Class<?> raw = type.raw();
-        Type first = type.arguments().getFirst();
-        if (raw == List.class || raw == Collection.class) {
-            return collection(find(first), ArrayList::new);
-        }
-        if (raw == Set.class) {
-            return collection(find(first), LinkedHashSet::new);
-        }
-        if (raw == Optional.class) {
-            return optional(find(first));
-        }
-        if (raw == Map.class) {
-            return map(find(first), find(type.arguments().get(1)));
-        }
-        if (raw.isRecord()) {
-            return new RecordCodec(type, this);
-        }
-        if (raw.isSealed()) {
-            return new SealedCodec(type, this);
-        }
-        throw unknown(type);
-    }
-
-    @SuppressWarnings("NullAway") // the codecs of this package take null
-    private static Codec<Object> optional(Codec<Object> element) {
-        return untyped(Codec.<Optional<Object>>of(
-                (v, a) -> element.write(a, v.orElse(null)), request -> Optional.ofNullable(element.read(request))));
-    }
-
-    private static Codec<Object> collection(Codec<Object> element, Supplier<Collection<Object>> empty) {
-        return untyped(Codec.<Collection<Object>>of(
-                (v, a) -> {
-                    a.putInt(v.size());
-                    v.forEach(e -> element.write(a, e));
-                },
-                request -> {
-                    Collection<Object> values = empty.get();
-                    int count = count(request);
-                    for (int i = 0; i < count; i++) {
-                        values.add(element.read(request));
-                    }
-                    return values;
-                }));
-    }
-
-    private static Codec<Object> map(Codec<Object> key, Codec<Object> value) {
-        return untyped(Codec.<Map<Object, Object>>of(
-                (v, a) -> {
-                    a.putInt(v.size());
-                    v.forEach((k, e) -> {
-                        key.write(a, k);
-                        value.write(a, e);
-                    });
-                },
-                request -> {
-                    Map<Object, Object> values = new LinkedHashMap<>();
-                    int count = count(request);
-                    for (int i = 0; i < count; i++) {
-                        values.put(key.read(request), value.read(request));
-                    }
-                    return values;
-                }));
-    }
-
-    private static Codec<Object> array(Class<?> componentType, Codec<Object> element) {
-        return untyped(Codec.<Object[]>of(
-                (v, a) -> {
-                    a.putInt(v.length);
-                    for (Object e : v) {
-                        element.write(a, e);
-                    }
-                },
-                request -> {
-                    int count = count(request);
-                    Object[] values = (Object[]) Array.newInstance(componentType, Math.min(count, FIRST_ELEMENTS));
-                    for (int i = 0; i < count; i++) {
-                        if (i == values.length) {
-                            values = Arrays.copyOf(values, (int) Math.min(count, 2L * i));
-                        }
-                        values[i] = element.read(request);
-                    }
-                    return values;
-                }));
-    }
-
-    /**
-     * Reads a number of elements, each of which takes a byte at least. Do not allocate by this number: nested
-     * collections could each announce all remaining bytes.
-     */
-    private static int count(Request request) {
-        int count = request.getInt();
-        if (count < 0 || count > request.remaining()) {
-            throw new NexusException("the request from rank " + request.remote() + " has no collection next: "
-                    + Integer.toUnsignedString(count) + " elements are announced in " + request.remaining() + " bytes");
-        }
-        return count;
-    }
-
-    @SuppressWarnings("EnumOrdinal") // the shapes of both ends are compared, with the order of constants
-    private static Codec<Object> enumeration(@Nullable Object[] constants) {
-        Function<Request, Object> reader = request -> {
-            int ordinal = request.getInt();
-            Object constant = ordinal >= 0 && ordinal < constants.length ? constants[ordinal] : null;
-            if (constant == null) {
-                throw new NexusException("the request from rank " + request.remote() + " has number " + ordinal
-                        + " of an enum with " + constants.length + " constants");
-            }
-            return constant;
-        };
-        return untyped(Codec.of((Object v, Arguments a) -> a.putInt(((Enum<?>) v).ordinal()), reader));
-    }
-
-    /** Makes a codec for nullable values of a codec for non-null values. */
-    static Codec<Object> nullable(Codec<?> codec) {
-        return new Nullables(untyped(codec));
-    }
-
-    /** Nullable values: a byte before the value says whether it is there. */
-    private static final class Nullables implements Codec<Object> {
-        private final Codec<Object> codec;
-
-        Nullables(Codec<Object> codec) {
-            this.codec = codec;
-        }
-
-        @Override
-        public void write(Arguments arguments, @Nullable Object value) {
-            arguments.putBoolean(value != null);
-            if (value != null) {
-                codec.write(arguments, value);
-            }
-        }
-
-        @Override
-        @SuppressWarnings("NullAway") // the types of this codec may be null
-        public Object read(Request request) {
-            return request.getBoolean() ? codec.read(request) : null;
-        }
     }
 
     /** As {@link Nullables}, for values that contain others: counts the depth. */

@@ -5,6 +5,7 @@ import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
 import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
 
 /** The kind of a failure, for programs to evaluate: the standard codes of gRPC. */
 public enum ErrorCode {
@@ -84,6 +85,14 @@ public enum ErrorCode {
         if (thrown instanceof CodingException) {
             return INTERNAL;
         }
-        return Thrown.causeOf(thrown) instanceof RemoteException remote ? remote.code() : UNKNOWN;
+        return causeOf(thrown) instanceof RemoteException remote ? remote.code() : UNKNOWN;
+    }
+
+    private static @Nullable Throwable causeOf(Throwable thrown) {
+        try {
+            return thrown.getCause();
+        } catch (Throwable e) { // of an exception of the program
+            return null;
+        }
     }
 }

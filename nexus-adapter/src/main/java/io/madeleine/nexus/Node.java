@@ -37,6 +37,7 @@ final class Node {
     private final ContextOptions options;
     private final Signal signal;
     private final Codecs codecs;
+    private final ServiceMethods serviceMethods;
     private final ArgumentMemory argumentMemory;
     private final Failures failures;
     private final Workers workers;
@@ -63,6 +64,7 @@ final class Node {
         this.signal = channels.getFirst().newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
         this.codecs = new Codecs(options.maxDepth());
+        this.serviceMethods = new ServiceMethods(codecs, options.callTimeoutNs());
         this.failures = new Failures(session.rank());
         this.workers = new Workers(options, session);
         this.nodes = new Nodes(this, channels);
@@ -132,6 +134,10 @@ final class Node {
 
     Codecs codecs() {
         return codecs;
+    }
+
+    ServiceMethods serviceMethods() {
+        return serviceMethods;
     }
 
     ArgumentMemory argumentMemory() {

@@ -36,10 +36,7 @@ final class Proxies implements InvocationHandler {
         this.targets = startpoint.targets();
         this.interceptors = Stream.concat(node.options().clientInterceptors().stream(), own.stream())
                 .toArray(ClientInterceptor[]::new);
-        node.codecs()
-                .methodsOf(type, node.options().callTimeoutNs())
-                .values()
-                .forEach(method -> methods.put(method.method(), method));
+        node.serviceMethods().of(type).values().forEach(method -> methods.put(method.method(), method));
     }
 
     static <S> S proxy(Node node, Startpoint startpoint, Class<S> type, List<ClientInterceptor> interceptors) {

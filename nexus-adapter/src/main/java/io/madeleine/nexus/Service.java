@@ -29,7 +29,7 @@ final class Service {
         }
     }
 
-    Service(Class<?> type, Object implementation, Codecs codecs, long defaultTimeoutNs) {
+    Service(Class<?> type, Object implementation, ServiceMethods methods) {
         this.type = type;
         int bound = ServiceMethod.describe(type).maxConcurrent();
         if (bound < 0) {
@@ -37,8 +37,7 @@ final class Service {
                     + bound + ", expected 0 for no bound, or more");
         }
         this.maxConcurrent = bound == 0 ? Integer.MAX_VALUE : bound;
-        codecs.methodsOf(type, defaultTimeoutNs)
-                .forEach((id, method) ->
+        methods.of(type).forEach((id, method) ->
                         operations.put(id, new Operation(method, bind(method.method(), implementation))));
     }
 

@@ -1,5 +1,8 @@
 package io.madeleine.nexus;
 
+import io.madeleine.nexus.codec.Serializers;
+import io.madeleine.nexus.codec.Shape;
+import io.madeleine.nexus.codec.Types;
 import io.madeleine.nexus.wire.Wire;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -208,7 +211,7 @@ final class ServiceMethod {
      * may differ.
      */
     private static Shape shapeOf(Signature signature, Codecs codecs, String serializer) {
-        Shape.Builder shape = new Shape.Builder(codecs);
+        Shape.Builder shape = new Shape.Builder(codecs::isOwn, codecs::isBuiltIn);
         shape.add("method", signature.method().getName());
         for (int i = 0; i < signature.parameters().size(); i++) {
             String what = "parameter " + (i + 1);

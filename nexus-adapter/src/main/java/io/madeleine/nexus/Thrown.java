@@ -50,7 +50,7 @@ final class Thrown {
 
     // Methods of the program's own exceptions may throw.
 
-    static @Nullable Throwable causeOf(Throwable thrown) {
+    private static @Nullable Throwable causeOf(Throwable thrown) {
         try {
             return thrown.getCause();
         } catch (Throwable e) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
+import io.madeleine.nexus.codec.Types;
 import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;

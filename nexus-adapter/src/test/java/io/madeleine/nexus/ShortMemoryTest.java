@@ -170,7 +170,7 @@ class ShortMemoryTest {
             super(
                     context.node().calls().nextId(),
                     0,
-                    context.node().codecs().methodsOf(Store.class, TimeUnit.MINUTES.toNanos(1)).values().stream()
+                    context.node().serviceMethods().of(Store.class).values().stream()
                             .filter(each -> each.method().getName().equals(method))
                             .findAny()
                             .orElseThrow(),

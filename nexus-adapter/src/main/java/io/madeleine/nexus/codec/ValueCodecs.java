@@ -1,5 +1,10 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
+import io.madeleine.nexus.Arguments;
+import io.madeleine.nexus.Codec;
+import io.madeleine.nexus.NexusException;
+import io.madeleine.nexus.Request;
+import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -17,31 +22,38 @@ import java.util.function.Function;
  *
  * <p>Threading: stateless.
  */
-final class ValueCodecs {
+public final class ValueCodecs {
     private ValueCodecs() {}
 
-    /** Adds them all to {@code codecs}. */
-    static void addTo(Codecs codecs) {
-        codecs.builtIn(BigInteger.class, of((v, a) -> a.putBytes(v.toByteArray()), r -> new BigInteger(r.getBytes())));
-        codecs.builtIn(
+    /** Takes the codecs. */
+    @FunctionalInterface
+    public interface Target {
+        /** Adds the codec of a type. */
+        <T> void add(Class<T> type, Codec<T> codec);
+    }
+
+    /** Adds them all to {@code target}; {@code codecs} finds those of the types that one of them consists of. */
+    public static void addTo(Target target, Function<Type, Codec<Object>> codecs) {
+        target.add(BigInteger.class, of((v, a) -> a.putBytes(v.toByteArray()), r -> new BigInteger(r.getBytes())));
+        target.add(
                 BigDecimal.class,
                 of((v, a) -> a.putInt(v.scale()).putBytes(v.unscaledValue().toByteArray()), r -> {
                     int scale = r.getInt();
                     return new BigDecimal(new BigInteger(r.getBytes()), scale);
                 }));
-        codecs.builtIn(
+        target.add(
                 Instant.class,
                 of(
                         (v, a) -> a.putLong(v.getEpochSecond()).putInt(v.getNano()),
                         r -> Instant.ofEpochSecond(r.getLong(), r.getInt())));
-        codecs.builtIn(
+        target.add(
                 Duration.class,
                 of(
                         (v, a) -> a.putLong(v.getSeconds()).putInt(v.getNano()),
                         r -> Duration.ofSeconds(r.getLong(), r.getInt())));
-        codecs.builtIn(LocalDate.class, localDate());
-        codecs.builtIn(LocalTime.class, localTime());
-        codecs.builtIn(
+        target.add(LocalDate.class, localDate());
+        target.add(LocalTime.class, localTime());
+        target.add(
                 LocalDateTime.class,
                 of(
                         (v, a) -> {
@@ -49,12 +61,12 @@ final class ValueCodecs {
                             localTime().write(a, v.toLocalTime());
                         },
                         r -> LocalDateTime.of(localDate().read(r), localTime().read(r))));
-        codecs.builtIn(
+        target.add(
                 UUID.class,
                 of(
                         (v, a) -> a.putLong(v.getMostSignificantBits()).putLong(v.getLeastSignificantBits()),
                         r -> new UUID(r.getLong(), r.getLong())));
-        codecs.builtIn(Number.class, new Numbers(codecs));
+        target.add(Number.class, new Numbers(codecs));
     }
 
     private static <T> Codec<T> of(BiConsumer<T, Arguments> writer, Function<Request, T> reader) {
@@ -83,8 +95,8 @@ final class ValueCodecs {
 
         private final List<Codec<Object>> codecs;
 
-        Numbers(Codecs all) {
-            codecs = CLASSES.stream().map(all::find).toList();
+        Numbers(Function<Type, Codec<Object>> all) {
+            codecs = CLASSES.stream().<Codec<Object>>map(all::apply).toList();
         }
 
         @Override

@@ -1,5 +1,8 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
+import io.madeleine.nexus.Arguments;
+import io.madeleine.nexus.NexusException;
+import io.madeleine.nexus.Request;
 import io.madeleine.nexus.wire.Bytes;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -16,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -26,15 +30,15 @@ import java.util.stream.Collectors;
  *
  * @param entries the parts and their types, in the order in which they are written
  */
-record Shape(List<Entry> entries) {
+public record Shape(List<Entry> entries) {
     private static final int MAX_NAMED = 4;
     private static final int MAX_ENTRIES = 1 << 16;
 
     /** A part and its type, such as {@code "Order.quantity"} and {@code "int"}. */
-    record Entry(String what, String type) {}
+    public record Entry(String what, String type) {}
 
     /** A digest of all entries. */
-    long digest() {
+    public long digest() {
         try {
             MessageDigest sha = MessageDigest.getInstance("SHA-256");
             for (Entry entry : entries) {
@@ -46,14 +50,14 @@ record Shape(List<Entry> entries) {
         }
     }
 
-    void write(Arguments arguments) {
+    public void write(Arguments arguments) {
         arguments.putInt(entries.size());
         for (Entry entry : entries) {
             arguments.putString(entry.what()).putString(entry.type());
         }
     }
 
-    static Shape read(Request request) {
+    public static Shape read(Request request) {
         int count = request.getInt();
         if (count < 0 || count > Math.min(MAX_ENTRIES, request.remaining())) {
             throw new NexusException("rank " + request.remote() + " describes a method in " + count + " parts: expected"
@@ -67,12 +71,12 @@ record Shape(List<Entry> entries) {
     }
 
     /** Whether it describes a method of that name. */
-    boolean isOf(String method) {
+    public boolean isOf(String method) {
         return entries.contains(new Entry("method", method));
     }
 
     /** Whether this has more in common with {@code mine} than {@code other} has; all describe methods of one name. */
-    boolean isCloser(Shape mine, Shape other) {
+    public boolean isCloser(Shape mine, Shape other) {
         return common(mine) > other.common(mine);
     }
 
@@ -81,7 +85,7 @@ record Shape(List<Entry> entries) {
     }
 
     /** A text that says where another shape differs. */
-    String difference(Shape other) {
+    public String difference(Shape other) {
         Map<String, String> mine = map();
         Map<String, String> theirs = other.map();
         List<String> found = new ArrayList<>();
@@ -122,28 +126,36 @@ record Shape(List<Entry> entries) {
      *
      * <p>Threading: confined to caller.
      */
-    static final class Builder {
-        private final Codecs codecs;
+    public static final class Builder {
+        private final Predicate<Type> isOwn;
+        private final Predicate<Type> isBuiltIn;
         private final List<Entry> entries = new ArrayList<>();
         private final Map<Type, String> names = new HashMap<>();
         private final Set<String> used = new HashSet<>();
         private final Queue<Type> undescribed = new ArrayDeque<>();
 
-        Builder(Codecs codecs) {
-            this.codecs = codecs;
+        /**
+         * Creates a description without entries.
+         *
+         * @param isOwn whether the program has registered the codec of a type
+         * @param isBuiltIn whether the codec of a type is not derived from its parts
+         */
+        public Builder(Predicate<Type> isOwn, Predicate<Type> isBuiltIn) {
+            this.isOwn = isOwn;
+            this.isBuiltIn = isBuiltIn;
         }
 
         /** Adds a value, such as {@code "parameter 1"} of type {@code "stream of int"}. */
-        Builder add(String what, String prefix, Type type) {
+        public Builder add(String what, String prefix, Type type) {
             return add(what, prefix + name(type));
         }
 
-        Builder add(String what, String type) {
+        public Builder add(String what, String type) {
             entries.add(new Entry(what, type));
             return this;
         }
 
-        Shape build() {
+        public Shape build() {
             for (Type next = undescribed.poll(); next != null; next = undescribed.poll()) {
                 describe(next);
             }
@@ -153,7 +165,7 @@ record Shape(List<Entry> entries) {
         private String name(Type type) {
             String known = names.get(type);
             if (known == null) {
-                known = codecs.isOwn(type) ? Types.raw(type).getSimpleName() + " by a codec of its own" : newName(type);
+                known = isOwn.test(type) ? Types.raw(type).getSimpleName() + " by a codec of its own" : newName(type);
                 names.put(type, known);
             }
             return known;
@@ -174,7 +186,7 @@ record Shape(List<Entry> entries) {
         }
 
         private String nameOfClass(Type type, Class<?> raw, String arguments) {
-            if (!raw.isRecord() && !raw.isEnum() && !raw.isSealed() || codecs.isBuiltIn(type)) {
+            if (!raw.isRecord() && !raw.isEnum() && !raw.isSealed() || isBuiltIn.test(type)) {
                 return raw.getSimpleName() + arguments;
             }
             StringBuilder name = new StringBuilder(raw.getSimpleName()).append(arguments);

@@ -1,32 +1,37 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
+import io.madeleine.nexus.Arguments;
+import io.madeleine.nexus.Codec;
+import io.madeleine.nexus.NexusException;
+import io.madeleine.nexus.Request;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * The codec of a sealed type: the number of the permitted class, then the value of that class.
  *
  * <p>Threading: thread-safe.
  */
-final class SealedCodec implements Codec<Object> {
+public final class SealedCodec implements Codec<Object> {
     private final Class<?> type;
     private final Map<Class<?>, Integer> numbers = new HashMap<>();
     private final List<Codec<Object>> permitted = new ArrayList<>();
 
-    SealedCodec(Type sealed, Codecs codecs) {
+    public SealedCodec(Type sealed, Function<Type, Codec<Object>> codecs) {
         this.type = Types.raw(sealed);
         for (Type leaf : leaves(sealed)) {
             numbers.put(Types.raw(leaf), permitted.size());
-            permitted.add(codecs.find(leaf));
+            permitted.add(codecs.apply(leaf));
         }
     }
 
     /** The permitted classes, including those of permitted sealed types. */
-    static List<Type> leaves(Type sealed) {
+    public static List<Type> leaves(Type sealed) {
         List<Type> leaves = new ArrayList<>();
         addLeaves(sealed, leaves);
         return leaves;

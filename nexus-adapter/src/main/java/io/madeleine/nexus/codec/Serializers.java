@@ -1,5 +1,7 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
+import io.madeleine.nexus.Codec;
+import io.madeleine.nexus.ServiceSerializer;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.ServiceLoader;
@@ -12,11 +14,11 @@ import java.util.function.Function;
  *
  * <p>Threading: stateless.
  */
-final class Serializers {
+public final class Serializers {
     private Serializers() {}
 
     /** The codecs of a service's values, as a function of their types. */
-    static Function<Type, Codec<Object>> codecs(Class<?> service, String name, Set<Type> types) {
+    public static Function<Type, Codec<Object>> codecs(Class<?> service, String name, Set<Type> types) {
         Map<Type, Codec<?>> codecs = find(service, name).codecs(service, types);
         return type -> {
             Codec<?> codec = codecs.get(type);
@@ -24,7 +26,7 @@ final class Serializers {
                 throw new IllegalArgumentException(
                         "the serialiser " + name + " gives no codec for " + type.getTypeName());
             }
-            return Codecs.nullable(codec);
+            return Nullables.of(codec);
         };
     }
 

@@ -1,5 +1,9 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
+import io.madeleine.nexus.Arguments;
+import io.madeleine.nexus.Codec;
+import io.madeleine.nexus.NexusException;
+import io.madeleine.nexus.Request;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -12,19 +16,20 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * The codec of a record: writes component by component, and reads through the canonical constructor, which validates.
  *
  * <p>Threading: thread-safe.
  */
-final class RecordCodec implements Codec<Object> {
+public final class RecordCodec implements Codec<Object> {
     private final Class<?> type;
     private final List<MethodHandle> accessors = new ArrayList<>();
     private final List<Codec<Object>> components = new ArrayList<>();
     private final MethodHandle constructor;
 
-    RecordCodec(Type generic, Codecs codecs) {
+    public RecordCodec(Type generic, Function<Type, Codec<Object>> codecs) {
         this.type = Types.raw(generic);
         Map<TypeVariable<?>, Type> variables = Types.variables(generic);
         try {
@@ -34,7 +39,7 @@ final class RecordCodec implements Codec<Object> {
                 Method accessor = component.getAccessor();
                 accessor.setAccessible(true);
                 accessors.add(lookup.unreflect(accessor).asType(MethodType.methodType(Object.class, Object.class)));
-                components.add(codecs.find(Types.resolve(component.getGenericType(), variables)));
+                components.add(codecs.apply(Types.resolve(component.getGenericType(), variables)));
             }
             Constructor<?> canonical = type.getDeclaredConstructor(
                     Arrays.stream(found).map(RecordComponent::getType).toArray(Class<?>[]::new));

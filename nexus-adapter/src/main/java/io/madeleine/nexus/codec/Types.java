@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.codec;
 
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.ParameterizedType;
@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: stateless.
  */
-final class Types {
+public final class Types {
     private Types() {}
 
     /** A generic class with its type arguments. */
-    record Of(Class<?> raw, List<Type> arguments) implements ParameterizedType {
+    public record Of(Class<?> raw, List<Type> arguments) implements ParameterizedType {
         @Override
         public Type[] getActualTypeArguments() {
             return arguments.toArray(Type[]::new);
@@ -46,7 +46,7 @@ final class Types {
     }
 
     /** An array of a generic type. */
-    record ArrayOf(Type component) implements GenericArrayType {
+    public record ArrayOf(Type component) implements GenericArrayType {
         @Override
         public Type getGenericComponentType() {
             return component;
@@ -63,7 +63,7 @@ final class Types {
      *
      * @throws IllegalArgumentException if a variable has no value
      */
-    static Type resolve(Type type, Map<TypeVariable<?>, Type> variables) {
+    public static Type resolve(Type type, Map<TypeVariable<?>, Type> variables) {
         return switch (type) {
             case ParameterizedType generic ->
                 new Of(
@@ -89,7 +89,7 @@ final class Types {
         };
     }
 
-    static Class<?> raw(Type resolved) {
+    public static Class<?> raw(Type resolved) {
         return switch (resolved) {
             case Class<?> raw -> raw;
             case Of of -> of.raw();
@@ -99,7 +99,7 @@ final class Types {
     }
 
     /** The values of the type variables of a resolved type's class. */
-    static Map<TypeVariable<?>, Type> variables(Type resolved) {
+    public static Map<TypeVariable<?>, Type> variables(Type resolved) {
         Map<TypeVariable<?>, Type> variables = new HashMap<>();
         if (resolved instanceof Of of) {
             TypeVariable<?>[] declared = of.raw().getTypeParameters();
@@ -111,7 +111,7 @@ final class Types {
     }
 
     /** The values of the type variables of all interfaces that an interface extends. */
-    static Map<TypeVariable<?>, Type> variablesOfAll(Class<?> type) {
+    public static Map<TypeVariable<?>, Type> variablesOfAll(Class<?> type) {
         Map<TypeVariable<?>, Type> variables = new HashMap<>();
         addInterfaces(type, variables);
         return variables;
@@ -128,7 +128,7 @@ final class Types {
     }
 
     /** A permitted class of a sealed type, with the type arguments that follow from those of the sealed type. */
-    static Type permitted(Class<?> permitted, Type sealed) {
+    public static Type permitted(Class<?> permitted, Type sealed) {
         TypeVariable<?>[] declared = permitted.getTypeParameters();
         if (declared.length == 0) {
             return permitted;
