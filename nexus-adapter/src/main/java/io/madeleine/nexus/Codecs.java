@@ -4,23 +4,13 @@ import io.madeleine.nexus.codec.DerivedCodecs;
 import io.madeleine.nexus.codec.Nullables;
 import io.madeleine.nexus.codec.ValueCodecs;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Array;
 import java.lang.reflect.Type;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +42,6 @@ public final class Codecs {
 
     /** How often codecs have been registered. */
     private volatile int version;
-
 
     /** Codecs for values that nest at most {@code maxDepth} deep. */
     Codecs(int maxDepth) {

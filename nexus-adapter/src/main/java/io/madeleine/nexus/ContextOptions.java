@@ -1,6 +1,5 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Names;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.madeleine.nexus;
 
-import io.madeleine.nexus.wire.Names;
 import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

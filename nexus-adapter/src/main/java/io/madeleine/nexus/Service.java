@@ -37,7 +37,8 @@ final class Service {
                     + bound + ", expected 0 for no bound, or more");
         }
         this.maxConcurrent = bound == 0 ? Integer.MAX_VALUE : bound;
-        methods.of(type).forEach((id, method) ->
+        methods.of(type)
+                .forEach((id, method) ->
                         operations.put(id, new Operation(method, bind(method.method(), implementation))));
     }
 

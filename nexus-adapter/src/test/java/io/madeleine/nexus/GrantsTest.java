@@ -155,7 +155,8 @@ class GrantsTest {
             AtomicReference<Throwable> failure = new AtomicReference<>();
             server.of(0).onHandlerFailure((_, _, _, cause) -> failure.set(cause));
             deputy.rsr(
-                    "call", new Arguments().putStartpoint(forged(deputy, borrowed(deputy, Wire.endpointId("private")))));
+                    "call",
+                    new Arguments().putStartpoint(forged(deputy, borrowed(deputy, Wire.endpointId("private")))));
             World.await(() -> failure.get() != null);
             assertTrue(
                     String.valueOf(failure.get().getMessage()).contains("never given out"), () -> "" + failure.get());
