@@ -199,8 +199,8 @@ public final class Context implements AutoCloseable {
     /**
      * Attaches to a context of another program, within {@link ContextOptions#connectTimeout}.
      *
-     * @param url {@code nexus://host:port} or {@code nexus://host:port/path}, with a path of less than 1 KiB; see {@link
-     *     AttachPoint#url}
+     * @param url {@code nexus://host:port} or {@code nexus://host:port/path}, with a path of less than 1 KiB; see
+     *     {@link AttachPoint#url}
      * @return the startpoint that the other context's {@link Approver} gives
      * @throws AttachException if nothing listens there, the secret or the release differs, or the approver refuses; the
      *     message says which

@@ -60,7 +60,7 @@ final class PendingConnects {
             try {
                 Thread.ofVirtual().name("nexus-connect").start(() -> forAll(this::send));
             } catch (Throwable e) { // out of memory for a thread
-                forAll(request -> failed(request, e));
+                forAll(_ -> failed(e));
             }
         }
     }
@@ -79,12 +79,12 @@ final class PendingConnects {
         try {
             peer.send(request.arguments(), request.link(), request.handler(), request.methods());
         } catch (Throwable e) { // of the program's trust manager, too: the requests behind this one go on
-            failed(request, e);
+            failed(e);
         }
     }
 
     /** Reports a request that is not sent. Never throws: others wait behind it. */
-    private void failed(Waiting request, Throwable why) {
+    private void failed(Throwable why) {
         try {
             node.failures()
                     .sendFailed(

@@ -22,9 +22,9 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
 /**
- * The start of a connection. The client {@linkplain Preauthentication knocks}; TLS 1.3 follows, with certificates at both ends;
- * inside it, both ends prove that they know the key derived from the secret, before anything else is read. The client
- * proves first, so that a stranger learns nothing.
+ * The start of a connection. The client {@linkplain Preauthentication knocks}; TLS 1.3 follows, with certificates at
+ * both ends; inside it, both ends prove that they know the key derived from the secret, before anything else is read.
+ * The client proves first, so that a stranger learns nothing.
  *
  * <pre>
  * client -> server   proof(32)

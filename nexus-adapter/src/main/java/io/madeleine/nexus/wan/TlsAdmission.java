@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second stage of the listener: connections with a correct {@link Preauthentication} go through TLS and the {@link Handshake},
- * each in a thread of its own. The number of connections at once, the time of each, and the number of waiting ones are
- * bounded.
+ * The second stage of the listener: connections with a correct {@link Preauthentication} go through TLS and the
+ * {@link Handshake}, each in a thread of its own. The number of connections at once, the time of each, and the number
+ * of waiting ones are bounded.
  *
  * <p>Threading: thread-safe.
  */
