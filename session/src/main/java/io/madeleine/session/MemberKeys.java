@@ -45,7 +45,7 @@ public final class MemberKeys {
             this(keys.publicKey(), keys.number());
         }
 
-        public PublishedKeys published() {
+        PublishedKeys published() {
             return new PublishedKeys(publicKey, number);
         }
     }

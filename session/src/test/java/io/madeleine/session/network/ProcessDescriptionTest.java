@@ -9,11 +9,11 @@ import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
-import io.madeleine.session.MemberKeys;
 import io.madeleine.session.config.ChannelSettings;
 import io.madeleine.session.config.SharedSetting;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +27,7 @@ class ProcessDescriptionTest {
             "x/long", BufferMode.DYNAMIC, LinkMode.BUFFER_GROUP, AggregationMode.SYMMETRIC, Long.MAX_VALUE, 0, "ä");
     private static final ProcessDescription DESCRIPTION = new ProcessDescription(
             new ProcessIdentity(-5, 3),
-            MemberKeys.generate().part().published(),
+            new PublishedKeys(base64(44), base64(32)),
             "host",
             new Processors("0-1,7"),
             List.of("x", "y"),
@@ -36,6 +36,10 @@ class ProcessDescriptionTest {
                     new ProcessDescription.AdapterDescription("x", "x0", "address of x0", List.of(SHORT, LONG)),
                     new ProcessDescription.AdapterDescription("x", "x1", "address of x1", List.of(LONG))),
             List.of(new SharedSetting("madeleine.x", "7")));
+
+    private static String base64(int bytes) {
+        return Base64.getEncoder().encodeToString(new byte[bytes]);
+    }
 
     @Test
     void shouldComeBackAsItWas() throws IOException {
