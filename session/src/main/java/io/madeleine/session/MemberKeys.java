@@ -16,8 +16,8 @@ import java.util.List;
 /**
  * The keys of one process in a session: its key pair (Ed25519), the public keys of all processes, and a key that only
  * the session's processes know. Each process generates a key pair and a random number when it opens the session, and
- * publishes the public key and the number on its {@link ProcessDescription}. The session key is the SHA-256 digest of all these
- * numbers, in rank order.
+ * publishes the public key and the number in its {@link ProcessDescription}. The session key is the SHA-256 digest of
+ * all these numbers, in rank order.
  *
  * <p>Threading: immutable.
  */

@@ -56,8 +56,9 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 
 /**
- * Opens one session together with its other processes: join, open adapters, exchange descriptions, choose networks, connect,
- * wait until all have connected. If a step fails, tells the other processes and closes everything that was opened.
+ * Opens one session together with its other processes: join, open adapters, exchange descriptions, choose networks,
+ * connect, wait until all have connected. If a step fails, tells the other processes and closes everything that was
+ * opened.
  *
  * <p>Threading: confined to caller; used once.
  */

@@ -285,8 +285,8 @@ public final class BootstrapServer implements AutoCloseable, BootstrapSession.Se
     }
 
     /**
-     * Tells the session that a rank's process ended before it joined. If processes in the session wait for it, tells the
-     * launcher too.
+     * Tells the session that a rank's process ended before it joined. If processes in the session wait for it, tells
+     * the launcher too.
      */
     private void miss(BootstrapSession session, int rank, String reason) {
         if (session.isMissing(rank, reason + " before it joined")) {

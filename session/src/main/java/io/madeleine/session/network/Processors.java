@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The processors on which a process may run, according to its affinity mask. Processes that are bound to one processor each do
- * not compete for processors, although each of them sees only one.
+ * The processors on which a process may run, according to its affinity mask. Processes that are bound to one processor
+ * each do not compete for processors, although each of them sees only one.
  *
  * <p>Threading: immutable.
  *
