@@ -59,8 +59,8 @@ class PairLayoutTest {
         String readme = Files.readString(Path.of("README.md"));
         SciConfig noSingleCopy = Side.settings("dma.single-copy = off");
         for (SciConfig config : List.of(defaults(), noSingleCopy, profile("many-processes.conf"))) {
-            String bytes = String.format(Locale.ROOT, "%,d bytes", bytesPerConnection(config));
-            assertTrue(readme.contains(bytes), "README.md does not say \"" + bytes + "\"");
+            String bytes = String.format(Locale.ROOT, "| %,d |", bytesPerConnection(config));
+            assertTrue(readme.contains(bytes), "README.md has no cell \"" + bytes + "\"");
         }
     }
 
