@@ -82,8 +82,7 @@ final class SendHalf implements Step {
         this.tasks = new TaskLine(this, queue, taskRunner, engine);
         this.table = table;
         this.selfDescribed = connection.isSelfDescribed();
-        this.insertion =
-                new Insertion(links, engine.absentThread(), stagingPool);
+        this.insertion = new Insertion(links, engine.absentThread(), stagingPool);
         this.posted = new PostedMemory(connection, links);
         this.sendAbort = new SendAbort(connection, insertion);
         this.handles = new Handles<>(scratch -> new OutgoingHandle(this, news, scratch));
