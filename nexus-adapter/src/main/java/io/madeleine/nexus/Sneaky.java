@@ -5,8 +5,8 @@ final class Sneaky {
     private Sneaky() {}
 
     /**
-     * Throws the exception unchanged; the return type lets callers write {@code throw}, so that the compiler sees the
-     * end.
+     * Throws the exception unchanged. Callers write a throw statement with the return value, so that the compiler sees
+     * the end.
      */
     static RuntimeException asUnchecked(Throwable thrown) {
         Sneaky.<RuntimeException>sneak(thrown);

@@ -96,7 +96,7 @@ public final class ValueCodecs {
         private final List<Codec<Object>> codecs;
 
         Numbers(Function<Type, Codec<Object>> all) {
-            codecs = CLASSES.stream().<Codec<Object>>map(all::apply).toList();
+            codecs = CLASSES.stream().<Codec<Object>>map(all).toList();
         }
 
         @Override
