@@ -3,6 +3,7 @@ package io.madeleine.tm.tcp;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
+import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.Reactor;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
@@ -13,7 +14,9 @@ import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,15 @@ final class EpollWire implements Wire, EpollIoHandle {
 
     private final Socket socket;
     private final LeaderEventLoop loop;
+
+    /** Held while the descriptor is read and written: Netty's calls do not check whether it is closed meanwhile. */
+    private final SpinLock reading = new SpinLock();
+
+    private final SpinLock writing = new SpinLock();
+
+    /** Whether the number may belong to another socket; written under both locks. */
+    private boolean numberFreed;
+
     private Reactor.@Nullable ReadyHandler handler;
     private @Nullable IoRegistration registration;
     private boolean closed;
@@ -48,18 +60,36 @@ final class EpollWire implements Wire, EpollIoHandle {
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        int read = socket.recv(target, target.position(), target.limit());
-        if (read > 0) {
-            target.position(target.position() + read);
+        reading.lock();
+        try {
+            checkNumber();
+            int read = socket.recv(target, target.position(), target.limit());
+            if (read > 0) {
+                target.position(target.position() + read);
+            }
+            return read;
+        } finally {
+            reading.unlock();
         }
-        return read;
     }
 
     @Override
     public int write(ByteBuffer source) throws IOException {
-        int written = socket.send(source, source.position(), source.limit());
-        source.position(source.position() + written);
-        return written;
+        writing.lock();
+        try {
+            checkNumber();
+            int written = socket.send(source, source.position(), source.limit());
+            source.position(source.position() + written);
+            return written;
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    private void checkNumber() throws ClosedChannelException {
+        if (numberFreed) {
+            throw new ClosedChannelException();
+        }
     }
 
     @Override
@@ -111,10 +141,14 @@ final class EpollWire implements Wire, EpollIoHandle {
 
     @Override
     public void shutdownOutput() throws IOException {
+        writing.lock();
         try {
+            checkNumber();
             socket.shutdown(false, true);
         } catch (NotYetConnectedException e) {
             throw new IOException("the connection was reset", e);
+        } finally {
+            writing.unlock();
         }
     }
 
@@ -129,8 +163,12 @@ final class EpollWire implements Wire, EpollIoHandle {
         }
         if (loop.inEventLoop() || loop.isShutdown()) {
             forgetAndClose();
-        } else {
+            return;
+        }
+        try {
             loop.execute(this::forgetAndClose);
+        } catch (RejectedExecutionException _) {
+            forgetAndClose(); // the loop has closed since the check
         }
     }
 
@@ -139,10 +177,16 @@ final class EpollWire implements Wire, EpollIoHandle {
         if (made != null && !loop.isShutdown()) {
             made.cancel();
         }
+        reading.lock();
+        writing.lock();
         try {
+            numberFreed = true;
             socket.close();
         } catch (IOException _) {
             // nothing is left that could be lost
+        } finally {
+            writing.unlock();
+            reading.unlock();
         }
     }
 }

@@ -63,6 +63,9 @@ final class StreamOutput {
         coalescing.sendsOver(connection);
         lock.lock();
         try {
+            if (ended || finishing) { // given up since the caller looked; nothing may follow the last word
+                return LinkStatus.CLOSED;
+            }
             boolean mayKeep = !stream.isUnderWay() && density.next(heardPackets) && !isOverdue(density.nowNs());
             int status = stream.send(header, group, trailer, mayKeep);
             if (mayKeep && status == LinkStatus.COMPLETE && stream.hasStaged()) {

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * An established socket as a link sees it. No call blocks.
  *
  * <p>Threading: one thread at a time reads, one at a time writes; {@link #interest} and {@link #close} are
- * thread-safe, but no read or write may run while {@code close} is called.
+ * thread-safe. A read or write during {@code close} or after it fails, and touches no other socket.
  */
 interface Wire {
     /**

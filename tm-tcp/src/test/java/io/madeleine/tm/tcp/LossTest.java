@@ -151,6 +151,14 @@ class LossTest {
         assertTrue(right.orderly, right.reason);
     }
 
+    /** A sender that has passed the first check and waited for the lock meanwhile. */
+    @Test
+    void shouldSendNothingOnceTheConnectionIsGivenUp() throws Exception {
+        left.connection.giveUp();
+        StreamOutput output = ((TcpConnection) left.connection).output();
+        assertEquals(LinkStatus.CLOSED, output.send(header(0), new BufferGroup(), 0, 0));
+    }
+
     @Test
     void shouldCloseAnAdapterInTimeThoughThePeerKeepsItsEndOpen() throws Exception {
         pair.close();
