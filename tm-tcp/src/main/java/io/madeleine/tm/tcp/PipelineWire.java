@@ -3,6 +3,7 @@ package io.madeleine.tm.tcp;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
+import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.Reactor;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -36,6 +37,10 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
 
     private final SocketChannel channel;
     private final Queue<ByteBuf> arrived = new ConcurrentLinkedQueue<>();
+
+    /** Held while arrived bytes are taken, by the reading thread or at the end by the thread of the ring. */
+    private final SpinLock taking = new SpinLock();
+
     private final AtomicInteger arrivedBytes = new AtomicInteger();
     private final AtomicInteger unsentBytes = new AtomicInteger();
     private final Queue<ByteBuf> toSend = new ConcurrentLinkedQueue<>();
@@ -137,15 +142,7 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     public int read(ByteBuffer target) throws IOException {
         Throwable broken = fault;
         boolean last = ended;
-        int read = 0;
-        ByteBuf front;
-        while (target.hasRemaining() && (front = arrived.peek()) != null) {
-            read += take(front, target);
-            if (!front.isReadable()) {
-                arrived.remove();
-                front.release();
-            }
-        }
+        int read = takeArrived(target);
         if (read > 0) {
             if (arrivedBytes.addAndGet(-read) < MAX_BYTES / 2 && paused) {
                 inLoop(this::resume);
@@ -156,6 +153,24 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
             throw failure(broken);
         }
         return last && target.hasRemaining() ? -1 : 0;
+    }
+
+    private int takeArrived(ByteBuffer target) {
+        int read = 0;
+        taking.lock();
+        try {
+            ByteBuf front;
+            while (target.hasRemaining() && (front = arrived.peek()) != null) {
+                read += take(front, target);
+                if (!front.isReadable()) {
+                    arrived.remove();
+                    front.release();
+                }
+            }
+        } finally {
+            taking.unlock();
+        }
+        return read;
     }
 
     private static int take(ByteBuf source, ByteBuffer target) {
@@ -250,7 +265,12 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
 
     private void closeAndDrop() {
         channel.close();
-        drop(arrived);
+        taking.lock();
+        try {
+            drop(arrived);
+        } finally {
+            taking.unlock();
+        }
         drop(toSend);
     }
 
