@@ -149,9 +149,29 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
         });
     }
 
-    /** Resolves the host names, which may block. Unknown names stay unresolved. */
+    /**
+     * Resolves the host names, which may block. Unknown names stay unresolved. Addresses that this host has, too, such
+     * as that of a bridge of containers, do not lead to another host; they are left out if others remain.
+     */
     List<InetSocketAddress> resolve() {
-        return hosts.stream().map(host -> new InetSocketAddress(host, port)).toList();
+        List<InetSocketAddress> places =
+                hosts.stream().map(host -> new InetSocketAddress(host, port)).toList();
+        if (isOnThisHost()) {
+            return places;
+        }
+        List<InetSocketAddress> elsewhere =
+                places.stream().filter(place -> !leadsHere(place)).toList();
+        return elsewhere.isEmpty() ? places : elsewhere;
+    }
+
+    private static boolean leadsHere(InetSocketAddress place) {
+        try {
+            return !place.isUnresolved()
+                    && (place.getAddress().isLoopbackAddress()
+                            || NetworkInterface.getByInetAddress(place.getAddress()) != null);
+        } catch (SocketException _) {
+            return false;
+        }
     }
 
     @Override

@@ -1,0 +1,35 @@
+package io.madeleine.tm.tcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Where a peer is called. 192.0.2.0/24 is for documentation: no host has such an address. */
+class TcpAddressTest {
+    private static List<String> places(String address) {
+        return TcpAddress.parse(address).resolve().stream()
+                .map(InetSocketAddress::toString)
+                .toList();
+    }
+
+    /** Both have the bridge of their containers at the same address. */
+    @Test
+    void shouldNotCallThisHostWhenThePeerIsOnAnother() {
+        assertEquals(List.of("/192.0.2.1:4711"), places("elsewhere@127.0.0.1:4711,192.0.2.1:4711"));
+    }
+
+    /** A port of this host may lead into a virtual machine. */
+    @Test
+    void shouldCallThisHostWhenThePeerNamesNoOther() {
+        assertEquals(List.of("/127.0.0.1:4711"), places("elsewhere@127.0.0.1:4711"));
+    }
+
+    @Test
+    void shouldCallEachAddressOfAPeerOnThisHost() {
+        String here = TcpAddress.of(new InetSocketAddress("127.0.0.1", 4711), "127.0.0.1")
+                .toString();
+        assertEquals(List.of("/127.0.0.1:4711", "/192.0.2.1:4711"), places(here + ",192.0.2.1:4711"));
+    }
+}
