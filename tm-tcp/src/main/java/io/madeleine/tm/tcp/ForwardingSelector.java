@@ -1,15 +1,19 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.FailureLog;
 import io.madeleine.pmm.spi.Reactor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,17 +25,26 @@ import org.jspecify.annotations.Nullable;
 final class ForwardingSelector implements AutoCloseable {
     private static final long PAUSE_NS = 10_000_000;
 
-    private final LeaderEventLoop loop;
+    private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.tm.tcp"));
+    private final Executor loop;
+    private final Consumer<Throwable> handlerFailed;
     private @Nullable Selector selector;
 
-    ForwardingSelector(LeaderEventLoop loop) {
+    /**
+     * A selector without channels, and without a thread.
+     *
+     * @param loop runs the handlers
+     * @param handlerFailed is told in the loop what a handler has thrown
+     */
+    ForwardingSelector(Executor loop, Consumer<Throwable> handlerFailed) {
         this.loop = loop;
+        this.handlerFailed = handlerFailed;
     }
 
     Reactor.Registration register(SelectableChannel channel, int operations, Reactor.ReadyHandler handler) {
         try {
             Forwarded forwarded = new Forwarded(selector(), operations, handler);
-            forwarded.key = channel.register(forwarded.selector, operations, forwarded);
+            forwarded.registered(channel.register(forwarded.selector, operations, forwarded));
             forwarded.selector.wakeup();
             return forwarded;
         } catch (ClosedChannelException e) {
@@ -55,15 +68,14 @@ final class ForwardingSelector implements AutoCloseable {
         return opened;
     }
 
-    private static void run(Selector selector) {
+    private void run(Selector selector) {
         while (selector.isOpen()) {
             try {
                 selector.select(key -> ((Forwarded) key.attachment()).ready(key));
-            } catch (IOException e) {
-                throw new UncheckedIOException("tcp: select() failed", e);
-            } catch (java.nio.channels.ClosedSelectorException _) {
+            } catch (ClosedSelectorException _) {
                 return;
-            } catch (OutOfMemoryError _) { // no other thread watches: try again when memory may be free
+            } catch (IOException | RuntimeException | Error e) { // no other thread watches: it must go on
+                failures.error("cannot watch channels for the event loop of tcp; the thread goes on", e);
                 LockSupport.parkNanos(selector, PAUSE_NS);
             }
         }
@@ -82,7 +94,7 @@ final class ForwardingSelector implements AutoCloseable {
     }
 
     /** One channel. It is not watched while an event is on its way to the loop. */
-    private final class Forwarded implements Reactor.Registration {
+    final class Forwarded implements Reactor.Registration {
         private final Selector selector;
         private final Reactor.ReadyHandler handler;
         private @Nullable SelectionKey key;
@@ -96,8 +108,13 @@ final class ForwardingSelector implements AutoCloseable {
             this.handler = handler;
         }
 
-        /** Runs in the selecting thread. */
+        private synchronized void registered(SelectionKey made) {
+            key = made;
+        }
+
+        /** Runs in the selecting thread, possibly before the registering thread has the key. */
         synchronized void ready(SelectionKey selected) {
+            key = selected;
             try {
                 onTheWay = selected.readyOps();
                 selected.interestOps(0);
@@ -106,7 +123,7 @@ final class ForwardingSelector implements AutoCloseable {
                 onTheWay = 0; // the channel or the loop is closed
             } catch (OutOfMemoryError e) { // not forwarded: the next select reports it again
                 onTheWay = 0;
-                selected.interestOps(wanted);
+                apply();
                 throw e;
             }
         }
@@ -122,7 +139,7 @@ final class ForwardingSelector implements AutoCloseable {
                     handler.onReady(ready);
                 }
             } catch (RuntimeException | Error e) {
-                loop.failed(e);
+                handlerFailed.accept(e);
             } finally {
                 synchronized (this) {
                     onTheWay = 0;

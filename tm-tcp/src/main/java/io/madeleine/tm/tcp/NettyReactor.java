@@ -40,7 +40,7 @@ final class NettyReactor implements Reactor {
         this.loop = new LeaderEventLoop(io.handlerFactory(), io != TcpIo.EPOLL);
         this.ownThread = io.ownThread();
         this.channels = ownThread.map(EventLoopGroup::next).orElse(loop);
-        this.forwarding = new ForwardingSelector(loop);
+        this.forwarding = new ForwardingSelector(loop, loop::failed);
     }
 
     LeaderEventLoop loop() {
