@@ -45,6 +45,13 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
     private final AtomicInteger unsentBytes = new AtomicInteger();
     private final Queue<ByteBuf> toSend = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean sendRequested = new AtomicBoolean();
+
+    /** Whether memory was too short to have queued bytes sent. Owned by the writing thread. */
+    private boolean unrequested;
+
+    /** Whether memory was too short to have reading resumed. Owned by the reading thread. */
+    private boolean unresumed;
+
     private volatile boolean paused;
     private volatile boolean ended;
     private volatile boolean shutdownWanted;
@@ -143,16 +150,26 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         Throwable broken = fault;
         boolean last = ended;
         int read = takeArrived(target);
+        if ((read > 0 || unresumed) && arrivedBytes.addAndGet(-read) < MAX_BYTES / 2 && paused) {
+            requestResume();
+        }
         if (read > 0) {
-            if (arrivedBytes.addAndGet(-read) < MAX_BYTES / 2 && paused) {
-                inLoop(this::resume);
-            }
             return read;
         }
         if (broken != null) {
             throw failure(broken);
         }
         return last && target.hasRemaining() ? -1 : 0;
+    }
+
+    /** Has reading resumed. If memory is too short for that, the next read repeats it: these bytes are taken. */
+    private void requestResume() {
+        unresumed = false;
+        try {
+            inLoop(this::resume);
+        } catch (OutOfMemoryError _) {
+            unresumed = true;
+        }
     }
 
     private int takeArrived(ByteBuffer target) {
@@ -195,12 +212,37 @@ final class PipelineWire extends ChannelInboundHandlerAdapter implements Wire {
         int limit = source.limit();
         bytes.writeBytes(source.limit(source.position() + count));
         source.limit(limit);
-        unsentBytes.addAndGet(count);
-        toSend.add(bytes);
-        if (sendRequested.compareAndSet(false, true)) {
-            inLoop(this::sendAll);
+        unsentBytes.addAndGet(count); // before the bytes can be sent
+        try {
+            toSend.add(bytes);
+        } catch (OutOfMemoryError e) {
+            unsentBytes.addAndGet(-count);
+            bytes.release();
+            throw e;
         }
+        requestSend();
         return count;
+    }
+
+    /** Has the queued bytes sent. If memory is too short for that, {@link #flush} repeats it: they are accepted. */
+    private void requestSend() {
+        unrequested = false;
+        if (sendRequested.compareAndSet(false, true)) {
+            try {
+                inLoop(this::sendAll);
+            } catch (OutOfMemoryError _) {
+                sendRequested.set(false);
+                unrequested = true;
+            }
+        }
+    }
+
+    @Override
+    public boolean flush() {
+        if (unrequested) {
+            requestSend();
+        }
+        return !unrequested;
     }
 
     private void inLoop(Runnable task) {

@@ -58,11 +58,10 @@ final class TlsOutput {
     /** Writes the records; returns whether the kernel has accepted all. */
     boolean flush() throws IOException {
         checkWhole();
-        if (out.isEmpty()) {
-            return true;
+        if (!out.isEmpty()) {
+            out.taken(socket.write(out.front(out.bytes())));
         }
-        out.taken(socket.write(out.front(out.bytes())));
-        return out.isEmpty();
+        return out.isEmpty() && socket.flush();
     }
 
     private void checkWhole() throws CutRecordException {
