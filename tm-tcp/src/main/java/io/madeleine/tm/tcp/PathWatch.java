@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.pmm.FailureLog;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -8,6 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -27,16 +31,20 @@ final class PathWatch {
     /** The period while a connection is silent. */
     private static final long SHARP_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    private record Watched(TcpConnection connection, PathState path) {}
+    private record Watched(PathState path, Consumer<String> whenLost) {}
 
     private final String name;
     private final long timeoutNs;
     private final long periodNs;
     private final SocketTable table;
+    private final FailureLog failures = new FailureLog(System.getLogger("io.madeleine.tm.tcp"));
     private final Logger logger;
     private final List<Watched> paths = new CopyOnWriteArrayList<>();
     private @Nullable Thread thread;
     private boolean closed;
+
+    /** Whether the last look could not read the table. Owned by the thread. */
+    private boolean unreadable;
 
     PathWatch(String name, long timeoutNs, SocketTable table, Logger logger) {
         this.name = name;
@@ -49,43 +57,61 @@ final class PathWatch {
     /**
      * Watches a connection if it leaves this host.
      *
+     * @param heardPackets the number of packets received from the peer
+     * @param whenLost told the reason if the path is cut, possibly more than once
      * @return the state to which each sent packet must be reported, or empty if the connection stays on this host
      */
-    Optional<PathState> watch(TcpConnection connection, Ends ends) {
+    Optional<PathState> watch(Ends ends, IntSupplier heardPackets, Consumer<String> whenLost) {
         if (ends.areOnOneHost()) {
             return Optional.empty();
         }
-        PathState path = new PathState(SocketTable.key(ends.local(), ends.remote()), connection::heardPackets);
-        paths.add(new Watched(connection, path));
-        begin();
+        PathState path = new PathState(SocketTable.key(ends.local(), ends.remote()), heardPackets);
+        begin(new Watched(path, whenLost));
         return Optional.of(path);
     }
 
-    private synchronized void begin() {
+    private synchronized void begin(Watched watched) {
         if (closed) {
             return;
         }
         if (thread == null) {
-            thread = new Thread(this::run, "madeleine-tcp-paths-" + name);
-            thread.setDaemon(true);
-            thread.start();
-        } else {
-            notifyAll();
+            Thread looking = new Thread(this::run, "madeleine-tcp-paths-" + name);
+            looking.setDaemon(true);
+            looking.start();
+            thread = looking; // after the last statement that may lack memory
         }
+        paths.add(watched);
+        notifyAll();
     }
 
     private void run() {
-        try {
-            while (pause(paths.stream().anyMatch(watched -> watched.path.isSilent()))) {
+        while (true) {
+            try {
+                if (!pause(paths.stream().anyMatch(watched -> watched.path.isSilent()))) {
+                    return;
+                }
                 look(System.nanoTime());
+                unreadable = false;
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (IOException e) {
+                warn(e);
+            } catch (RuntimeException | Error e) { // for example out of memory, or a listener that throws
+                failures.error("the watch of network paths of adapter " + name + " failed; it goes on", e);
+                LockSupport.parkNanos(this, MIN_PERIOD_NS);
             }
-        } catch (IOException e) {
+        }
+    }
+
+    private void warn(IOException e) {
+        if (!unreadable) {
+            unreadable = true;
             logger.log(
                     Level.WARNING,
-                    "tcp: from now on only the kernel detects a link that is cut while bytes are in flight, after the"
-                            + " retransmissions of net.ipv4.tcp_retries2: " + e.getMessage());
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
+                    "tcp: until the kernel's table of connections can be read again, only the kernel detects a link"
+                            + " that is cut while bytes are in flight, after the retransmissions of"
+                            + " net.ipv4.tcp_retries2: " + e.getMessage());
         }
     }
 
@@ -102,6 +128,20 @@ final class PathWatch {
 
     private void look(long nowNs) throws IOException {
         paths.removeIf(watched -> watched.path.hasEnded());
+        boolean all = false;
+        try {
+            lookAtAll(nowNs);
+            all = true;
+        } finally {
+            if (!all) { // what was not looked at is due again
+                for (Watched watched : paths) {
+                    watched.path.missed();
+                }
+            }
+        }
+    }
+
+    private void lookAtAll(long nowNs) throws IOException {
         List<Watched> due =
                 paths.stream().filter(watched -> watched.path.beginLook()).toList();
         if (due.isEmpty()) {
@@ -110,16 +150,19 @@ final class PathWatch {
         Map<String, SocketTable.Row> rows =
                 table.read(due.stream().map(watched -> watched.path.key()).collect(Collectors.toSet()));
         for (Watched watched : due) {
-            PathState path = watched.path;
-            SocketTable.Row row = rows.get(path.key());
-            if (row == null) {
-                path.missed();
-            } else if (path.look(row, nowNs) >= timeoutNs) {
-                path.end();
-                watched.connection.pathLost("its host has answered nothing for madeleine.peer-timeout ("
-                        + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms): " + path.describe()
-                        + "; is the network between the two hosts cut?");
-            }
+            lookAt(watched, rows.get(watched.path.key()), nowNs);
+        }
+    }
+
+    private void lookAt(Watched watched, SocketTable.@Nullable Row row, long nowNs) {
+        PathState path = watched.path;
+        if (row == null) {
+            path.missed();
+        } else if (path.look(row, nowNs) >= timeoutNs) {
+            watched.whenLost.accept("its host has answered nothing for madeleine.peer-timeout ("
+                    + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms): " + path.describe()
+                    + "; is the network between the two hosts cut?");
+            path.end(); // if that threw, the next look tells again
         }
     }
 

@@ -162,7 +162,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
                     throw new IOException(taken.cause());
                 }
                 TcpConnection connection = connect((Wire) taken.getNow(), wanted, handshake);
-                ends.flatMap(known -> paths.watch(connection, known)).ifPresent(connection::watched);
+                ends.flatMap(known -> paths.watch(known, connection::heardPackets, connection::pathLost))
+                        .ifPresent(connection::watched);
                 wanted.complete(connection);
                 if (!reactor.isLedHere()) {
                     progress.wakeSession(); // a thread may sleep until there is a connection

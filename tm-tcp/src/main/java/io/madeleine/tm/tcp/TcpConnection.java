@@ -191,11 +191,14 @@ final class TcpConnection implements ProtocolConnection {
         unreachable = true;
         receiver.cut(); // in case the path works again later
         attention.lose(false, reason);
-        ConnectionListener upper = attention.listener();
-        if (upper != null) {
-            upper.onLost(LossKind.CONNECTION, false, reason);
+        try {
+            ConnectionListener upper = attention.listener();
+            if (upper != null) {
+                upper.onLost(LossKind.CONNECTION, false, reason);
+            }
+        } finally {
+            sendClosed = true; // after the listener knows the reason
         }
-        sendClosed = true; // after the listener knows the reason
     }
 
     // --- the end ---

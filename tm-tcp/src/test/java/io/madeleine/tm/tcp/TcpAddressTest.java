@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Where a peer is called. 192.0.2.0/24 is for documentation: no host has such an address. */
+/** Where a peer is called. 198.51.100.0/24 is for documentation: no host has such an address. */
 class TcpAddressTest {
     private static List<String> places(String address) {
         return TcpAddress.parse(address).resolve().stream()
@@ -17,7 +17,7 @@ class TcpAddressTest {
     /** Both have the bridge of their containers at the same address. */
     @Test
     void shouldNotCallThisHostWhenThePeerIsOnAnother() {
-        assertEquals(List.of("/192.0.2.1:4711"), places("elsewhere@127.0.0.1:4711,192.0.2.1:4711"));
+        assertEquals(List.of("/198.51.100.1:4711"), places("elsewhere@127.0.0.1:4711,198.51.100.1:4711"));
     }
 
     /** A port of this host may lead into a virtual machine. */
@@ -30,6 +30,6 @@ class TcpAddressTest {
     void shouldCallEachAddressOfAPeerOnThisHost() {
         String here = TcpAddress.of(new InetSocketAddress("127.0.0.1", 4711), "127.0.0.1")
                 .toString();
-        assertEquals(List.of("/127.0.0.1:4711", "/192.0.2.1:4711"), places(here + ",192.0.2.1:4711"));
+        assertEquals(List.of("/127.0.0.1:4711", "/198.51.100.1:4711"), places(here + ",198.51.100.1:4711"));
     }
 }
