@@ -154,42 +154,61 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     /** Takes a channel out of its Netty pipeline and makes a connection of it. Called in the loop. */
     @Override
     public void establish(HandshakeHandler handshake, PendingConnection wanted) {
-        Optional<Ends> ends = Ends.of(handshake.channel());
-        options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
-        Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
-            try {
-                if (!taken.isSuccess()) {
-                    throw new IOException(taken.cause());
+        try {
+            Optional<Ends> ends = Ends.of(handshake.channel());
+            options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
+            Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
+                if (taken.isSuccess()) {
+                    establish((Wire) taken.getNow(), ends, handshake, wanted);
+                } else {
+                    setUpFailed(handshake.channel(), wanted, taken.cause());
                 }
-                TcpConnection connection = connect((Wire) taken.getNow(), wanted, handshake);
-                ends.flatMap(known -> paths.watch(known, connection::heardPackets, connection::pathLost))
-                        .ifPresent(connection::watched);
-                wanted.complete(connection);
-                if (!reactor.isLedHere()) {
-                    progress.wakeSession(); // a thread may sleep until there is a connection
-                }
-            } catch (IOException e) {
-                handshake.channel().close();
-                boolean _ = wanted.fail("the connection broke while it was being set up: " + e.getMessage(), e);
-            }
-        });
+            });
+        } catch (RuntimeException | Error e) { // Netty would only log it
+            setUpFailed(handshake.channel(), wanted, e);
+        }
     }
 
-    private TcpConnection connect(Wire wire, PendingConnection wanted, HandshakeHandler handshake) throws IOException {
-        TcpConnection connection = new TcpConnection(
-                wanted.request().peer(),
-                wire,
-                progress,
-                wanted.request().modules().getFirst(),
-                config.stream(),
-                buffers);
-        ByteBuffer leftover = handshake.leftover();
-        if (leftover.hasRemaining()) {
-            connection.prepend(leftover);
+    private void establish(Wire wire, Optional<Ends> ends, HandshakeHandler handshake, PendingConnection wanted) {
+        TcpConnection connection;
+        try {
+            connection = new TcpConnection(
+                    wanted.request().peer(),
+                    wire,
+                    progress,
+                    wanted.request().modules().getFirst(),
+                    config.stream(),
+                    buffers);
+            connect(connection, ends, handshake.leftover());
+        } catch (IOException | RuntimeException | Error e) {
+            wire.close();
+            setUpFailed(handshake.channel(), wanted, e);
+            return;
         }
-        wire.register(connection.attention()::onReady);
-        progress.add(connection);
-        return connection;
+        wanted.complete(connection);
+        if (!reactor.isLedHere()) {
+            progress.wakeSession(); // a thread may sleep until there is a connection
+        }
+    }
+
+    private void connect(TcpConnection connection, Optional<Ends> ends, ByteBuffer leftover) throws IOException {
+        try {
+            if (leftover.hasRemaining()) {
+                connection.prepend(leftover);
+            }
+            ends.flatMap(known -> paths.watch(known, connection::heardPackets, connection::pathLost))
+                    .ifPresent(connection::watched);
+            connection.wire().register(connection.attention()::onReady);
+            progress.add(connection);
+        } catch (IOException | RuntimeException | Error e) {
+            connection.abandon();
+            throw e;
+        }
+    }
+
+    private static void setUpFailed(Channel channel, PendingConnection wanted, Throwable cause) {
+        channel.close();
+        boolean _ = wanted.fail("the connection broke while it was being set up: " + cause.getMessage(), cause);
     }
 
     /** Announces a connection that this process wants. Called in the loop. */

@@ -267,6 +267,14 @@ final class TcpConnection implements ProtocolConnection {
         }
     }
 
+    /** Ends a connection that could not be set up: nothing was sent over it. The caller closes the wire. */
+    void abandon() {
+        boolean _ = attention.close();
+        receiver.drop();
+        progress.remove(this);
+        path.end();
+    }
+
     /** Sends the rest and shuts the output down; returns whether the peer may still be reading. */
     boolean endOutput() {
         try {

@@ -3,8 +3,10 @@ package io.madeleine.tm.tcp;
 import io.netty.channel.Channel;
 import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.channel.unix.UnixChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +30,14 @@ final class Wires {
             return promise.setSuccess(secured(wire, engine, handshake, buffers));
         }
         channel.deregister().addListener(left -> {
-            if (left.isSuccess()) {
+            try {
+                if (!left.isSuccess()) {
+                    throw new IOException(left.cause());
+                }
                 promise.setSuccess(secured(direct(channel, reactor), engine, handshake, buffers));
-            } else {
-                promise.setFailure(left.cause());
+            } catch (IOException | RuntimeException | Error e) {
+                ReferenceCountUtil.release(engine);
+                promise.setFailure(e);
             }
         });
         return promise;

@@ -598,6 +598,28 @@ class HandshakeTest {
         assertStillWorks();
     }
 
+    /** Here because of a request that names no module; memory may be short as well. */
+    @Test
+    void shouldFailAtOnceWhenAConnectionCannotBeSetUp() throws Exception {
+        var calling = pair.left
+                .adapter
+                .openChannel("main")
+                .connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                        pair.right.identity,
+                        pair.right.adapter.address(),
+                        true,
+                        List.of(),
+                        42,
+                        System.nanoTime() + 10 * Pair.PATIENCE.toNanos()));
+        var answering = answer("main", 42);
+        driveUntilDone(calling, answering);
+        assertContains("the connection broke while it was being set up", Pair.failureOf(calling));
+        Pair.End end = new Pair.End(answering.get());
+        end.whenReadable(() -> end.link.front() > 0);
+        pair.driveUntil(() -> end.losses > 0);
+        assertStillWorks();
+    }
+
     @Test
     void shouldFailWhatIsUnderWayWhenItsChannelCloses() throws Exception {
         var channel = pair.left.adapter.openChannel("main");
