@@ -68,12 +68,27 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
      * @throws ConfigurationException if it cannot listen, or cannot load the TLS files
      */
     TcpAdapter(String name, TcpConfig config, ProcessContext context, NettyReactor reactor) {
+        this(
+                name,
+                config,
+                context,
+                reactor,
+                config.tls().enabled()
+                        ? TlsIdentity.load(config.tls(), config.handshake().timeoutNs())
+                        : null);
+    }
+
+    /** As above, with the identity that the configuration names. Ownership: it is closed here, also after a failure. */
+    TcpAdapter(
+            String name,
+            TcpConfig config,
+            ProcessContext context,
+            NettyReactor reactor,
+            @Nullable TlsIdentity identity) {
         this.name = name;
         this.config = config;
         this.buffers = new StreamBuffers(config.stream().bufferBytes());
-        this.tls = config.tls().enabled()
-                ? TlsIdentity.load(config.tls(), config.handshake().timeoutNs())
-                : null;
+        this.tls = identity;
         this.tlsBuffers = new TlsBuffers(tls != null && tls.prefersDirect());
         this.context = context;
         this.reactor = reactor;
@@ -87,11 +102,23 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.handshakeTimer = new HandshakeTimer(connections, loop());
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         this.options = new SocketOptions(config, reactor.io());
-        this.server = bind(own);
-        this.address = TcpAddress.of((InetSocketAddress) server.localAddress(), own.advertise());
-        if (sentry != null) {
-            sentry.start(); // last, when nothing else can fail
+        Channel bound = null;
+        try {
+            bound = bind(own);
+            this.address = TcpAddress.of((InetSocketAddress) bound.localAddress(), own.advertise());
+            if (sentry != null) {
+                sentry.start(); // last, when nothing else can fail
+            }
+        } catch (RuntimeException | Error e) {
+            if (bound != null) {
+                bound.close();
+            }
+            if (identity != null) {
+                identity.close();
+            }
+            throw e;
         }
+        this.server = bound;
     }
 
     private Channel bind(TcpConfig.AdapterConfig own) {
@@ -120,6 +147,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
         ChannelFuture bound = bootstrap.bind(place);
         if (!reactor.await(bound::isDone, BIND_NS)) {
+            bound.channel().close();
             throw cannotListen(
                     own, "bind() did not finish within " + TimeUnit.NANOSECONDS.toSeconds(BIND_NS) + " s", null);
         }
@@ -304,11 +332,17 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         Set.copyOf(channels).forEach(TcpChannel::close);
         coalescing.close();
         paths.close();
-        if (!loop().isShutdown()) {
-            closeSockets();
-        }
-        if (sentry != null) {
-            reactor.close();
+        try {
+            if (!loop().isShutdown()) {
+                closeSockets();
+            }
+        } finally { // also after a failure of a handler in the loop
+            if (tls != null) {
+                tls.close();
+            }
+            if (sentry != null) {
+                reactor.close();
+            }
         }
     }
 
@@ -321,9 +355,6 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         });
         reactor.await(done::isDone, CLOSE_NS);
         lingering.awaitAll();
-        if (tls != null) {
-            tls.close();
-        }
         reactor.poll(); // a selector frees closed sockets only in its next select
     }
 }

@@ -80,19 +80,19 @@ final class TlsIdentity implements AutoCloseable {
         checkPair(config, chain[0], key);
         checkDates(config.certificate(), chain[0]);
         TlsEngine implementation = TlsEngines.chosen(config.engine());
+        SslContext server = null;
         try {
-            return new TlsIdentity(
+            server = build(
                     implementation,
-                    build(
-                            implementation,
-                            SslContextBuilder.forServer(key, chain).clientAuth(ClientAuth.REQUIRE),
-                            trusted),
-                    build(
-                            implementation,
-                            SslContextBuilder.forClient().keyManager(key, chain).endpointIdentificationAlgorithm(null),
-                            trusted),
-                    TimeUnit.NANOSECONDS.toMillis(timeoutNs));
+                    SslContextBuilder.forServer(key, chain).clientAuth(ClientAuth.REQUIRE),
+                    trusted);
+            SslContext client = build(
+                    implementation,
+                    SslContextBuilder.forClient().keyManager(key, chain).endpointIdentificationAlgorithm(null),
+                    trusted);
+            return new TlsIdentity(implementation, server, client, TimeUnit.NANOSECONDS.toMillis(timeoutNs));
         } catch (SSLException e) {
+            ReferenceCountUtil.release(server);
             throw new ConfigurationException(
                     "tcp cannot use TLS with " + KEY + "certificate = " + config.certificate() + ": " + e.getMessage(),
                     e);
@@ -229,6 +229,11 @@ final class TlsIdentity implements AutoCloseable {
         handler.setHandshakeTimeoutMillis(timeoutMs);
         handler.setCloseNotifyFlushTimeoutMillis(0);
         return new TlsSide(handler, implementation);
+    }
+
+    /** Whether {@link #close} was called. */
+    boolean isClosed() {
+        return tasks.isShutdown();
     }
 
     @Override

@@ -9,6 +9,8 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -417,5 +419,37 @@ class TlsTest {
         var calling = pair.left.connect("main", pair.right, true, 42);
         pair.driveUntil(calling::isDone);
         assertContains("madeleine.session.secret", Pair.failureOf(calling));
+    }
+
+    private static TlsIdentity identity(TcpConfig config) {
+        return TlsIdentity.load(config.tls(), config.handshake().timeoutNs());
+    }
+
+    @Test
+    void shouldReleaseTheIdentityWhenItCannotListen() throws Exception {
+        pair = goodPair();
+        int taken = TcpAddress.parse(pair.right.adapter.address()).port();
+        TcpConfig config = TcpConfig.from(Pair.config(
+                first.settings(authority), "madeleine.tm.tcp.adapters.default.port = " + taken));
+        TlsIdentity identity = identity(config);
+        ProcessContext context = new ProcessContext(
+                Pair.SESSION, pair.left.identity, Pair.SECRET, pair.left.reactor, pair.left.log);
+        assertThrows(
+                ConfigurationException.class,
+                () -> new TcpAdapter("default", config, context, pair.left.reactor, identity));
+        assertTrue(identity.isClosed());
+    }
+
+    @Test
+    void shouldReleaseTheIdentityWhenItsLoopIsClosedAlready() throws Exception {
+        TcpConfig config = TcpConfig.from(Pair.config(first.settings(authority)));
+        TlsIdentity identity = identity(config);
+        NettyReactor reactor = new NettyReactor(Pair.io());
+        ProcessContext context = new ProcessContext(
+                Pair.SESSION, new ProcessIdentity(1, 0), Pair.SECRET, reactor, new Pair.RecordingLogger());
+        TcpAdapter adapter = new TcpAdapter("default", config, context, reactor, identity);
+        reactor.close();
+        adapter.close();
+        assertTrue(identity.isClosed());
     }
 }
