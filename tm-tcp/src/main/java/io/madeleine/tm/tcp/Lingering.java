@@ -55,11 +55,18 @@ final class Lingering {
         }
         Wire wire = connection.wire();
         try {
-            if (!connection.endOutput() || (hasEnded(wire) && !wire.hasUnsent())) {
+            if (!connection.endOutput()) {
                 end(connection);
-            } else {
-                wire.interest(connection.hasLastToSend() ? OP_READ | OP_WRITE : OP_READ);
+                return;
             }
+            boolean peerHasEnded = hasEnded(wire);
+            boolean hasUnsent = wire.hasUnsent();
+            if (peerHasEnded && !hasUnsent) {
+                end(connection);
+                return;
+            }
+            int read = peerHasEnded ? 0 : OP_READ; // the end of the stream would end each sleep at once
+            wire.interest(hasUnsent || connection.hasLastToSend() ? read | OP_WRITE : read);
         } catch (IOException _) {
             end(connection); // reset: the peer does not read what was sent last
         }

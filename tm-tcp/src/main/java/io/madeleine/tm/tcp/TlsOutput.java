@@ -116,20 +116,21 @@ final class TlsOutput {
         return !out.isEmpty();
     }
 
-    /** Sends the close_notify alert, unless part of the records could not be written. */
-    void end() throws IOException {
-        if (ending) {
-            return;
-        }
-        ending = true;
-        if (flush()) {
+    /**
+     * Sends the close_notify alert behind the last record.
+     *
+     * @return whether the kernel has accepted all of it; otherwise the caller calls again when there is room
+     */
+    boolean end() throws IOException {
+        if (!ending && flush()) {
+            ending = true;
             engine.closeOutbound();
             ByteBuffer records = out.room();
             Scratch scratch = buffers.scratches().take();
             wrap(NOTHING.duplicate(), scratch.record(), records);
             buffers.scratches().give(scratch);
             out.filledTo(records.position());
-            flush();
         }
+        return ending && flush();
     }
 }

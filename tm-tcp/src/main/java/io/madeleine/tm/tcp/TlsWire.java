@@ -102,8 +102,9 @@ final class TlsWire implements Wire {
 
     @Override
     public void shutdownOutput() throws IOException {
-        output.end();
-        socket.shutdownOutput();
+        if (output.end()) {
+            socket.shutdownOutput();
+        }
     }
 
     @Override

@@ -76,7 +76,10 @@ interface Wire {
         return false;
     }
 
-    /** Shuts down the sending direction (FIN) once everything is sent. */
+    /**
+     * Shuts down the sending direction (FIN) once everything is sent. As long as {@link #hasUnsent}, the caller calls
+     * again when there is room.
+     */
     void shutdownOutput() throws IOException;
 
     /** Closes the socket. Idempotent. */
