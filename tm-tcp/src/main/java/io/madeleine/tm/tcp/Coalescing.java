@@ -1,6 +1,7 @@
 package io.madeleine.tm.tcp;
 
 import io.madeleine.pmm.FailureLog;
+import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.TimerSlack;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
@@ -35,7 +36,10 @@ final class Coalescing {
 
     private volatile int count;
     private volatile boolean closed;
-    private @Nullable Thread thread;
+    private volatile @Nullable Thread thread;
+
+    /** Guards the list. The callers hold a connection's lock, and so never wait. */
+    private final SpinLock lock = new SpinLock();
 
     /**
      * The connection that held back a message last. If two threads race here, the loser's message leaves with the
@@ -53,8 +57,8 @@ final class Coalescing {
     }
 
     /**
-     * Notes that a connection has held back a message. Called under that connection's lock. Costs almost nothing while
-     * a stream goes on.
+     * Notes that a connection has held back a message. Called under that connection's lock; {@link #startTimer} follows
+     * without it. Costs almost nothing while a stream goes on.
      */
     void kept(TcpConnection connection, boolean isNew) {
         if (keeper != connection) {
@@ -65,36 +69,58 @@ final class Coalescing {
         }
     }
 
-    private synchronized void enlist(TcpConnection connection) {
-        if (count == streams.length) {
-            streams = Arrays.copyOf(streams, 2 * count);
+    private void enlist(TcpConnection connection) {
+        lock.lock();
+        try {
+            int before = count;
+            if (before == streams.length) {
+                streams = Arrays.copyOf(streams, 2 * before);
+            }
+            streams[before] = connection; // after the last statement that may lack memory
+            count = before + 1; // publishes it
+            Thread flusher = thread;
+            if (before == 0 && flusher != null) {
+                LockSupport.unpark(flusher);
+            }
+        } finally {
+            lock.unlock();
         }
-        Thread flusher = thread;
-        if (flusher == null && !closed) {
-            flusher = new Thread(this::run, "madeleine-tcp-flush-" + name);
+    }
+
+    /** Starts the timer thread with the first message that was held back. Called without any connection's lock. */
+    void startTimer() {
+        if (thread == null) {
+            startThread();
+        }
+    }
+
+    private synchronized void startThread() {
+        if (thread == null && !closed) {
+            Thread flusher = new Thread(this::run, "madeleine-tcp-flush-" + name);
             flusher.setDaemon(true);
             flusher.start();
-            thread = flusher;
-        }
-        streams[count] = connection; // after the last statement that may lack memory
-        count++; // publishes it
-        if (count == 1 && flusher != null) {
-            LockSupport.unpark(flusher);
+            thread = flusher; // after the last statement that may lack memory
         }
     }
 
     /** Removes a connection whose stream has ended. Called under that connection's lock. */
-    synchronized void delist(TcpConnection connection) {
-        for (int i = 0; i < count; i++) {
-            if (streams[i] == connection) {
-                streams[i] = streams[count - 1];
-                streams[count - 1] = null;
-                count--;
-                break;
+    void delist(TcpConnection connection) {
+        lock.lock();
+        try {
+            int before = count;
+            for (int i = 0; i < before; i++) {
+                if (streams[i] == connection) {
+                    streams[i] = streams[before - 1];
+                    streams[before - 1] = null;
+                    count = before - 1;
+                    break;
+                }
             }
-        }
-        if (keeper == connection) {
-            keeper = null;
+            if (keeper == connection) {
+                keeper = null;
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -61,6 +61,22 @@ final class StreamOutput {
             return LinkStatus.PENDING;
         }
         coalescing.sendsOver(connection);
+        int status = sendLocked(header, group, trailer, heardPackets);
+        if (kept) {
+            startTimer();
+        }
+        return status;
+    }
+
+    private void startTimer() {
+        try {
+            coalescing.startTimer();
+        } catch (OutOfMemoryError _) { // no thread would flush it later
+            flushKept();
+        }
+    }
+
+    private int sendLocked(long header, BufferGroup group, long trailer, int heardPackets) throws IOException {
         lock.lock();
         try {
             if (ended || finishing) { // given up since the caller looked; nothing may follow the last word

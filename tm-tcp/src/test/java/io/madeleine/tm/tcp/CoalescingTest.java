@@ -185,6 +185,23 @@ class CoalescingTest {
         }
     }
 
+    /** Its holders may not wait, as the start of a thread does. */
+    @Test
+    void shouldStartNoThreadUnderTheLockOfAConnection() throws Exception {
+        connect();
+        Coalescing coalescing = new Coalescing("of-this-test", 1_000_000);
+        coalescing.kept((TcpConnection) ends.left().connection, true);
+        assertFalse(hasTimer());
+        coalescing.startTimer();
+        assertTrue(hasTimer());
+        coalescing.close();
+    }
+
+    private static boolean hasTimer() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("madeleine-tcp-flush-of-this-test"));
+    }
+
     @Test
     void shouldLetAKeptMessageLeaveWithoutAnyFurtherCall() throws Exception {
         connect();
