@@ -238,6 +238,9 @@ final class LeaderEventLoop extends AbstractScheduledEventExecutor implements Io
             throw new RejectedExecutionException("the event loop is closed");
         }
         tasks.add(task);
+        if (closed && tasks.remove(task)) { // closed since the check: nobody would run it
+            throw new RejectedExecutionException("the event loop is closed");
+        }
         if (sleeping && !inEventLoop()) {
             handler.wakeup();
         }

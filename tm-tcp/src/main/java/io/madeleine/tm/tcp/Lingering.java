@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -36,10 +37,12 @@ final class Lingering {
         connections.add(connection);
         if (loop.inEventLoop()) {
             begin(connection);
-        } else if (loop.isShutdown()) {
-            end(connection);
-        } else {
+            return;
+        }
+        try {
             loop.execute(() -> begin(connection));
+        } catch (RejectedExecutionException _) { // the loop is closed
+            end(connection);
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * An adapter's part of a channel: one TCP connection to each peer.
@@ -37,7 +38,7 @@ final class TcpChannel implements ProtocolChannel {
         if (request.initiator()) {
             call(wanted);
         } else {
-            adapter.loop().execute(() -> adapter.want(wanted));
+            inLoop(wanted, () -> want(wanted));
         }
         return wanted.future();
     }
@@ -49,14 +50,30 @@ final class TcpChannel implements ProtocolChannel {
                 adapter.inLoop(call::giveUp);
             }
         });
-        adapter.loop().execute(() -> {
-            adapter.want(wanted);
+        inLoop(wanted, () -> {
+            want(wanted);
             try {
                 resolve(TcpAddress.parse(wanted.request().peerAddress()), call);
             } catch (IllegalArgumentException e) {
                 boolean _ = wanted.fail("cannot connect to it: " + e.getMessage(), e);
             }
         });
+    }
+
+    /** Runs a task later in the loop. Fails the request if the adapter closes at the same time. */
+    private void inLoop(PendingConnection wanted, Runnable task) {
+        try {
+            adapter.loop().execute(task);
+        } catch (RejectedExecutionException e) {
+            wanted.future().completeExceptionally(new SessionException("tcp: the adapter is closed", e));
+        }
+    }
+
+    private void want(PendingConnection wanted) {
+        adapter.want(wanted);
+        if (closed) { // after this request was made, and before the adapter knew of it
+            boolean _ = wanted.fail("the channel was closed");
+        }
     }
 
     /** Resolves in a thread of its own: the name service may block, which neither caller nor leader can afford. */

@@ -621,6 +621,23 @@ class HandshakeTest {
     }
 
     @Test
+    void shouldFailARequestWhenTheLoopHasClosedMeanwhile() throws Exception {
+        var channel = pair.left.adapter.openChannel("main");
+        pair.left.reactor.close();
+        for (boolean initiator : new boolean[] {true, false}) {
+            var wanted = channel.connect(new io.madeleine.pmm.spi.ConnectionRequest(
+                    pair.right.identity,
+                    pair.right.adapter.address(),
+                    initiator,
+                    pair.left.pmm.transmissionModules(),
+                    42,
+                    System.nanoTime() + Pair.PATIENCE.toNanos()));
+            assertTrue(wanted.isDone());
+            assertContains("the adapter is closed", Pair.failureOf(wanted));
+        }
+    }
+
+    @Test
     void shouldFailWhatIsUnderWayWhenItsChannelCloses() throws Exception {
         var channel = pair.left.adapter.openChannel("main");
         var calling = channel.connect(new io.madeleine.pmm.spi.ConnectionRequest(
