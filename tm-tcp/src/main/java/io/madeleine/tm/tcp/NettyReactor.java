@@ -58,20 +58,29 @@ final class NettyReactor implements Reactor {
     }
 
     /**
-     * Runs the leader's loop until {@code done}, which an event in {@link #channels()} makes true.
+     * Runs the leader's loop until {@code done}, which an event in {@link #channels()} makes true. An interrupt does
+     * not end this, because last messages could be lost, but the thread keeps it.
      *
-     * @return whether it is done; false after the timeout or an interrupt
+     * @return whether it is done; false after the timeout
      */
     boolean await(BooleanSupplier done, long timeoutNs) {
         long startNs = System.nanoTime();
-        while (!done.getAsBoolean()) {
-            long leftNs = timeoutNs - (System.nanoTime() - startNs);
-            if (leftNs <= 0 || Thread.currentThread().isInterrupted()) {
-                return false;
+        boolean interrupted = false;
+        try {
+            while (!done.getAsBoolean()) {
+                long leftNs = timeoutNs - (System.nanoTime() - startNs);
+                if (leftNs <= 0) {
+                    return false;
+                }
+                interrupted |= Thread.interrupted(); // otherwise the loop would not wait
+                loop.runBlocking(Math.min(leftNs, AWAIT_NS));
             }
-            loop.runBlocking(Math.min(leftNs, AWAIT_NS));
+            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        return true;
     }
 
     TcpIo io() {

@@ -377,6 +377,16 @@ class NettyReactorTest {
         assertTrue(shortest.toMillis() < 250, shortest::toString);
     }
 
+    /** As who closes an adapter does, so that the peers get what was sent last. */
+    @Test
+    void shouldAwaitAnEventAlsoInAThreadThatIsInterrupted() {
+        boolean[] done = {false};
+        reactor.channels().schedule(() -> done[0] = true, 20, TimeUnit.MILLISECONDS);
+        Thread.currentThread().interrupt();
+        assertTrue(reactor.await(() -> done[0], LONG_NS));
+        assertTrue(Thread.interrupted(), "it stays interrupted");
+    }
+
     private static void after50ms(Runnable action) {
         Thread.ofPlatform().start(() -> {
             pause(50);
