@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.tls.TlsEngines;
 import org.junit.jupiter.api.Test;
 
 /** All that the JDK's TLS shows, with BoringSSL at both ends or at one. */

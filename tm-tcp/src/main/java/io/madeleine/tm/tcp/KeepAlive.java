@@ -1,5 +1,7 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.stream.PathWatch;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.socket.nio.NioChannelOption;
@@ -20,7 +22,7 @@ import jdk.net.ExtendedSocketOptions;
  * @param intervalSeconds the time to wait for the answer to a probe
  * @param count the number of probes
  */
-record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
+public record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
     private static final int MOST_SECONDS = 32_767;
     private static final int QUESTIONS = 4;
 
@@ -36,7 +38,7 @@ record KeepAlive(int idleSeconds, int intervalSeconds, int count) {
     }
 
     /** The socket options for an I/O transport. */
-    Map<ChannelOption<?>, Object> options(TcpIo io) {
+    Map<ChannelOption<?>, Object> options(IoTransport io) {
         return switch (io) {
             case NIO ->
                 options(

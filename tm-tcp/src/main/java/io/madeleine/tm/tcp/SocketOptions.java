@@ -1,5 +1,7 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.reactor.IoTransport;
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -29,7 +31,7 @@ final class SocketOptions {
     private final Map<ChannelOption<?>, Object> connected = new LinkedHashMap<>();
     private final int connectMs;
 
-    SocketOptions(TcpConfig config, TcpIo io) {
+    SocketOptions(TcpConfig config, IoTransport io) {
         this.socket = config.socket();
         this.connectMs = (int) TimeUnit.NANOSECONDS.toMillis(config.handshake().timeoutNs());
         connected.put(ChannelOption.TCP_NODELAY, socket.noDelay());

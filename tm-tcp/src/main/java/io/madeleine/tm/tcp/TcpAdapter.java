@@ -8,6 +8,21 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.io.StreamBuffers;
+import io.madeleine.tm.tcp.io.Wire;
+import io.madeleine.tm.tcp.reactor.LoopWatcher;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
+import io.madeleine.tm.tcp.stream.Coalescing;
+import io.madeleine.tm.tcp.stream.Endpoints;
+import io.madeleine.tm.tcp.stream.Lingering;
+import io.madeleine.tm.tcp.stream.PathWatch;
+import io.madeleine.tm.tcp.stream.SocketTable;
+import io.madeleine.tm.tcp.stream.TcpConnection;
+import io.madeleine.tm.tcp.stream.TcpProgress;
+import io.madeleine.tm.tcp.tls.TlsBuffers;
+import io.madeleine.tm.tcp.tls.TlsIdentity;
+import io.madeleine.tm.tcp.tls.TlsSide;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -46,7 +61,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private final NettyReactor reactor;
 
     /** Not null if the session sleeps in another reactor; then this adapter owns {@link #reactor}. */
-    private final @Nullable LoopSentry sentry;
+    private final @Nullable LoopWatcher watcher;
 
     private final TcpProgress progress;
     private final Lingering lingering;
@@ -96,8 +111,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.coalescing = new Coalescing(name, config.coalesceNs());
         this.paths = new PathWatch(name, config.peerTimeoutNs(), new SocketTable(), context.logger());
         Reactor sessions = context.reactor();
-        this.sentry = sessions == reactor ? null : new LoopSentry(name, reactor, sessions);
-        this.progress = new TcpProgress(reactor, sessions, sentry, lingering, coalescing);
+        this.watcher = sessions == reactor ? null : new LoopWatcher(name, reactor, sessions);
+        this.progress = new TcpProgress(reactor, sessions, watcher, lingering, coalescing);
         this.connections = new ConnectionManager(TcpPmm.NAME, context, config.handshake(), Runnable::run);
         this.handshakeTimer = new HandshakeTimer(connections, loop());
         TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
@@ -106,8 +121,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         try {
             bound = bind(own);
             this.address = TcpAddress.of((InetSocketAddress) bound.localAddress(), own.advertise());
-            if (sentry != null) {
-                sentry.start(); // last, when nothing else can fail
+            if (watcher != null) {
+                watcher.start(); // last, when nothing else can fail
             }
         } catch (RuntimeException | Error e) {
             if (bound != null) {
@@ -183,7 +198,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     @Override
     public void establish(HandshakeHandler handshake, PendingConnection wanted) {
         try {
-            Optional<Ends> ends = Ends.of(handshake.channel());
+            Optional<Endpoints> ends = Endpoints.of(handshake.channel());
             options.settle(handshake.channel(), ends.isPresent() && ends.get().areOnOneHost());
             Wires.takeOver(handshake, reactor, tlsBuffers).addListener(taken -> {
                 if (taken.isSuccess()) {
@@ -197,7 +212,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
     }
 
-    private void establish(Wire wire, Optional<Ends> ends, HandshakeHandler handshake, PendingConnection wanted) {
+    private void establish(Wire wire, Optional<Endpoints> ends, HandshakeHandler handshake, PendingConnection wanted) {
         TcpConnection connection;
         try {
             connection = new TcpConnection(
@@ -219,14 +234,14 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         }
     }
 
-    private void connect(TcpConnection connection, Optional<Ends> ends, ByteBuffer leftover) throws IOException {
+    private void connect(TcpConnection connection, Optional<Endpoints> ends, ByteBuffer leftover) throws IOException {
         try {
             if (leftover.hasRemaining()) {
                 connection.prepend(leftover);
             }
             ends.flatMap(known -> paths.watch(known, connection::heardPackets, connection::pathLost))
                     .ifPresent(connection::watched);
-            connection.wire().register(connection.attention()::onReady);
+            connection.wire().register(connection.poller()::onReady);
             progress.add(connection);
         } catch (IOException | RuntimeException | Error e) {
             connection.abandon();
@@ -326,8 +341,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
             return;
         }
         closed = true;
-        if (sentry != null) {
-            sentry.close();
+        if (watcher != null) {
+            watcher.close();
         }
         Set.copyOf(channels).forEach(TcpChannel::close);
         coalescing.close();
@@ -340,7 +355,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
             if (tls != null) {
                 tls.close();
             }
-            if (sentry != null) {
+            if (watcher != null) {
                 reactor.close();
             }
         }

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.tm.tcp.config.TcpConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -44,16 +44,16 @@ final class TcpChannel implements ProtocolChannel {
     }
 
     private void call(PendingConnection wanted) {
-        Call call = new Call(adapter, wanted);
+        ConnectionAttempt attempt = new ConnectionAttempt(adapter, wanted);
         wanted.future().whenComplete((_, failure) -> {
             if (failure != null) {
-                adapter.inLoop(call::giveUp);
+                adapter.inLoop(attempt::giveUp);
             }
         });
         inLoop(wanted, () -> {
             want(wanted);
             try {
-                resolve(TcpAddress.parse(wanted.request().peerAddress()), call);
+                resolve(TcpAddress.parse(wanted.request().peerAddress()), attempt);
             } catch (IllegalArgumentException e) {
                 boolean _ = wanted.fail("cannot connect to it: " + e.getMessage(), e);
             }
@@ -77,10 +77,10 @@ final class TcpChannel implements ProtocolChannel {
     }
 
     /** Resolves in a thread of its own: the name service may block, which neither caller nor leader can afford. */
-    private void resolve(TcpAddress address, Call call) {
+    private void resolve(TcpAddress address, ConnectionAttempt attempt) {
         Thread.ofVirtual().name("madeleine-tcp-resolve").start(() -> {
             List<InetSocketAddress> places = address.resolve();
-            adapter.inLoop(() -> call.begin(places));
+            adapter.inLoop(() -> attempt.begin(places));
         });
     }
 

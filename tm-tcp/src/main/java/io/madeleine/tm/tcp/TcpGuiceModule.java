@@ -4,6 +4,7 @@ import com.google.inject.AbstractModule;
 import com.google.inject.multibindings.MapBinder;
 import com.typesafe.config.Config;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.tm.tcp.config.TcpConfig;
 
 /**
  * Binds {@code tcp} in the session's map of protocol modules.

@@ -7,6 +7,12 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
+import io.madeleine.tm.tcp.stream.SocketTable;
+import io.madeleine.tm.tcp.stream.TcpStreamLink;
+import io.madeleine.tm.tcp.tls.TlsEngines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -42,7 +48,7 @@ public final class TcpPmm implements ProtocolModule {
         if (noNetty.isPresent()) {
             return Availability.off(noNetty.get());
         }
-        TcpIo io = chosen();
+        IoTransport io = chosen();
         Optional<String> noTls =
                 config.tls().enabled() ? TlsEngines.unavailable(config.tls().engine()) : Optional.empty();
         return io.unavailable()
@@ -72,13 +78,13 @@ public final class TcpPmm implements ProtocolModule {
         return details;
     }
 
-    private TcpIo chosen() {
+    private IoTransport chosen() {
         return config.io().equals(TcpConfig.AUTO)
-                ? TcpIo.NIO
-                : TcpIo.valueOf(config.io().toUpperCase(Locale.ROOT));
+                ? IoTransport.NIO
+                : IoTransport.valueOf(config.io().toUpperCase(Locale.ROOT));
     }
 
-    private static String whyNot(TcpIo io, String reason) {
+    private static String whyNot(IoTransport io, String reason) {
         return TcpConfig.PATH + ".io is " + io.key() + ", which cannot be used here: " + reason;
     }
 
@@ -139,7 +145,7 @@ public final class TcpPmm implements ProtocolModule {
     }
 
     private NettyReactor newReactor() {
-        TcpIo io = chosen();
+        IoTransport io = chosen();
         Optional<String> reason = io.unavailable();
         if (reason.isPresent()) {
             throw new ConfigurationException(whyNot(io, reason.get()));

@@ -1,5 +1,13 @@
 package io.madeleine.tm.tcp;
 
+import io.madeleine.tm.tcp.io.EpollWire;
+import io.madeleine.tm.tcp.io.NioWire;
+import io.madeleine.tm.tcp.io.PipelineWire;
+import io.madeleine.tm.tcp.io.Wire;
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
+import io.madeleine.tm.tcp.tls.TlsBuffers;
+import io.madeleine.tm.tcp.tls.TlsWire;
 import io.netty.channel.Channel;
 import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.channel.unix.UnixChannel;
@@ -24,7 +32,7 @@ final class Wires {
         Promise<Wire> promise = reactor.channels().newPromise();
         Channel channel = handshake.channel();
         SSLEngine engine = handshake.takeEngine();
-        if (reactor.io() == TcpIo.IO_URING) {
+        if (reactor.io() == IoTransport.IO_URING) {
             PipelineWire wire = new PipelineWire(channel);
             handshake.replaceBy(wire);
             return promise.setSuccess(secured(wire, engine, handshake, buffers));
@@ -48,7 +56,7 @@ final class Wires {
     }
 
     private static Wire direct(Channel channel, NettyReactor reactor) {
-        if (reactor.io() == TcpIo.EPOLL) {
+        if (reactor.io() == IoTransport.EPOLL) {
             return new EpollWire(((UnixChannel) channel).fd(), reactor.loop());
         }
         AbstractNioChannel.NioUnsafe access = (AbstractNioChannel.NioUnsafe) channel.unsafe();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.tm.tcp.stream.StreamFuzz;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -97,7 +98,7 @@ class FuzzTest {
         packet[1] = 7;
         ByteBuffer bytes = ByteBuffer.wrap(packet).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putLong(8, PacketHeader.of(5, 0, 0, PacketHeader.FIRST));
-        bytes.putLong(21, StreamReceiver.FAREWELL);
+        bytes.putLong(21, StreamFuzz.FAREWELL);
         packets = Fuzzing.start(StreamFuzz.class, packet);
     }
 

@@ -6,6 +6,7 @@ import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.TransmissionCapabilities;
 import io.madeleine.testkit.AbstractProtocolModuleContractTest;
+import io.madeleine.tm.tcp.config.TcpConfig;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;

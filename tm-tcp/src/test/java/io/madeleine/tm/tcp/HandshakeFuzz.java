@@ -7,6 +7,8 @@ import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -22,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class HandshakeFuzz {
     private static final byte[] SECRET = "secret".getBytes(StandardCharsets.UTF_8);
-    private static final NettyReactor REACTOR = new NettyReactor(TcpIo.NIO); // which nobody runs
+    private static final NettyReactor REACTOR = new NettyReactor(IoTransport.NIO); // which nobody runs
     private static final int MAX_ANSWER_BYTES = 4096;
     private static final int HEAD_BYTES = 1 + Integer.BYTES + Short.BYTES;
     private static final ProcessIdentity SELF = new ProcessIdentity(1, 0);

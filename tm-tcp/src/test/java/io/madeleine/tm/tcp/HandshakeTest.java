@@ -13,6 +13,9 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -587,7 +590,7 @@ class HandshakeTest {
     @Test
     void shouldListenOnAfterAnErrorInAccepting() throws Exception {
         Pair.assumeIo();
-        if (Pair.io() == TcpIo.NIO) {
+        if (Pair.io() == IoTransport.NIO) {
             var channel = (io.netty.channel.socket.nio.NioServerSocketChannel) pair.right.adapter.server();
             var method = io.netty.channel.nio.AbstractNioMessageChannel.class.getDeclaredMethod(
                     "closeOnReadError", Throwable.class);

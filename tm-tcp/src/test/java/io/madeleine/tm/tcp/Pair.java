@@ -14,6 +14,9 @@ import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.reactor.IoTransport;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
 import java.nio.charset.StandardCharsets;
 import java.text.MessageFormat;
 import java.time.Duration;
@@ -27,61 +30,62 @@ import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 
 /** Two processes of a session in one JVM, each with its reactor and adapter, driven by the test's thread. */
-final class Pair implements AutoCloseable {
-    static final String SESSION = "session-1";
-    static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+public final class Pair implements AutoCloseable {
+    public static final String SESSION = "session-1";
+    public static final byte[] SECRET = "a secret of the test".getBytes(StandardCharsets.UTF_8);
+    public static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Whose peer does not close waits for less than usual when it closes: many tests close one end first. */
-    static final String BRIEF_LINGER = "madeleine.tm.tcp.close-linger = 300ms";
+    public static final String BRIEF_LINGER = "madeleine.tm.tcp.close-linger = 300ms";
 
     /** Where nobody needs what its peer has sent last: who closes first waits in vain for the end of one that stays. */
-    static final String HARDLY_ANY_LINGER = "madeleine.tm.tcp.close-linger = 30ms";
+    public static final String HARDLY_ANY_LINGER = "madeleine.tm.tcp.close-linger = 30ms";
 
-    final Side left;
-    final Side right;
+    public final Side left;
+    public final Side right;
 
-    Pair(String... settings) {
+    public Pair(String... settings) {
         this(new Side(1, SESSION, SECRET, settings), new Side(2, SESSION, SECRET, settings));
     }
 
-    Pair(Side left, Side right) {
+    public Pair(Side left, Side right) {
         this.left = left;
         this.right = right;
     }
 
     /** The way sockets are driven in this run of the tests. */
-    static TcpIo io() {
-        return TcpIo.valueOf(System.getProperty("madeleine.test.tcp.io", "nio").toUpperCase(Locale.ROOT));
+    public static IoTransport io() {
+        return IoTransport.valueOf(
+                System.getProperty("madeleine.test.tcp.io", "nio").toUpperCase(Locale.ROOT));
     }
 
     /** Skips the test where the way cannot be used. */
-    static void assumeIo() {
+    public static void assumeIo() {
         assumeTrue(io().unavailable().isEmpty(), () -> io().unavailable().orElse(""));
     }
 
-    static Config config(String... settings) {
+    public static Config config(String... settings) {
         String tls = Boolean.getBoolean("madeleine.test.tcp.tls") ? Certificates.settingsOfThisRun() : "";
         return plainConfig(tls, String.join("\n", settings))
                 .withValue("madeleine.tm.tcp.io", ConfigValueFactory.fromAnyRef(io().key()));
     }
 
-    static Config plainConfig(String... settings) {
+    public static Config plainConfig(String... settings) {
         return ConfigFactory.parseString(String.join("\n", settings))
                 .withFallback(ConfigFactory.parseResourcesAnySyntax("reference"))
                 .resolve();
     }
 
     /** One of the two. */
-    static final class Side implements AutoCloseable {
-        final ProcessIdentity identity;
-        final TcpPmm pmm;
-        final NettyReactor reactor;
-        final TcpAdapter adapter;
-        final ProgressSource progress;
-        final RecordingLogger log = new RecordingLogger();
+    public static final class Side implements AutoCloseable {
+        public final ProcessIdentity identity;
+        public final TcpPmm pmm;
+        public final NettyReactor reactor;
+        public final TcpAdapter adapter;
+        public final ProgressSource progress;
+        public final RecordingLogger log = new RecordingLogger();
 
-        Side(long id, String session, byte[] secret, String... settings) {
+        public Side(long id, String session, byte[] secret, String... settings) {
             assumeIo();
             identity = new ProcessIdentity(id, 0);
             pmm = new TcpPmm(TcpConfig.from(config(settings)));
@@ -92,7 +96,13 @@ final class Pair implements AutoCloseable {
             progress = adapter.progress();
         }
 
-        CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator, long digest) {
+        /** Where it listens. */
+        public int port() {
+            return TcpAddress.parse(adapter.address()).port();
+        }
+
+        public CompletableFuture<ProtocolConnection> connect(
+                String channel, Side peer, boolean initiator, long digest) {
             return adapter.openChannel(channel)
                     .connect(new ConnectionRequest(
                             peer.identity,
@@ -103,13 +113,13 @@ final class Pair implements AutoCloseable {
                             System.nanoTime() + PATIENCE.toNanos()));
         }
 
-        void poll() {
+        public void poll() {
             progress.poll(System.nanoTime());
             reactor.poll();
         }
 
         /** Waits as the engine does when it blocks; what is ready is handled. */
-        void block(Duration atMost) {
+        public void block(Duration atMost) {
             try {
                 if (progress.armForBlocking()) {
                     reactor.sleep(atMost.toNanos());
@@ -128,8 +138,8 @@ final class Pair implements AutoCloseable {
     }
 
     /** Keeps what is logged. */
-    static final class RecordingLogger implements System.Logger {
-        final List<String> lines = new CopyOnWriteArrayList<>();
+    public static final class RecordingLogger implements System.Logger {
+        public final List<String> lines = new CopyOnWriteArrayList<>();
 
         @Override
         public String getName() {
@@ -153,22 +163,22 @@ final class Pair implements AutoCloseable {
     }
 
     /** One end of a connection, and what it was told. */
-    static final class End implements ConnectionListener {
-        final ProtocolConnection connection;
-        final DynamicLink link;
-        volatile int upcalls;
-        volatile int losses;
-        volatile boolean orderly;
-        volatile String reason = "";
+    public static final class End implements ConnectionListener {
+        public final ProtocolConnection connection;
+        public final DynamicLink link;
+        public volatile int upcalls;
+        public volatile int losses;
+        public volatile boolean orderly;
+        public volatile String reason = "";
         private BooleanSupplier onReadable = () -> false;
 
-        End(ProtocolConnection connection) {
+        public End(ProtocolConnection connection) {
             this.connection = connection;
             this.link = (DynamicLink) connection.links().getFirst();
             connection.start(this);
         }
 
-        void whenReadable(BooleanSupplier action) {
+        public void whenReadable(BooleanSupplier action) {
             onReadable = action;
         }
 
@@ -186,25 +196,25 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    record Ends(End left, End right) {}
+    public record Ends(End left, End right) {}
 
-    Ends connect() throws Exception {
+    public Ends connect() throws Exception {
         return connect("main");
     }
 
-    Ends connect(String channel) throws Exception {
+    public Ends connect(String channel) throws Exception {
         var calling = left.connect(channel, right, true, 42);
         var answering = right.connect(channel, left, false, 42);
         driveUntil(() -> calling.isDone() && answering.isDone());
         return new Ends(new End(calling.get()), new End(answering.get()));
     }
 
-    void poll() {
+    public void poll() {
         left.poll();
         right.poll();
     }
 
-    void driveUntil(BooleanSupplier met) {
+    public void driveUntil(BooleanSupplier met) {
         long startNs = System.nanoTime();
         while (!met.getAsBoolean()) {
             if (System.nanoTime() - startNs > PATIENCE.toNanos()) {
@@ -214,7 +224,7 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    static String failureOf(Future<?> future) throws InterruptedException {
+    public static String failureOf(Future<?> future) throws InterruptedException {
         try {
             return "no failure but " + future.get();
         } catch (ExecutionException e) {

@@ -11,6 +11,7 @@ import com.google.inject.TypeLiteral;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.tm.tcp.config.TcpConfig;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

@@ -2,6 +2,7 @@ package io.madeleine.tm.tcp;
 
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.testkit.AbstractProtocolModuleContractTest;
+import io.madeleine.tm.tcp.config.TcpConfig;
 import java.nio.file.Path;
 
 /** The family keeps the contract of the SPI, whichever way sockets are driven. */

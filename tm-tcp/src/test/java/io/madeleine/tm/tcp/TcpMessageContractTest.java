@@ -2,6 +2,7 @@ package io.madeleine.tm.tcp;
 
 import io.madeleine.testkit.messages.AbstractMessageContractTest;
 import io.madeleine.testkit.messages.MessageSetup;
+import io.madeleine.tm.tcp.config.TcpConfig;
 import java.util.stream.Stream;
 
 /** Messages keep their promises over sockets, whichever way these are driven. */

@@ -12,6 +12,9 @@ import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
+import io.madeleine.tm.tcp.tls.TlsIdentity;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -33,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Who may join when connections are encrypted, and what those hear who may not. */
 @Timeout(60)
-class TlsTest {
+public class TlsTest {
     @TempDir
     static Path folder;
 
@@ -87,7 +90,7 @@ class TlsTest {
         assertTrue(text.contains(part), () -> "\"" + part + "\" is missing in: " + text);
     }
 
-    static byte[] pattern(int bytes) {
+    public static byte[] pattern(int bytes) {
         byte[] pattern = new byte[bytes];
         for (int i = 0; i < bytes; i++) {
             pattern[i] = (byte) (i * 31 + (i >> 8));
@@ -429,11 +432,11 @@ class TlsTest {
     void shouldReleaseTheIdentityWhenItCannotListen() throws Exception {
         pair = goodPair();
         int taken = TcpAddress.parse(pair.right.adapter.address()).port();
-        TcpConfig config = TcpConfig.from(Pair.config(
-                first.settings(authority), "madeleine.tm.tcp.adapters.default.port = " + taken));
+        TcpConfig config = TcpConfig.from(
+                Pair.config(first.settings(authority), "madeleine.tm.tcp.adapters.default.port = " + taken));
         TlsIdentity identity = identity(config);
-        ProcessContext context = new ProcessContext(
-                Pair.SESSION, pair.left.identity, Pair.SECRET, pair.left.reactor, pair.left.log);
+        ProcessContext context =
+                new ProcessContext(Pair.SESSION, pair.left.identity, Pair.SECRET, pair.left.reactor, pair.left.log);
         assertThrows(
                 ConfigurationException.class,
                 () -> new TcpAdapter("default", config, context, pair.left.reactor, identity));

@@ -1,0 +1,204 @@
+package io.madeleine.tm.tcp.config;
+
+import com.typesafe.config.Config;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.handshake.HandshakeLimits;
+import io.madeleine.pmm.spi.ConfigReader;
+import io.madeleine.tm.tcp.io.StreamBuffers;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The configuration of the TCP protocol module, {@code madeleine.tm.tcp}. The module's {@code reference.conf}
+ * describes each key.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param enabled whether the protocol is offered
+ * @param io the I/O transport: {@code nio}, {@code epoll}, {@code io_uring} or {@code auto}
+ * @param adapters the listening sockets by name, the default one first
+ * @param stream the transmission module {@code tcp/stream}
+ * @param socket socket options
+ * @param tls whether connections are encrypted, and with which certificate
+ * @param handshake limits of the handshake
+ * @param coalesceNs the longest time that a small message of a dense stream is held back, 0 for not at all
+ * @param closeLingerNs the longest time that closing an adapter waits for its peers
+ * @param peerTimeoutNs the time without a sign of life after which a host counts as lost, {@code
+ *     madeleine.peer-timeout}
+ */
+public record TcpConfig(
+        boolean enabled,
+        String io,
+        Map<String, AdapterConfig> adapters,
+        StreamConfig stream,
+        SocketConfig socket,
+        TlsConfig tls,
+        HandshakeLimits handshake,
+        long coalesceNs,
+        long closeLingerNs,
+        long peerTimeoutNs) {
+    public static final String PATH = "madeleine.tm.tcp";
+    public static final String AUTO = "auto";
+    private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
+    private static final List<String> TLS = List.of("jdk", "boringssl", AUTO);
+    private static final List<String> IO = List.of("nio", "epoll", "io_uring", AUTO);
+    private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final int KIB = 1024;
+    private static final int MIB = 1024 * KIB;
+
+    /** Copies the map and keeps its order. */
+    public TcpConfig {
+        adapters = Collections.unmodifiableMap(new LinkedHashMap<>(adapters));
+    }
+
+    /**
+     * One adapter.
+     *
+     * @param bind the address or host name to listen on
+     * @param port the port, 0 for any free one
+     * @param advertise the host name or address that peers connect to, or {@code auto}
+     */
+    public record AdapterConfig(String bind, int port, String advertise) {}
+
+    /**
+     * The transmission module {@code tcp/stream}.
+     *
+     * @param bufferBytes the size of one buffer of {@link StreamBuffers}: the most that one read brings in, and the
+     *     room where small blocks are gathered before a write
+     * @param inPlaceFromBytes the size from which native blocks are not copied
+     */
+    public record StreamConfig(int bufferBytes, int inPlaceFromBytes) {}
+
+    /**
+     * Socket options.
+     *
+     * @param noDelay whether small segments leave at once (TCP_NODELAY)
+     * @param sendBufferBytes the kernel's send buffer, 0 for the system's choice, {@link #AUTO_BYTES} for a choice by
+     *     the peer's location
+     * @param receiveBufferBytes the kernel's receive buffer, 0 for the system's choice
+     * @param backlogCount how many connections may wait to be accepted
+     */
+    public record SocketConfig(boolean noDelay, int sendBufferBytes, int receiveBufferBytes, int backlogCount) {
+        /** A fixed size between processes of one host, and the system's choice between hosts. */
+        public static final int AUTO_BYTES = -1;
+    }
+
+    /**
+     * TLS with certificates at both ends.
+     *
+     * @param enabled whether connections are encrypted
+     * @param engine the implementation: {@code jdk}, {@code boringssl} or {@code auto}
+     * @param certificate the PEM file of this process's certificate chain, its own certificate first
+     * @param privateKey the PEM file of its private key
+     * @param trusted the PEM file of the certificate authorities that peers' certificates must chain to
+     */
+    public record TlsConfig(boolean enabled, String engine, String certificate, String privateKey, String trusted) {}
+
+    /**
+     * Reads {@code madeleine.tm.tcp} from a root configuration that includes the reference configuration.
+     *
+     * @throws ConfigurationException if a key is unknown or a value is invalid
+     */
+    public static TcpConfig from(Config root) {
+        ConfigReader tcp = new ConfigReader(root, PATH);
+        tcp.onlyKeys(
+                "enabled",
+                "guice-module",
+                "providers",
+                "io",
+                "adapters",
+                "stream",
+                "no-delay",
+                "send-buffer",
+                "receive-buffer",
+                "backlog",
+                "tls",
+                "handshake",
+                "coalesce-time",
+                "close-linger");
+        ConfigReader stream = tcp.at("stream");
+        stream.onlyKeys("buffer", "in-place-from");
+        ConfigReader tls = tcp.at("tls");
+        tls.onlyKeys("enabled", "engine", "certificate", "private-key", "trusted");
+        ConfigReader handshake = tcp.at("handshake");
+        handshake.onlyKeys("timeout", "max-unauthenticated", "max-wait");
+        return new TcpConfig(
+                tcp.bool("enabled"),
+                tcp.oneOf("io", IO),
+                adapters(tcp.at("adapters")),
+                new StreamConfig(
+                        stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
+                new SocketConfig(
+                        tcp.bool("no-delay"),
+                        tcp.is("send-buffer", AUTO) ? SocketConfig.AUTO_BYTES : bytesOrSystem(tcp, "send-buffer"),
+                        bytesOrSystem(tcp, "receive-buffer"),
+                        tcp.integer("backlog", 1, 65_535)),
+                new TlsConfig(
+                        tls.bool("enabled"),
+                        tls.oneOf("engine", TLS),
+                        tls.text("certificate"),
+                        tls.text("private-key"),
+                        tls.text("trusted")),
+                new HandshakeLimits(
+                        durationNs(handshake, "timeout"),
+                        handshake.integer("max-unauthenticated", 1, 65_535),
+                        durationNs(handshake, "max-wait"),
+                        PATH + ".handshake"),
+                tcp.durationNs("coalesce-time", 0, COALESCE_MOST_NS, "a duration up to 10ms, as in \"20us\", or 0s"),
+                durationNs(tcp, "close-linger"),
+                peerTimeoutNs(root));
+    }
+
+    /** Reads a key of the session. The session's own configuration validates it; outside a session it may be absent. */
+    private static long peerTimeoutNs(Config root) {
+        return root.hasPath(PEER_TIMEOUT)
+                ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)
+                : TimeUnit.SECONDS.toNanos(30);
+    }
+
+    private static Map<String, AdapterConfig> adapters(ConfigReader adapters) {
+        Set<String> names = new TreeSet<>(adapters.keys());
+        if (names.isEmpty()) {
+            throw adapters.wrong("", "no adapter", "at least one, as in adapters { default { bind = \"127.0.0.1\" } }");
+        }
+        Map<String, AdapterConfig> found = new LinkedHashMap<>();
+        if (names.remove("default")) {
+            found.put("default", adapter(adapters.at("default")));
+        }
+        names.forEach(name -> found.put(name, adapter(adapters.at(name))));
+        return found;
+    }
+
+    private static AdapterConfig adapter(ConfigReader adapter) {
+        adapter.onlyKeys("bind", "port", "advertise");
+        return new AdapterConfig(
+                text(adapter, "bind", "127.0.0.1"),
+                adapter.has("port") ? adapter.integer("port", 0, 65_535) : 0,
+                text(adapter, "advertise", AUTO));
+    }
+
+    private static String text(ConfigReader adapter, String key, String absent) {
+        String value = adapter.has(key) ? adapter.text(key) : absent;
+        if (value.isEmpty()) {
+            throw adapter.wrong(key, "an empty text", "an address or a host name");
+        }
+        return value;
+    }
+
+    private static int bytesOrSystem(ConfigReader tcp, String key) {
+        return tcp.is(key, "system") ? 0 : tcp.bytes(key, KIB, 1 << 30);
+    }
+
+    private static long durationNs(ConfigReader reader, String key) {
+        return reader.durationNs(
+                key,
+                TimeUnit.MILLISECONDS.toNanos(1),
+                TimeUnit.HOURS.toNanos(1),
+                "a duration from 1ms to 1h, as in \"10s\"");
+    }
+}

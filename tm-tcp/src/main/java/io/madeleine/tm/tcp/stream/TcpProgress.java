@@ -1,0 +1,202 @@
+package io.madeleine.tm.tcp.stream;
+
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.tm.tcp.reactor.LoopWatcher;
+import io.madeleine.tm.tcp.reactor.NettyReactor;
+import java.util.Arrays;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The progress source of an adapter: it reads hot connections directly and leaves the others to the reactor.
+ *
+ * <p>Threading: {@link #poll}, {@link #armForBlocking}, {@link #rearm}, {@link #disarm} and {@link #heat} belong to
+ * the leader, the rest is thread-safe.
+ */
+public final class TcpProgress implements ProgressSource {
+    /** The interval at which a spinning engine polls the reactor: a select costs about a microsecond. */
+    private static final long SELECT_NS = 25_000;
+
+    /** With more connections than this, {@link #rearm} would take longer than a wake-up. */
+    private static final int MOST_REARMED = 16;
+
+    private final NettyReactor reactor;
+    private final Reactor sessions;
+
+    /** Not null if the session sleeps in a reactor other than {@link #reactor}. */
+    private final @Nullable LoopWatcher watcher;
+
+    private final Lingering lingering;
+    private final Coalescing coalescing;
+
+    private final CopyOnWriteArrayList<TcpConnection> list = new CopyOnWriteArrayList<>();
+    private volatile TcpConnection[] connections = {};
+    private volatile boolean look;
+    private volatile boolean armed;
+
+    // owned by the leader
+    private TcpConnection[] hot = new TcpConnection[4];
+    private int hotCount;
+    private long selectedNs;
+
+    /**
+     * Creates a progress source without connections.
+     *
+     * @param reactor the reactor where the connections are registered
+     * @param sessions the reactor where the session sleeps; if it is another one, there is a sentry
+     */
+    public TcpProgress(
+            NettyReactor reactor,
+            Reactor sessions,
+            @Nullable LoopWatcher watcher,
+            Lingering lingering,
+            Coalescing coalescing) {
+        this.reactor = reactor;
+        this.sessions = sessions;
+        this.watcher = watcher;
+        this.lingering = lingering;
+        this.coalescing = coalescing;
+    }
+
+    public synchronized void add(TcpConnection connection) {
+        list.add(connection);
+        connections = list.toArray(TcpConnection[]::new);
+    }
+
+    synchronized void remove(TcpConnection connection) {
+        list.remove(connection);
+        connections = list.toArray(TcpConnection[]::new);
+    }
+
+    TcpConnection[] connections() {
+        return connections;
+    }
+
+    Lingering lingering() {
+        return lingering;
+    }
+
+    Coalescing coalescing() {
+        return coalescing;
+    }
+
+    /** Whether the calling thread is the leader and runs the loop. */
+    boolean isLedHere() {
+        return reactor.isLedHere();
+    }
+
+    boolean isArmed() {
+        return armed;
+    }
+
+    /** Ends the session's sleep. */
+    public void wakeSession() {
+        sessions.wakeUp();
+    }
+
+    /** Has the leader check the connections that asked for it; ends its sleep. */
+    void requestLook() {
+        look = true;
+        if (armed) {
+            wakeSession();
+        }
+    }
+
+    /** Has the leader read a connection in each round. */
+    void heat(TcpConnection connection) {
+        if (!connection.poller().isHot()) {
+            if (hotCount == hot.length) {
+                hot = Arrays.copyOf(hot, 2 * hotCount);
+            }
+            hot[hotCount++] = connection;
+        }
+        connection.poller().heat();
+    }
+
+    @Override
+    public int poll(long nowNs) {
+        coalescing.poll(nowNs);
+        int work = look ? lookAround() : 0;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            TcpConnection connection = hot[i];
+            work += connection.poller().pollHot();
+            if (!connection.poller().isHot()) {
+                hot[i] = hot[--hotCount];
+                hot[hotCount] = null;
+            }
+        }
+        if (isSelectDue(nowNs)) {
+            selectedNs = nowNs;
+            work += reactor.poll();
+        }
+        return work;
+    }
+
+    private boolean isSelectDue(long nowNs) {
+        if (watcher == null) {
+            return nowNs - selectedNs >= SELECT_NS && hotCount < connections.length;
+        }
+        return watcher.takeNews() || nowNs - selectedNs >= SELECT_NS; // no other thread runs the loop
+    }
+
+    private int lookAround() {
+        look = false;
+        int work = 0;
+        boolean all = false;
+        try {
+            for (TcpConnection connection : connections) {
+                work += connection.poller().attend();
+            }
+            all = true;
+        } finally {
+            if (!all) {
+                look = true; // the connections behind the one that threw are still to be checked
+            }
+        }
+        return work;
+    }
+
+    @Override
+    public boolean armForBlocking() {
+        armed = true;
+        coalescing.flushAll();
+        boolean news = look;
+        for (TcpConnection connection : connections) {
+            news |= connection.poller().arm();
+        }
+        if (watcher != null && !news) {
+            watcher.arm();
+        }
+        return !news;
+    }
+
+    /**
+     * Refuses while a connection is hot, or with so many connections that to check them takes longer than a wake-up.
+     */
+    @Override
+    public boolean rearm() {
+        TcpConnection[] open = connections;
+        if (watcher != null || look || hotCount > 0 || open.length > MOST_REARMED || !coalescing.isIdle()) {
+            return false;
+        }
+        armed = true;
+        for (TcpConnection connection : open) {
+            if (!connection.poller().rearm()) {
+                return false;
+            }
+        }
+        return !look;
+    }
+
+    @Override
+    public void disarm() {
+        armed = false;
+        if (watcher != null) {
+            watcher.disarm();
+        }
+        for (TcpConnection connection : connections) {
+            connection.poller().disarm();
+        }
+    }
+}
