@@ -156,10 +156,15 @@ final class Arrivals {
         ReceiveHalf receiving = sender.receiving();
         int found = receiving.takeWhole(block, offset, bytes);
         if (found == ReceiveHalf.NOTHING_THERE && mayLookAgain(receiving)) {
-            for (int looks = DIRECT_POLLS; found == ReceiveHalf.NOTHING_THERE && looks > 0; looks--) {
+            TemporalSlip slip = receiving.slip();
+            boolean _ = slip.pausesIfCaughtUp(sender.sending().messageCount());
+            int looks = 0;
+            while (found == ReceiveHalf.NOTHING_THERE && looks < DIRECT_POLLS) {
+                looks++;
                 Thread.onSpinWait();
                 found = receiving.takeWhole(block, offset, bytes);
             }
+            slip.looked(found != ReceiveHalf.NOTHING_THERE, looks);
         }
         return found == ReceiveHalf.TAKEN ? sender : null;
     }
@@ -217,7 +222,7 @@ final class Arrivals {
     /** Begins the next message of one peer; waits for it. */
     IncomingHandle takeFrom(SwitchedConnection connection, long deadlineNs) {
         ReceiveHalf receiving = connection.receiving();
-        IncomingHandle begun = lookFor(receiving);
+        IncomingHandle begun = lookFor(connection);
         if (begun != null) {
             return begun;
         }
@@ -252,7 +257,7 @@ final class Arrivals {
                 return begun;
             }
         }
-        return lookFor(sender.receiving());
+        return lookFor(sender);
     }
 
     /**
@@ -275,13 +280,19 @@ final class Arrivals {
     }
 
     /** Polls one sender for a moment before all networks are polled. */
-    private @Nullable IncomingHandle lookFor(ReceiveHalf receiving) {
+    private @Nullable IncomingHandle lookFor(SwitchedConnection sender) {
+        ReceiveHalf receiving = sender.receiving();
         IncomingHandle begun = receiving.tryBegin();
         if (begun == null && mayLookAgain(receiving)) {
-            for (int looks = DIRECT_POLLS; begun == null && looks > 0; looks--) {
+            TemporalSlip slip = receiving.slip();
+            boolean _ = slip.pausesIfCaughtUp(sender.sending().messageCount());
+            int looks = 0;
+            while (begun == null && looks < DIRECT_POLLS) {
+                looks++;
                 Thread.onSpinWait();
                 begun = receiving.tryBegin();
             }
+            slip.looked(begun != null, looks);
         }
         return begun;
     }

@@ -58,6 +58,7 @@ final class ReceiveHalf {
     private final ReceiveInterest interest;
     private final Unpacking unpacking;
     private final ExclusiveMessage exclusive;
+    private final TemporalSlip slip = new TemporalSlip();
     private final Condition hasArrived;
     private final Handles<IncomingHandle> handles;
     private long messageNumber;
@@ -103,6 +104,11 @@ final class ReceiveHalf {
     /** The waitable of the user of the open message. */
     Waitable news() {
         return reception.news();
+    }
+
+    /** The pauses of a thread that polls for the next message of a dense stream. */
+    TemporalSlip slip() {
+        return slip;
     }
 
     // ---- arrival

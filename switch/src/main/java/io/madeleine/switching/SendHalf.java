@@ -122,6 +122,11 @@ final class SendHalf implements Step {
         return sendLock.tryTake() ? start() : null;
     }
 
+    /** The number of messages that have ended; a hint for other threads. */
+    long messageCount() {
+        return messageNumber;
+    }
+
     /** Begins a message; the calling thread holds the send lock. */
     private OutgoingHandle start() {
         if (isLost()) {

@@ -1,0 +1,52 @@
+package io.madeleine.switching;
+
+/**
+ * Keeps the receiver of a dense one-way stream behind its sender. A receiver that has caught up reads the cache line that
+ * the sender is about to write. The line then crosses between their processors for each message, and both run at that
+ * pace. A pause lets several messages arrive together. (Temporal slipping: Giacomoni, Moseley and Vachharajani,
+ * "FastForward for Efficient Pipeline Parallelism", PPoPP 2008.)
+ *
+ * <p>A stream is dense if the receiver finds each next message within a few polls and sends nothing meanwhile. Processes
+ * that answer each other never pause.
+ *
+ * <p>Threading: any thread; concurrent calls may lose a count, which costs or saves a pause.
+ */
+final class TemporalSlip {
+    /** A message that is found within so many polls was written while the receiver polled. */
+    static final int SOON_POLLS = 4;
+
+    /** A stream is dense after so many messages that were found soon. */
+    static final int DENSE_COUNT = 16;
+
+    /** Longer than the messages of two cache lines take to write; about as long as one message takes to cross. */
+    private static final long PAUSE_NS = 200;
+
+    private int soonCount;
+    private long sentCount;
+
+    /**
+     * Says that no message is there. Pauses if the receiver has caught up with a dense stream, and returns whether it did.
+     *
+     * @param sent how many messages this process has sent on the connection
+     */
+    boolean pausesIfCaughtUp(long sent) {
+        if (sent != sentCount) {
+            sentCount = sent;
+            soonCount = 0;
+            return false;
+        }
+        if (soonCount < DENSE_COUNT) {
+            return false;
+        }
+        long untilNs = System.nanoTime() + PAUSE_NS;
+        while (System.nanoTime() - untilNs < 0) {
+            Thread.onSpinWait();
+        }
+        return true;
+    }
+
+    /** Says whether a message was found, after so many polls since {@link #pausesIfCaughtUp}. */
+    void looked(boolean found, int polls) {
+        soonCount = found && polls <= SOON_POLLS ? Math.min(soonCount + 1, DENSE_COUNT) : 0;
+    }
+}
