@@ -706,11 +706,11 @@ public final class ProgressEngine implements AutoCloseable {
     }
 
     /**
-     * Throws if the calling thread cannot {@link #close} the engine, so that nothing else of its session is closed.
+     * Checks that the calling thread may {@linkplain #close close} the engine.
      *
-     * @throws IllegalStateException in a callback of a poll
+     * @throws IllegalStateException from a callback of a poll, because the poll would then use what is freed
      */
-    public void throwIfPolling() {
+    public void checkMayClose() {
         if (lead.isHeldBy(Thread.currentThread()) && rounds.isPolling()) {
             throw new IllegalStateException("the action of a completion must not close the session, which is being"
                     + " polled: let another thread do it");
@@ -725,7 +725,7 @@ public final class ProgressEngine implements AutoCloseable {
      */
     @Override
     public void close() {
-        throwIfPolling();
+        checkMayClose();
         lead.close();
         reactor.wakeUp(); // the thread that sleeps there need not be the leader
         waitList.wakeAll();

@@ -5,7 +5,6 @@ import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.SessionMemory;
 import java.lang.foreign.Arena;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -125,22 +124,10 @@ public final class SessionArenas implements AutoCloseable {
         closed = true;
         lasting.end(true);
         open.forEach(arena -> arena.end(true));
-        List<RuntimeException> failures = new ArrayList<>();
-        for (RegionArena arena : open) {
-            free(arena, failures);
-        }
+        Attempts steps = new Attempts();
+        open.forEach(arena -> steps.take(() -> arena.free(System.nanoTime())));
         open.clear();
-        free(lasting, failures);
-        if (!failures.isEmpty()) {
-            throw failures.getFirst();
-        }
-    }
-
-    private static void free(RegionArena arena, List<RuntimeException> failures) {
-        try {
-            arena.free(System.nanoTime());
-        } catch (IllegalStateException e) {
-            failures.add(e);
-        }
+        steps.take(() -> lasting.free(System.nanoTime()));
+        steps.rethrow();
     }
 }

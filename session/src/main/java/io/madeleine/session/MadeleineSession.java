@@ -7,6 +7,7 @@ import io.madeleine.api.LaunchedProcess;
 import io.madeleine.api.Session;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.Signal;
+import io.madeleine.pmm.Attempts;
 import io.madeleine.pmm.EngineSignal;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SessionArenas;
@@ -27,7 +28,6 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -309,26 +309,23 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         if (closing.get()) {
             return;
         }
-        engine.throwIfPolling(); // before anything is closed
+        engine.checkMayClose(); // before anything is closed
         if (!closing.compareAndSet(false, true)) {
             return;
         }
-        List<Exception> problems = new ArrayList<>();
-        try {
-            failures.awaitDecisions();
-            leave();
-            engine.close();
-        } catch (RuntimeException e) {
-            problems.add(e);
+        Attempts steps = new Attempts();
+        steps.take(failures::awaitDecisions);
+        steps.take(this::leave);
+        steps.take(engine);
+        resources.closeAll(steps);
+        steps.take(arenas);
+        Throwable first = steps.failure();
+        if (first instanceof Error error) {
+            throw error;
         }
-        problems.addAll(resources.closeAll());
-        if (!problems.isEmpty()) {
-            SessionException failure = new SessionException(
-                    membership + ": closing failed in part; the first failure: "
-                            + problems.getFirst().getMessage(),
-                    problems.getFirst());
-            problems.stream().skip(1).forEach(failure::addSuppressed);
-            throw failure;
+        if (first != null) {
+            throw new SessionException(
+                    membership + ": closing failed in part; the first failure: " + first.getMessage(), first);
         }
     }
 

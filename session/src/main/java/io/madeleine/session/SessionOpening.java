@@ -5,6 +5,7 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.SessionException;
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.pmm.Attempts;
 import io.madeleine.pmm.Demands;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
@@ -101,12 +102,24 @@ final class SessionOpening {
             bootstrap.get().onEnd(end);
             return open(families, bootstrap.get());
         } catch (RuntimeException | Error e) {
-            bootstrap.ifPresent(meeting -> meeting.abort(e.getMessage() == null ? e.toString() : e.getMessage()));
-            resources.closeAll().forEach(e::addSuppressed);
+            closeAfter(e, bootstrap);
             if (e instanceof RuntimeException unexpected && !(e instanceof MadeleineException)) {
                 throw new SessionException(membership + ": opening failed: " + e, unexpected);
             }
             throw e;
+        }
+    }
+
+    /** Tells the other processes and closes everything; what that throws is suppressed in the failure. */
+    private void closeAfter(Throwable failure, Optional<Bootstrap> bootstrap) {
+        Attempts closing = new Attempts();
+        closing.take(() -> bootstrap.ifPresent(
+                meeting -> meeting.abort(failure.getMessage() == null ? failure.toString() : failure.getMessage())));
+        resources.closeAll(closing);
+        closing.take(arenas);
+        Throwable further = closing.failure();
+        if (further != null && further != failure) {
+            failure.addSuppressed(further);
         }
     }
 

@@ -34,7 +34,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A network inside one JVM, for tests of the session alone: packets are copied into queues. What goes wrong on request:
- * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code refuse-connections = true}.
+ * {@code available = false}, {@code broken}, {@code unreachable = true}, {@code refuse-adapter = true}, {@code refuse-connections = true},
+ * {@code fail-in = [open, finish, close]} with {@code fail-with}, the name of a class of exceptions or errors.
  */
 final class LoopProtocol implements ProtocolModule {
     static final AtomicInteger OPEN_ADAPTERS = new AtomicInteger();
@@ -74,6 +75,22 @@ final class LoopProtocol implements ProtocolModule {
 
     private boolean is(String key) {
         return config.hasPath(key) && config.getBoolean(key);
+    }
+
+    private void failIn(String method) {
+        if (!config.hasPath("fail-in") || !config.getStringList("fail-in").contains(method)) {
+            return;
+        }
+        try {
+            Throwable failure = (Throwable) Class.forName(config.getString("fail-with"))
+                    .getConstructor(String.class)
+                    .newInstance("told so by tm.loop.fail-in, " + method);
+            throw failure;
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Override
@@ -126,6 +143,7 @@ final class LoopProtocol implements ProtocolModule {
         if (is("refuse-adapter")) {
             throw new SessionException("the loop adapter refuses");
         }
+        failIn("open");
         OPEN_ADAPTERS.incrementAndGet();
         return new LoopAdapter(name, context);
     }
@@ -241,11 +259,12 @@ final class LoopProtocol implements ProtocolModule {
             if (!closed) {
                 closed = true;
                 OPEN_ADAPTERS.decrementAndGet();
+                failIn("close");
             }
         }
     }
 
-    private static final class LoopConnection implements ProtocolConnection, DynamicLink {
+    private final class LoopConnection implements ProtocolConnection, DynamicLink {
         private final LoopAdapter adapter;
         private final Pair pair;
         private final int end;
@@ -347,6 +366,7 @@ final class LoopProtocol implements ProtocolModule {
 
         @Override
         public void finish() {
+            failIn("finish");
             LoopConnection other = pair.ends[1 - end];
             if (other != null && other.listener != null) {
                 other.listener.onLost(LossKind.CONNECTION, true, "it left the session");

@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import io.madeleine.pmm.Attempts;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.Waitable;
 import java.util.Collection;
@@ -50,7 +51,9 @@ public final class Departure {
         driveUntil(SwitchedChannel::isQuiet, drainedNs + Math.min(startNs + timeoutNs - drainedNs, quietNs));
         channels.forEach(SwitchedChannel::stopSending); // fails pending messages: nothing may follow the goodbye
         driveUntil(SwitchedChannel::isStopped, System.nanoTime() + quietNs);
-        channels.forEach(SwitchedChannel::finish);
+        Attempts goodbyes = new Attempts();
+        channels.forEach(channel -> goodbyes.take(channel::finish));
+        goodbyes.rethrow();
         return kept;
     }
 

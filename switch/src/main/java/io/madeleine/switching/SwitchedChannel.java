@@ -10,13 +10,13 @@ import io.madeleine.api.SendTask;
 import io.madeleine.api.Session;
 import io.madeleine.api.Signal;
 import io.madeleine.bmm.StagingPool;
+import io.madeleine.pmm.Attempts;
 import io.madeleine.pmm.Deadlines;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.StackRoom;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Region;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -478,32 +478,26 @@ public final class SwitchedChannel implements Channel {
 
     /** Tells the peers that nothing more will come. */
     public void finish() {
+        Attempts steps = new Attempts();
         for (SwitchedConnection connection : byRank) {
             if (connection != null) {
-                connection.finish();
+                steps.take(connection::finish);
             }
         }
+        steps.rethrow();
     }
 
     /** Frees the connections; open messages fail. */
     public void close() {
         startClosing();
-        List<RuntimeException> failures = new ArrayList<>();
+        Attempts steps = new Attempts();
         for (SwitchedConnection connection : byRank) {
             if (connection != null) {
-                connection.closed();
-                try {
-                    connection.receiving().close();
-                } catch (RuntimeException e) {
-                    failures.add(e);
-                }
+                steps.take(connection::closed);
+                steps.take(() -> connection.receiving().close());
             }
         }
-        taskRunner.runRest();
-        if (!failures.isEmpty()) {
-            RuntimeException first = failures.getFirst();
-            failures.subList(1, failures.size()).forEach(first::addSuppressed);
-            throw first;
-        }
+        steps.take(taskRunner::runRest);
+        steps.rethrow();
     }
 }

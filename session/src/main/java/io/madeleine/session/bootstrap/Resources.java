@@ -1,9 +1,8 @@
 package io.madeleine.session.bootstrap;
 
+import io.madeleine.pmm.Attempts;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 
 /**
  * Resources to close in reverse order of opening. A failure does not keep the others from being closed.
@@ -19,20 +18,10 @@ public final class Resources {
         return resource;
     }
 
-    /**
-     * Closes all resources, the last first.
-     *
-     * @return the exceptions that they threw
-     */
-    public List<Exception> closeAll() {
-        List<Exception> failures = new ArrayList<>();
+    /** Closes all resources, the last first; {@code closing} keeps what they throw. */
+    public void closeAll(Attempts closing) {
         while (!opened.isEmpty()) {
-            try {
-                opened.pop().close();
-            } catch (Exception e) {
-                failures.add(e);
-            }
+            closing.take(opened.pop());
         }
-        return failures;
     }
 }
