@@ -464,23 +464,24 @@ public final class SwitchedChannel implements Channel {
         engine.lookAgain();
     }
 
-    /** Whether no message is on its way any more, and all send tasks have run. */
+    /** Whether no message is on its way any more, all send tasks have run, and peers that were given up know it. */
     boolean isStopped() {
         for (SwitchedConnection connection : byRank) {
             if (connection != null
                     && (connection.sending().isOnItsWay()
-                            || connection.sending().tasks().hasTasks())) {
+                            || connection.sending().tasks().hasTasks()
+                            || connection.isBeingGivenUp())) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Tells the peers that nothing more will come. */
+    /** Tells the peers that nothing more will come, except those that were given up and are told so. */
     public void finish() {
         Attempts steps = new Attempts();
         for (SwitchedConnection connection : byRank) {
-            if (connection != null) {
+            if (connection != null && !connection.isGivenUp()) {
                 steps.take(connection::finish);
             }
         }

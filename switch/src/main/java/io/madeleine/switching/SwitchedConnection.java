@@ -55,6 +55,9 @@ final class SwitchedConnection implements ReceiveContext, ConnectionListener, St
     /** The connection was closed before its channel. */
     private volatile boolean freed;
 
+    /** The network has been told that the connection is given up, or need not be. */
+    private volatile boolean hasGivenUp;
+
     private record Loss(LossKind kind, boolean orderly, String reason) {}
 
     SwitchedConnection(
@@ -187,6 +190,12 @@ final class SwitchedConnection implements ReceiveContext, ConnectionListener, St
         return givenUp;
     }
 
+    /** Whether the peer of a connection that is given up has yet to be told. */
+    boolean isBeingGivenUp() {
+        return givenUp && !hasGivenUp;
+    }
+
+    /** Whether the connection is lost and no further message can be begun, even if one is still open. */
     @Override
     public boolean hasNothingMoreToBegin() {
         return loss != null && (givenUp || protocol.hasLostArrivals());
@@ -335,9 +344,13 @@ final class SwitchedConnection implements ReceiveContext, ConnectionListener, St
     @Override
     public boolean step() {
         if (givenUp) {
-            receiving.dropUnbegun();
-            if (!ended) {
-                protocol.giveUp();
+            try {
+                receiving.dropUnbegun();
+                if (!ended) {
+                    protocol.giveUp();
+                }
+            } finally {
+                hasGivenUp = true;
             }
         }
         receiving.connectionLost();

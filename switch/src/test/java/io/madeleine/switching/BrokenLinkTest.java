@@ -31,8 +31,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +57,9 @@ class BrokenLinkTest {
 
     /** Whether the link has done what it was called for when it throws. */
     private volatile boolean failsAfterwards;
+
+    /** How the connections of rank 0 on channel "default" have ended. */
+    private final Queue<String> ends = new ConcurrentLinkedQueue<>();
 
     private LocalSessions sessions = open();
 
@@ -83,6 +88,9 @@ class BrokenLinkTest {
 
     private Object wrapped(Class<?> type, Object target) {
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (_, method, arguments) -> {
+            if (type == ProtocolConnection.class && List.of("finish", "giveUp").contains(method.getName())) {
+                ends.add(method.getName());
+            }
             boolean fails = FAILING.contains(type) && method.getName().equals(failing);
             if (fails && !failsAfterwards) {
                 throw thrown;
@@ -233,6 +241,15 @@ class BrokenLinkTest {
             failureOf(in::unpackInt);
         }
         checkGivenUp();
+    }
+
+    @Test
+    void shouldNotTakeLeaveInOrderOfAPeerThatItHasGivenUp() {
+        OutgoingMessage out = begin(LARGE);
+        failing = "send";
+        assertThrows(AssertionError.class, out::endPacking);
+        sessions.session(0).close();
+        assertEquals(List.of("giveUp"), List.copyOf(ends));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.StaticLink;
 import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +29,9 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class AbstractProtocolModuleContractTest extends ProgressContract {
     private static final long SHORT_NS = 300_000_000;
+
+    /** More than networks buffer. */
+    private static final int CUT_BYTES = 64 << 20;
 
     /**
      * Whether a connection that is closed without {@code finish} looks orderly to the peer; by default either is
@@ -262,5 +266,76 @@ public abstract class AbstractProtocolModuleContractTest extends ProgressContrac
             right.poll();
             assertTrue(System.nanoTime() - deadlineNs < 0, "the loss was never reported");
         }
+    }
+
+    @Test
+    void shouldTellThePeerOfAConnectionThatIsGivenUpOtherThanOfAnOrderlyEnd() {
+        left.connection().giveUp();
+        left.connection().giveUp();
+        drive(() -> right.lossCount > 0);
+        assertFalse(right.lossWasOrderly, right.lossReason);
+        assertFalse(right.lossReason.isBlank());
+        for (int i = 0; i < linkCount(); i++) {
+            assertEquals(LinkStatus.CLOSED, sendOne(left.link(i)));
+        }
+    }
+
+    /** The rest of the packet never comes: the peer hears of the end all the same, and receives no more. */
+    @Test
+    void shouldTellOfAnEndThatCutsAPacket() {
+        for (boolean givesUp : new boolean[] {false, true}) {
+            SpiEnd sender = newEnd(3);
+            SpiEnd receiver = newEnd(4);
+            try {
+                var ofSender = sender.connect(receiver, true, System.nanoTime() + PATIENCE_NS);
+                var ofReceiver = receiver.connect(sender, false, System.nanoTime() + PATIENCE_NS);
+                drive(() -> {
+                    sender.poll();
+                    receiver.poll();
+                    return ofSender.isDone() && ofReceiver.isDone();
+                });
+                sender.use(ofSender.join());
+                receiver.use(ofReceiver.join());
+                cutAPacket(sender, receiver, givesUp);
+            } finally {
+                sender.close();
+                receiver.close();
+            }
+        }
+    }
+
+    private static void cutAPacket(SpiEnd sender, SpiEnd receiver, boolean givesUp) {
+        int last = sender.connection().links().size() - 1;
+        if (!(sender.link(last) instanceof DynamicLink out)) {
+            return; // a buffer is sent as a whole
+        }
+        BufferGroup group = new BufferGroup();
+        group.add(MemorySegment.ofArray(new byte[CUT_BYTES]), 0, CUT_BYTES);
+        long header = PacketHeader.of(CUT_BYTES, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+        for (int rounds = 0; rounds < 100; rounds++) { // the receiver is not polled
+            if (out.send(header, group, 0) != LinkStatus.PENDING) {
+                return; // the network takes packets whole
+            }
+            sender.poll();
+        }
+        if (givesUp) {
+            sender.connection().giveUp();
+        } else {
+            sender.connection().close();
+        }
+        TransmissionLink in = receiver.link(last);
+        BufferGroup found = new BufferGroup();
+        found.add(MemorySegment.ofArray(new byte[CUT_BYTES]), 0, CUT_BYTES);
+        long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        boolean moved = true;
+        while (receiver.lossCount == 0 || moved) {
+            sender.poll();
+            receiver.poll();
+            moved = in.front() > 0 && in.receive(found, found.remainingBytes()) > 0;
+            assertTrue(
+                    System.nanoTime() - deadlineNs < 0,
+                    "the end of a connection that cuts a packet was never reported, or its rest comes for ever");
+        }
+        assertFalse(givesUp && receiver.lossWasOrderly, receiver.lossReason);
     }
 }

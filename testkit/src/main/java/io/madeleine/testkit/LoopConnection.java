@@ -229,7 +229,8 @@ final class LoopConnection implements ProtocolConnection {
         }
         if (over && !toldLoss && !hidesSomething()) {
             toldLoss = true;
-            told.onLost(LossKind.CONNECTION, there.finished, there.finished ? "it has finished" : "its end was closed");
+            boolean orderly = there.finished && !there.givenUp;
+            told.onLost(LossKind.CONNECTION, orderly, orderly ? "it has finished" : "its end was closed");
             work++;
         }
         return work;

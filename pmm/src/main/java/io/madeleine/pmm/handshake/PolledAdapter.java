@@ -37,8 +37,20 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
         this.manager = new ConnectionManager(family, context, limits, news::add);
     }
 
-    /** Opens a line to a peer and calls {@link #called}, or fails the request. */
+    /**
+     * Opens a line to a peer and calls {@link #called}. If that cannot succeed, it calls {@link #callFailed}. This
+     * method is called once for each request: an adapter that wants to try again does so by itself, and {@linkplain
+     * PendingConnection#note notes} meanwhile why it has not succeeded yet, for the error text of the deadline.
+     */
     protected abstract void call(PendingConnection wanted);
+
+    /** No line to the peer can be opened: fails the request at once; {@code reason} is a clause. */
+    protected final void callFailed(PendingConnection wanted, String reason) {
+        synchronized (manager) {
+            wanted.fail(reason);
+        }
+        wake();
+    }
 
     /** A line to a peer is open. */
     protected final void called(PendingConnection wanted, PolledConnection line) {

@@ -52,8 +52,16 @@ public abstract class PolledConnection implements ProtocolConnection, HandshakeL
     /** Whether a sender that had to wait can continue. */
     protected abstract boolean hasRoomAgain();
 
-    /** Whether this end is closed. */
+    /** Whether this end is closed or was given up. */
     protected abstract boolean isClosed();
+
+    /**
+     * Gives the peer up, which may be alive: its {@link #hasEnded} becomes true, and {@link #hasFinished} does not. The
+     * links of this end return {@link io.madeleine.pmm.spi.LinkStatus#CLOSED} from now on, and {@link #isClosed} is
+     * true.
+     */
+    @Override
+    public abstract void giveUp();
 
     // ---- a line
 

@@ -58,7 +58,7 @@ public interface ProtocolConnection extends AutoCloseable {
 
     /**
      * Tells the peer that nothing more will be sent. What was sent before still arrives. The caller holds the send
-     * lock.
+     * lock. Not called on a connection that was {@linkplain #giveUp given up}.
      */
     void finish();
 
@@ -68,7 +68,9 @@ public interface ProtocolConnection extends AutoCloseable {
      * that is not orderly. The thread that polls calls this, in parallel to calls of the links, which return {@link
      * LinkStatus#CLOSED} from then on. Idempotent.
      */
-    default void giveUp() {}
+    default void giveUp() {
+        // a network without it leaves the peer to learn of the loss at close()
+    }
 
     /**
      * Whether the connection is lost together with everything that had arrived on it, for instance because its memory is

@@ -134,6 +134,15 @@ abstract class LossContract extends ThreadsContract {
         join(sender);
     }
 
+    /** The process that gives the other up goes on, and closes nothing. */
+    @Test
+    void shouldTellAPeerThatItIsGivenUpAndNotThatTheOtherHasLeft() {
+        open(2);
+        ((SwitchedChannel) channel(0)).peerLost(1, false, "somebody says so");
+        PeerFailedException told = assertFails(0, () -> channel(1).beginUnpacking(0, 20, TimeUnit.SECONDS));
+        assertFalse(String.valueOf(told.getMessage()).contains("has left"), told::getMessage);
+    }
+
     private void sendUntilItFails() {
         try {
             for (int number = 0; ; number++) {

@@ -39,7 +39,7 @@ final class HeapAdapter extends PolledAdapter {
     protected void call(PendingConnection wanted) {
         HeapAdapter peer = ADAPTERS.get(wanted.request().peerAddress());
         if (peer == null) {
-            wanted.note("it has ended, or is in another process");
+            callFailed(wanted, "it has ended, or is in another process");
         } else {
             HeapPipe there = new HeapPipe();
             HeapPipe back = new HeapPipe();

@@ -101,12 +101,18 @@ final class HeapConnection extends PolledConnection {
         wakePeer();
     }
 
+    /** The peer sees an end without a finish; packets of which a part is missing stay incomplete. */
     @Override
-    public void close() {
+    public void giveUp() {
         closed = true;
         out.hasEnded = true;
         in.isClosed = true;
         wakePeer();
+    }
+
+    @Override
+    public void close() {
+        giveUp();
         forget();
     }
 }
