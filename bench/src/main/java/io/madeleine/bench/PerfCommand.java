@@ -272,7 +272,7 @@ final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    private List<Network> networksThatAreOn(PrintWriter err) {
+    private List<Network> networksThatAreOn(PrintWriter err) throws IOException {
         List<String> asked = protocols.isEmpty()
                 ? SessionInfo.of(settings.arguments()).protocols().stream()
                         .map(Protocol::name)
@@ -281,12 +281,14 @@ final class PerfCommand implements Callable<Integer> {
         List<Network> on = new ArrayList<>();
         for (Network network : asked.stream().map(this::network).toList()) {
             Protocol protocol = network.protocol();
-            if (!protocol.on()) {
-                err.println("mad perf: " + network.title() + " is off: "
-                        + protocol.availability().reason());
-            } else if (settings.noNative() && !protocol.nativeModules().isEmpty()) {
-                err.println("mad perf: " + network.title() + " is off: --no-native, and it needs native access for "
-                        + String.join(",", protocol.nativeModules()));
+            Optional<String> off = protocol.on()
+                    ? Optional.empty()
+                    : Optional.of(protocol.availability().reason());
+            if (off.isEmpty() && settings.noNative()) {
+                off = WithoutNativeAccess.whyOff(network, settings.arguments()).map(reason -> "--no-native: " + reason);
+            }
+            if (off.isPresent()) {
+                err.println("mad perf: " + network.title() + " is off: " + off.get());
             } else {
                 on.add(network);
             }

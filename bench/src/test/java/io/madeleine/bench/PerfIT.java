@@ -87,6 +87,19 @@ class PerfIT {
         assertTrue(nothing.err().contains("nothing to measure"), nothing.err());
     }
 
+    @Test
+    void shouldMeasureWithoutNativeAccessWhatCanDoWithoutItAndRefuseTheRest() {
+        Run run = Run.of("--no-native --protocol sci,tcp,tcp:epoll --sizes 8 --pattern latency --seconds 0.1 --json -");
+        assertEquals(0, run.code(), run.err());
+        assertEquals(
+                List.of("sci", "tcp"),
+                run.out().stream()
+                        .map(line -> ConfigFactory.parseString(line).getString("name"))
+                        .toList());
+        assertTrue(run.err().contains("tcp:epoll is off: "), run.err());
+        assertTrue(run.err().contains("native access is not granted"), run.err());
+    }
+
     /** Session-allocated blocks, both processes spinning: the promise is that a message costs no heap at all. */
     @Test
     void shouldAllocateNothingPerMessageWhileSpinning() {
