@@ -258,12 +258,22 @@ final class SessionOpening {
         } catch (ConfigurationException e) {
             throw e;
         } catch (MadeleineException e) {
-            if (!channel.automatic()) {
-                throw e;
-            }
-            notOpened.put(key, String.valueOf(e.getMessage()));
-            LOGGER.log(Level.WARNING, () -> membership + ": " + key + " is not used: " + e.getMessage());
+            leaveOut(key, e, channel);
+        } catch (LinkageError e) {
+            String lacking = "a library that it needs is missing or of another version: " + e;
+            leaveOut(key, new SessionException(key + " cannot be opened: " + lacking, e), channel);
+        } catch (RuntimeException | Error e) {
+            throw new SessionException(membership + ": " + key + " cannot be opened: its driver has thrown " + e, e);
         }
+    }
+
+    /** Goes on without an adapter, unless the channel names it. */
+    private void leaveOut(String key, MadeleineException why, ChannelConfig channel) {
+        if (!channel.automatic()) {
+            throw why;
+        }
+        notOpened.put(key, String.valueOf(why.getMessage()));
+        LOGGER.log(Level.WARNING, () -> membership + ": " + key + " is not used: " + why.getMessage());
     }
 
     private List<ProcessDescription> exchangeDescriptions(

@@ -56,9 +56,15 @@ final class LoopProtocol implements ProtocolModule {
             0,
             "queues of this JVM");
 
+    private final String name;
     private final Config config;
 
     LoopProtocol(Config config) {
+        this("loop", config);
+    }
+
+    LoopProtocol(String name, Config config) {
+        this.name = name;
         this.config = config;
     }
 
@@ -95,7 +101,7 @@ final class LoopProtocol implements ProtocolModule {
 
     @Override
     public String name() {
-        return "loop";
+        return name;
     }
 
     @Override
