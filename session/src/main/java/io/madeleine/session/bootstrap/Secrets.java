@@ -74,18 +74,29 @@ public final class Secrets {
             if (secret.isEmpty() || SecretStrength.bits(secret) >= SecretStrength.ENOUGH_BITS) {
                 return MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8));
             }
-            LOGGER.log(
-                    Level.WARNING,
-                    "madeleine.session.secret is weak: it has about {0} bits, expected {1} or more. It is stretched,"
-                            + " which makes guessing slower, not impossible; \"mad secret FILE\" makes a strong one.",
-                    SecretStrength.bits(secret),
-                    SecretStrength.ENOUGH_BITS);
             byte[] stretched = stretch(secret);
             STRETCHED.put(secret, stretched);
             return stretched;
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this JDK lacks a required algorithm: " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Warns of a secret that can be guessed, unless this process has used it before.
+     *
+     * @param source where the secret comes from, as the subject of a sentence
+     */
+    static synchronized void warnIfWeak(String secret, String source) {
+        int bits = SecretStrength.bits(secret);
+        if (secret.isEmpty() || bits >= SecretStrength.ENOUGH_BITS || STRETCHED.containsKey(secret)) {
+            return;
+        }
+        LOGGER.log(
+                Level.WARNING,
+                source + " is weak: it has about " + bits + " bits, expected " + SecretStrength.ENOUGH_BITS
+                        + " or more. It is stretched, which makes guessing slower, not impossible; \"mad secret"
+                        + " FILE\" makes a strong one.");
     }
 
     private static byte[] stretch(String secret) throws GeneralSecurityException {

@@ -34,13 +34,27 @@ final class SecretSource {
 
     private SecretSource() {}
 
-    /** Returns the secret, empty if none is given. Warns if others can read the configuration file that contains it. */
+    /**
+     * Returns the secret, empty if none is given. Warns if it can be guessed, or if others can read the configuration
+     * file that contains it.
+     */
     static String of(ConfigReader reader, ProcessEnvironment given) {
         String secret = check(reader, given);
         if (!reader.text(KEY).isEmpty()) {
             warnOfReaders(reader);
         }
+        Secrets.warnIfWeak(secret, source(reader));
         return secret;
+    }
+
+    private static String source(ConfigReader reader) {
+        if (!reader.text(KEY).isEmpty()) {
+            return KEY + " (" + reader.origin(KEY) + ")";
+        }
+        String file = reader.text(FILE_KEY);
+        return file.isEmpty()
+                ? "the secret in " + ProcessEnvironment.SECRET + " of the environment"
+                : "the secret in the file " + file + ", which " + FILE_KEY + " names,";
     }
 
     /** Returns the secret as {@link #of} does, without that warning. */
@@ -59,6 +73,9 @@ final class SecretSource {
                     "not to be on a command line, which every user of this machine can read; give it in a file with "
                             + FILE_KEY + " or by " + ProcessEnvironment.SECRET + " of the environment");
         }
+        if (secret.indexOf('\0') >= 0) { // the environment, by which processes get it, cannot hold it
+            throw reader.wrong(KEY, "a text without zero characters");
+        }
         return secret;
     }
 
@@ -72,8 +89,11 @@ final class SecretSource {
         byte[] content;
         try {
             Path file = Path.of(name);
-            if (Files.isDirectory(file)) {
-                throw reader.wrong(FILE_KEY, "a file; this is a directory");
+            if (Files.exists(file) && !Files.isRegularFile(file)) {
+                throw reader.wrong(
+                        FILE_KEY,
+                        "a regular file; this is "
+                                + (Files.isDirectory(file) ? "a directory" : "a pipe, a device or a socket"));
             }
             excess(file).ifPresent(mode -> {
                 throw reader.wrong(
@@ -94,6 +114,11 @@ final class SecretSource {
                     FILE_KEY,
                     "a file with a secret of 1 to " + MAX_BYTES + " bytes; it has "
                             + (secret.isEmpty() ? "none" : "more"));
+        }
+        if (secret.chars().anyMatch(Character::isISOControl)) {
+            throw reader.wrong(
+                    FILE_KEY,
+                    "a file with a secret of one line without control characters, such as \"mad secret FILE\" makes");
         }
         return secret;
     }

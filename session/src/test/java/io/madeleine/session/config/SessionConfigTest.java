@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class SessionConfigTest {
@@ -342,6 +344,37 @@ class SessionConfigTest {
         assertContains(
                 refusal("session.secret-file=" + directory.resolve("none")), "madeleine.session.secret-file", "none");
         assertContains(refusal("session.secret-file=" + secretFile("\n", "rw-------")), "it has none");
+    }
+
+    @Test
+    void shouldRefuseControlCharactersInASecretAndNotRepeatIt() throws IOException {
+        for (String secret : List.of("hush\0hush", "hush\nhush", "hush\u001bhush")) {
+            Path file = secretFile(secret, "rw-------");
+            String refusal = refusal("session.secret-file=" + file);
+            assertContains(refusal, "madeleine.session.secret-file = ", file.toString(), "control characters");
+            assertFalse(refusal.contains("hush"), refusal);
+        }
+        String refusal = refusal("session.secret=hush\0hush");
+        assertContains(refusal, "madeleine.session.secret = (hidden)", "without zero characters");
+        assertFalse(refusal.contains("hush"), refusal);
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldRefuseASecretFileThatIsNoRegularFileAndNotWaitForIt() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        try {
+            assumeTrue(
+                    new ProcessBuilder("mkfifo", "-m", "600", pipe.toString())
+                                    .start()
+                                    .waitFor()
+                            == 0,
+                    "no pipe can be made");
+        } catch (IOException e) {
+            assumeTrue(false, "no mkfifo here: " + e);
+        }
+        assertContains(refusal("session.secret-file=" + pipe), "a regular file; this is a pipe");
+        assertContains(refusal("session.secret-file=" + directory), "a regular file; this is a directory");
     }
 
     @Test
