@@ -57,7 +57,10 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     private final SessionArenas arenas;
     private final Map<String, SwitchedChannel> channels = new TreeMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
+    private final AtomicBoolean told = new AtomicBoolean();
     private volatile String newsLost = "";
+    private volatile boolean lacksNews;
+    private volatile boolean opened;
 
     /** The two parts that an abort needs. */
     record Ending(Bootstrap bootstrap, SessionEnd end) {}
@@ -296,7 +299,20 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     @Override
     public void newsLost(String reason) {
         newsLost = reason;
-        if (!closing.get()) {
+        lacksNews = true;
+        tellOfLostNews();
+    }
+
+    /** Everything is connected, and the user gets the session. */
+    void opened() {
+        opened = true;
+        tellOfLostNews();
+    }
+
+    /** Warns once, of a session that goes on; one that is still being opened fails, and says why. */
+    private void tellOfLostNews() {
+        String reason = newsLost;
+        if (opened && lacksNews && !closing.get() && told.compareAndSet(false, true)) {
             LOGGER.log(
                     Level.WARNING,
                     membership + ": " + reason

@@ -176,6 +176,7 @@ final class SessionOpening {
         });
         // Added last, so closed first: the other processes learn that this one leaves before its connections end.
         resources.add(bootstrap);
+        session.opened();
         return session;
     }
 

@@ -264,7 +264,12 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
                     .getValue("value")
                     .withOrigin(com.typesafe.config.ConfigOriginFactory.newSimple(origin));
         } catch (ConfigException e) {
-            throw new ConfigurationException(origin + " = " + text + ": expected a list, object or text", e);
+            throw new ConfigurationException(
+                    origin + " = " + text + ": expected a list, object or text"
+                            + (text.indexOf(':') < 0
+                                    ? ""
+                                    : "; a text with a colon in a list needs quotes, as in [\"127.0.0.1:9000\"]"),
+                    e);
         }
     }
 }

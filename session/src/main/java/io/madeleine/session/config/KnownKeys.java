@@ -5,7 +5,6 @@ import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigValue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.Suggestions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -71,9 +70,20 @@ final class KnownKeys {
             String here = FAMILIES + "." + name;
             ConfigObject family = object(here, value);
             if (!names.contains(name) && !family.containsKey("guice-module")) {
-                throw unknown(here, name, family, names);
+                throw unknown(here, name, family, existing(families), names);
             }
         });
+    }
+
+    /** The families that have a driver. */
+    private static Set<String> existing(ConfigObject families) {
+        Set<String> names = new TreeSet<>();
+        families.forEach((name, value) -> {
+            if (value instanceof ConfigObject family && family.containsKey("guice-module")) {
+                names.add(name);
+            }
+        });
+        return names;
     }
 
     private static ConfigObject object(String path, ConfigValue value) {
@@ -85,9 +95,15 @@ final class KnownKeys {
     }
 
     private static ConfigurationException unknown(String path, String key, ConfigValue value, Set<String> known) {
-        List<String> accepted = new ArrayList<>(new TreeSet<>(known));
-        return new ConfigurationException(
-                "unknown key " + path + " (" + value.origin().description() + "): expected one of "
-                        + String.join(", ", accepted) + Suggestions.didYouMean(key, accepted));
+        return unknown(path, key, value, known, known);
+    }
+
+    private static ConfigurationException unknown(
+            String path, String key, ConfigValue value, Set<String> listed, Set<String> near) {
+        return new ConfigurationException("unknown key " + path + " ("
+                + value.origin().description() + "): expected "
+                + (listed.isEmpty() ? "a network, and none is on the class path" : "one of ")
+                + String.join(", ", new TreeSet<>(listed))
+                + Suggestions.didYouMean(key, new TreeSet<>(near)));
     }
 }

@@ -31,7 +31,11 @@ public final class NamedNetworks {
     public static void checkKnown(SessionConfig config, Families families) {
         ConfigReader reader = new ConfigReader(config.root());
         List<String> known = families.all().stream().map(Family::name).toList();
-        checkPreferred(config, known, reader);
+        List<String> existing = config.families().stream()
+                .filter(family -> family.guiceModule().isPresent())
+                .map(FamilyConfig::name)
+                .toList();
+        checkPreferred(config, known, existing, reader);
         for (ChannelSettings channel : config.channels()) {
             if (channel.automatic()) {
                 continue;
@@ -39,7 +43,7 @@ public final class NamedNetworks {
             if (!known.contains(channel.network())) {
                 throw reader.wrong(
                         key(channel, "network"),
-                        "auto or a network of madeleine.tm, " + Suggestions.anyOf(known)
+                        "auto or a network of madeleine.tm, " + anyOf(existing)
                                 + Suggestions.didYouMean(channel.network(), known));
             }
             Optional<ProtocolModule> module = families.module(channel.network());
@@ -55,14 +59,19 @@ public final class NamedNetworks {
         }
     }
 
-    private static void checkPreferred(SessionConfig config, List<String> known, ConfigReader reader) {
+    private static String anyOf(List<String> existing) {
+        return existing.isEmpty() ? "and none is on the class path" : Suggestions.anyOf(existing);
+    }
+
+    private static void checkPreferred(
+            SessionConfig config, List<String> known, List<String> existing, ConfigReader reader) {
         Set<String> named = new TreeSet<>(known);
         named.addAll(ConfigSources.usualNetworks());
         for (String network : config.networks()) {
             if (!named.contains(network)) {
                 throw reader.wrong(
                         NETWORKS,
-                        "names of networks, " + Suggestions.anyOf(named) + "; there is no " + network
+                        "names of networks, " + anyOf(existing) + "; there is no " + network
                                 + Suggestions.didYouMean(network, named));
             }
         }
