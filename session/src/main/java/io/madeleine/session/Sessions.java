@@ -7,7 +7,10 @@ import io.madeleine.session.bootstrap.Secrets;
 import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Opens sessions from a Typesafe Config. {@link Session} has all other ways to open one.
@@ -15,6 +18,11 @@ import java.util.Optional;
  * <p>Threading: stateless.
  */
 public final class Sessions {
+    private static final Logger LOGGER = System.getLogger(Sessions.class.getName());
+
+    /** Said once in a process; tests reset it. */
+    static final AtomicBoolean TOLD_OF_SOLITUDE = new AtomicBoolean();
+
     private Sessions() {}
 
     /**
@@ -66,6 +74,13 @@ public final class Sessions {
     }
 
     static Session open(ConfigSources sources, Optional<ExitAction> exit) {
-        return new SessionOpening(SessionConfig.from(sources), exit).open();
+        SessionConfig config = SessionConfig.from(sources);
+        if (sources.areEmpty() && TOLD_OF_SOLITUDE.compareAndSet(false, true)) {
+            LOGGER.log(
+                    Level.INFO,
+                    "a session of one process is opened, since nothing says otherwise: \"mad run\" starts the processes"
+                            + " of a larger one, or madeleine.session.hosts and madeleine.session.rank list them");
+        }
+        return new SessionOpening(config, exit).open();
     }
 }

@@ -1,8 +1,7 @@
 package io.madeleine.session.bootstrap;
 
 import io.madeleine.admission.Proofs;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
+import io.madeleine.session.config.SecretStrength;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -26,7 +25,6 @@ public final class Secrets {
     private static final byte[] SALT = "madeleine secret 1".getBytes(StandardCharsets.US_ASCII);
 
     private static final int REMEMBERED = 16;
-    private static final Logger LOGGER = System.getLogger(Secrets.class.getName());
 
     /** The stretched keys of the last few weak secrets, because stretching takes long. */
     private static final Map<String, byte[]> STRETCHED = new LinkedHashMap<>() {
@@ -80,23 +78,6 @@ public final class Secrets {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this JDK lacks a required algorithm: " + e.getMessage(), e);
         }
-    }
-
-    /**
-     * Warns of a secret that can be guessed, unless this process has used it before.
-     *
-     * @param source where the secret comes from, as the subject of a sentence
-     */
-    static synchronized void warnIfWeak(String secret, String source) {
-        int bits = SecretStrength.bits(secret);
-        if (secret.isEmpty() || bits >= SecretStrength.ENOUGH_BITS || STRETCHED.containsKey(secret)) {
-            return;
-        }
-        LOGGER.log(
-                Level.WARNING,
-                source + " is weak: it has about " + bits + " bits, expected " + SecretStrength.ENOUGH_BITS
-                        + " or more. It is stretched, which makes guessing slower, not impossible; \"mad secret"
-                        + " FILE\" makes a strong one.");
     }
 
     private static byte[] stretch(String secret) throws GeneralSecurityException {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Combines a configuration from its sources. The {@code reference.conf} of this module states their precedence.
@@ -105,6 +106,14 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
         Config above = aboveEnvironment();
         return above.hasPath("madeleine.session.hosts")
                 && !new ConfigReader(above).texts("madeleine.session.hosts").isEmpty();
+    }
+
+    /** Whether nobody has given a setting, a file of settings or a launcher. */
+    boolean areEmpty() {
+        return aboveEnvironment().isEmpty()
+                && file.isEmpty()
+                && Stream.of(Surroundings.SETTINGS, Surroundings.CONF, Surroundings.LAUNCHER)
+                        .allMatch(name -> surroundings.variable(name).isEmpty());
     }
 
     /** The defaults of all modules on the class path. */

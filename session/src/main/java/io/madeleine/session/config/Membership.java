@@ -78,7 +78,7 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
             throw new ConfigurationException(
                     "session " + request.name() + ": " + request.size() + " processes: expected at most " + MAX_SIZE);
         }
-        Secrets.warnIfWeak(request.secret(), "the secret of the request for session " + request.name());
+        SecretStrength.warnIfWeak(request.secret(), "the secret of the request for session " + request.name());
         return new Membership(
                 request.name(), request.rank(), request.size(), new Contact.Root(address, here), request.secret());
     }

@@ -43,7 +43,7 @@ final class SecretSource {
         if (!reader.text(KEY).isEmpty()) {
             warnOfReaders(reader);
         }
-        Secrets.warnIfWeak(secret, source(reader));
+        SecretStrength.warnIfWeak(secret, source(reader));
         return secret;
     }
 

@@ -1,5 +1,7 @@
 package io.madeleine.session.bootstrap;
 
+import io.madeleine.session.config.SecretStrength;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

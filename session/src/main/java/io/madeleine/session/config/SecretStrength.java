@@ -1,14 +1,22 @@
-package io.madeleine.session.bootstrap;
+package io.madeleine.session.config;
+
+import java.lang.System.Logger.Level;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Estimates the strength of a secret in bits, the logarithm of the number of guesses. The estimate uses the characters
  * alone and is low for texts that look like words or repeat themselves.
  *
- * <p>Threading: stateless.
+ * <p>Threading: thread-safe.
  */
-final class SecretStrength {
+public final class SecretStrength {
+    private static final System.Logger LOGGER = System.getLogger(SecretStrength.class.getName());
+
+    private static final Set<String> WARNED_OF = ConcurrentHashMap.newKeySet();
+
     /** A search of this size is infeasible. */
-    static final int ENOUGH_BITS = 128;
+    public static final int ENOUGH_BITS = 128;
 
     private static final double WORD_BITS = 1.5;
     private static final double HEX_BITS = 4;
@@ -23,8 +31,25 @@ final class SecretStrength {
 
     private SecretStrength() {}
 
+    /**
+     * Warns once of a secret that can be guessed.
+     *
+     * @param source where the secret comes from, as the subject of a sentence
+     */
+    static void warnIfWeak(String secret, String source) {
+        int bits = bits(secret);
+        if (secret.isEmpty() || bits >= ENOUGH_BITS || !WARNED_OF.add(secret)) {
+            return;
+        }
+        LOGGER.log(
+                Level.WARNING,
+                source + " is weak: it has about " + bits + " bits, expected " + ENOUGH_BITS
+                        + " or more. It is stretched, which makes guessing slower, not impossible; \"mad secret"
+                        + " FILE\" makes a strong one.");
+    }
+
     /** The estimate: the lowest of the bounds that apply. */
-    static int bits(String secret) {
+    public static int bits(String secret) {
         int different = (int) secret.chars().distinct().count();
         double bits = isHex(secret) && different >= FEW_DIGITS ? HEX_BITS * secret.length() : mixed(secret);
         return (int) Math.min(bits, different * BITS_PER_DIFFERENT_CHARACTER);
