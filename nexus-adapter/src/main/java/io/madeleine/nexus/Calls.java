@@ -185,6 +185,12 @@ final class Calls {
             Way way = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
             if (hasStreams) {
                 uploads.start(call); // not before: a stream that ends at once would end before its call begins
+                if (find(call.id()) == null) {
+                    uploads.end(call); // the call may have ended before its streams were registered
+                }
+            }
+            if (call.isGivenUp()) {
+                tellGivenUp(call); // the first notice may have gone before the call
             }
             if (way != null && call.wentBy(way) && remove(call) != null) {
                 fail(call, lost(call, String.valueOf(way.lost())));
@@ -202,6 +208,8 @@ final class Calls {
                     throw unsent(call, e);
                 }
                 throw e;
+            } else if (call.isGivenUp()) {
+                tellGivenUp(call); // the call may have arrived, and the first notice before it
             } // else another thread has ended the call
         }
     }
@@ -341,8 +349,9 @@ final class Calls {
         }
     }
 
-    /** Notifies the other side that a call is cancelled. */
+    /** Notifies the other side that a call is cancelled; {@link #begin} repeats the notice behind the call. */
     void tellGivenUp(PendingCall call) {
+        call.givenUp();
         // the interrupt may be the reason; the notice must be sent nevertheless
         boolean interrupted = Thread.interrupted();
         try {
@@ -435,6 +444,7 @@ final class Calls {
             end(call, lost(call, "a message from it was dropped, perhaps for lack of memory; the log says why"));
         } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
                 && end(call, late(call))) {
+            call.givenUp();
             // without a wait: other deadlines are due
             node.tellWithoutWait(call.rank(), CANCEL, new Arguments().putLong(call.id()));
         }

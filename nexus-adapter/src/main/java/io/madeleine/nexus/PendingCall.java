@@ -16,6 +16,7 @@ abstract class PendingCall {
     private final long deadlineNs;
     private final @Nullable OutgoingCall outgoing;
     private volatile @Nullable Way way;
+    private volatile boolean givenUp;
     private int givenMs;
     private @Nullable PendingCall nextUntold;
     private @Nullable Throwable untold;
@@ -77,6 +78,16 @@ abstract class PendingCall {
     final boolean wentBy(Way taken) {
         way = taken;
         return taken.lost() != null;
+    }
+
+    /** Notes, before the other side is notified, that the call is cancelled. */
+    final void givenUp() {
+        givenUp = true;
+    }
+
+    /** Whether the other side is notified that the call is cancelled. */
+    final boolean isGivenUp() {
+        return givenUp;
     }
 
     /** Ends the call with its answer; called by the receiving thread. */
