@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.wan.Credentials;
+import io.madeleine.nexus.wan.Deadline;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe.
  */
 final class Attaching {
-    private static final String PURPOSE = "nexus wide area 2";
+    static final String PURPOSE = "nexus wide area 2";
     private static final String SCHEME = "nexus";
     private static final byte ATTACH = 1;
     private static final byte PASS = 2;
@@ -213,9 +215,8 @@ final class Attaching {
                     "a URL with a path of " + pathBytes + " bytes: expected less than " + Wire.BULK_BYTES);
         }
         try {
-            SealedConnection connection = connectAndGreet(
-                    bare, place.getPort(), hello -> hello.putByte(ATTACH).putString(path));
-            try {
+            Consumer<Arguments> purpose = hello -> hello.putByte(ATTACH).putString(path);
+            return connectAndGreet(bare, place.getPort(), purpose, connection -> {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
                 peer.routes().add(answer.addresses());
@@ -230,10 +231,7 @@ final class Attaching {
                     way.start();
                 }
                 return startpoint;
-            } catch (IOException | RuntimeException e) {
-                connection.close();
-                throw e;
-            }
+            });
         } catch (SocketException | EOFException e) {
             throwIfInterrupted(e);
             // nothing listens there, or it has stopped, or it is another program
@@ -284,37 +282,56 @@ final class Attaching {
 
     /** Connects to a node to which this process holds a startpoint. */
     WanWay connect(Peer peer, WanAddress address) throws IOException {
-        SealedConnection connection = connectAndGreet(address.host(), address.port(), hello -> {
+        Consumer<Arguments> purpose = hello -> {
             hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
             Greeting.writeId(hello, peer.id());
-        });
-        try {
+        };
+        return connectAndGreet(address.host(), address.port(), purpose, connection -> {
             Greeting answer = answer(connection);
             if (!answer.id().equals(peer.id())) {
                 throw new IOException("another context listens there now: " + answer.id());
             }
             peer.routes().add(answer.addresses());
             return new WanWay(node, peer, connection, address, false);
-        } catch (IOException | RuntimeException e) {
-            connection.close();
-            throw e;
+        });
+    }
+
+    /** Reads what the other end answers to a greeting, and makes use of the connection. */
+    @FunctionalInterface
+    private interface Answered<T> {
+        T by(SealedConnection connection) throws IOException;
+    }
+
+    /** Connects, greets and has the answer read, all of it within the connect timeout. */
+    private <T> T connectAndGreet(String host, int port, Consumer<Arguments> purpose, Answered<T> answered)
+            throws IOException {
+        node.grants().begin(); // the other end may call this context, too
+        int timeoutMs = node.options().connectTimeoutMs();
+        long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        SealedConnection connection = Handshake.connect(host, port, credentials(), timeoutMs);
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(untilNs - System.nanoTime());
+        try (Deadline deadline = connection.closeAfter((int) Math.max(1, leftMs))) {
+            try {
+                Arguments hello = new Arguments();
+                Greeting.write(node, Greeting.Side.CLIENT, connection.binding(), hello);
+                purpose.accept(hello);
+                connection.writeUnit(Greeting.bytes(hello));
+                return answered.by(connection);
+            } catch (IOException | RuntimeException | Error e) {
+                connection.close();
+                if (deadline.explains(e)) {
+                    throw unanswered("it has not answered within " + timeoutMs + " ms", e);
+                }
+                throw e;
+            }
         }
     }
 
-    private SealedConnection connectAndGreet(String host, int port, Consumer<Arguments> purpose) throws IOException {
-        node.grants().begin(); // the other end may call this context, too
-        SealedConnection connection =
-                Handshake.connect(host, port, credentials(), node.options().connectTimeoutMs());
-        try {
-            Arguments hello = new Arguments();
-            Greeting.write(node, Greeting.Side.CLIENT, connection.binding(), hello);
-            purpose.accept(hello);
-            connection.writeUnit(Greeting.bytes(hello));
-        } catch (IOException | RuntimeException e) {
-            connection.close();
-            throw e;
-        }
-        return connection;
+    private static IOException unanswered(String seen, Throwable why) {
+        return new IOException(
+                seen + "; its approver may take longer than the connect timeout of either end"
+                        + " (ContextOptions.withConnectTimeout)",
+                why);
     }
 
     private Greeting answer(SealedConnection connection) throws IOException {
@@ -333,14 +350,8 @@ final class Attaching {
     private byte[] firstUnit(SealedConnection connection) throws IOException {
         try {
             return connection.readUnit(Greeting.MAX_BYTES);
-        } catch (SocketTimeoutException | EOFException e) {
-            String seen = e instanceof EOFException
-                    ? "it has closed the connection without an answer"
-                    : "it has not answered within " + node.options().connectTimeoutMs() + " ms";
-            throw new IOException(
-                    seen + "; its approver may take longer than the connect timeout of either end"
-                            + " (ContextOptions.withConnectTimeout)",
-                    e);
+        } catch (EOFException e) {
+            throw unanswered("it has closed the connection without an answer", e);
         }
     }
 

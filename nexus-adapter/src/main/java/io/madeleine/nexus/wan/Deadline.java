@@ -11,7 +11,7 @@ import java.time.Duration;
  *
  * <p>Threading: thread-safe.
  */
-final class Deadline implements AutoCloseable {
+public final class Deadline implements AutoCloseable {
     private final Thread timer;
     private volatile boolean lifted;
     private volatile boolean passed;
@@ -35,7 +35,7 @@ final class Deadline implements AutoCloseable {
     }
 
     /** Whether a failure is due to the deadline. */
-    boolean explains(Throwable failure) {
+    public boolean explains(Throwable failure) {
         return passed || failure instanceof SocketTimeoutException;
     }
 

@@ -55,6 +55,11 @@ public final class SealedConnection implements AutoCloseable {
         socket.setSoTimeout(timeoutMs);
     }
 
+    /** Closes the connection after that time, unless the deadline is lifted before: whatever comes meanwhile. */
+    public Deadline closeAfter(int timeoutMs) {
+        return new Deadline(socket, timeoutMs);
+    }
+
     /** The address of the other end, {@code host:port}. */
     public String remoteAddress() {
         return Addresses.text(socket.getInetAddress().getHostAddress(), socket.getPort());
