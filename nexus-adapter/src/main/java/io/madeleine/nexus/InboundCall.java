@@ -322,13 +322,14 @@ final class InboundCall implements Runnable {
         if (why == Why.CALLER) {
             answered.set(true); // the caller does not wait for an answer
         }
-        call.cancel();
+        // the streams first: an interrupted publisher or subscriber would end them with a failure of its own
         endParameters();
         if (stream != null && why == Why.CLOSE && begun) {
-            Thread.startVirtualThread(() -> stream.fail(calls.interrupted(operation.method(), null)));
+            stream.failLater(calls.interrupted(operation.method(), null));
         } else if (stream != null) {
             stream.cancel();
         }
+        call.cancel();
         cancelFuture();
     }
 

@@ -94,6 +94,18 @@ final class StreamSender implements Flow.Subscriber<Object> {
         cancel();
     }
 
+    /**
+     * As {@link #fail}, for a thread that must not wait: the stream has ended when this returns, and another thread
+     * notifies the subscriber.
+     */
+    void failLater(Throwable why) {
+        boolean tells = !cancelled;
+        if (over.compareAndSet(false, true)) {
+            Thread.startVirtualThread(() -> notifyEnd(why, null, tells));
+        }
+        cancel();
+    }
+
     /** Ends the stream without a notice. */
     void cancel() {
         Thread running;
@@ -202,10 +214,12 @@ final class StreamSender implements Flow.Subscriber<Object> {
      * @param failure the failure between here and the subscriber; null if there is none
      */
     private void end(@Nullable Throwable thrown, @Nullable Throwable failure) {
-        if (!over.compareAndSet(false, true)) {
-            return;
+        if (over.compareAndSet(false, true)) {
+            notifyEnd(thrown, failure, !cancelled);
         }
-        boolean tells = !cancelled;
+    }
+
+    private void notifyEnd(@Nullable Throwable thrown, @Nullable Throwable failure, boolean tells) {
         Runnable then = whenOver.apply(failure);
         boolean interrupted = Thread.interrupted();
         try {
