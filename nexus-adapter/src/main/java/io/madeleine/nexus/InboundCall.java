@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import io.madeleine.api.PeerFailedException;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -273,9 +274,7 @@ final class InboundCall implements Runnable {
         if (stream != null) {
             stream.cancel();
         }
-        for (ParameterStream each : parameters) {
-            each.fail(failure);
-        }
+        endParameters(failure);
     }
 
     // ---- ends
@@ -302,9 +301,24 @@ final class InboundCall implements Runnable {
     }
 
     private void endParameters() {
-        for (ParameterStream each : parameters) {
-            each.fail(new CancellationException("the call has ended"));
+        if (parameters.length > 0) {
+            endParameters(new CancellationException("the call has ended"));
         }
+    }
+
+    private void endParameters(Throwable why) {
+        for (ParameterStream each : parameters) {
+            each.fail(why);
+        }
+    }
+
+    /** Cancels the call because its caller is gone. */
+    void callerGone(String why) {
+        if (parameters.length > 0) {
+            endParameters(new PeerFailedException(
+                    key.caller(), "the caller of " + operation.method() + ", rank " + key.caller() + ", is gone: " + why));
+        }
+        cancel(Why.CALLER);
     }
 
     /** Ends a call that no thread could be found for. */

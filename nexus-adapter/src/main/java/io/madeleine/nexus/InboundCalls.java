@@ -258,10 +258,10 @@ final class InboundCalls {
     }
 
     /** Cancels the calls of a peer that is gone. */
-    void peerGone(int rank) {
+    void peerGone(int rank, String why) {
         for (InboundCall call : running.values()) {
             if (call.key().caller() == rank) {
-                call.cancel(InboundCall.Why.CALLER);
+                call.callerGone(why);
             }
         }
     }

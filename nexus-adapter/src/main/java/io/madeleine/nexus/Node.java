@@ -273,7 +273,7 @@ final class Node {
     void wayLost(Peer peer, Way way, String why) {
         calls.wayLost(way, why);
         if (!peer.isAtWork()) {
-            inboundCalls.peerGone(peer.number());
+            inboundCalls.peerGone(peer.number(), why);
         }
         if (way instanceof WanWay wan && wan.leavesPlace()) {
             attaching.left();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.PeerFailedException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +25,11 @@ class StreamEndsTest {
     @RemoteService
     interface Streams {
         Flow.Publisher<Integer> endless();
+    }
+
+    @RemoteService
+    interface Taker {
+        void take(Flow.Publisher<Integer> numbers);
     }
 
     /** Works for the current call; a failure of its own ends the stream at once when it is interrupted. */
@@ -75,6 +81,32 @@ class StreamEndsTest {
             RemoteException why = assertInstanceOf(RemoteException.class, thrown.getCause());
             assertEquals(ErrorCode.CANCELLED, why.code(), why::toString);
             assertTrue(why.toString().contains("rank 0 closes its context"), why::toString);
+        }
+    }
+
+    @Test
+    void shouldSayToTheSubscriberOfAParameterThatItsCallerIsGone() throws Exception {
+        CompletableFuture<Throwable> heard = new CompletableFuture<>();
+        CountDownLatch subscribed = new CountDownLatch(1);
+        Taker taker = numbers -> {
+            CompletableFuture<Void> taken = Publishers.forEach(numbers, 1, _ -> {});
+            CompletableFuture<Void> _ = taken.whenComplete((_, failure) -> heard.complete(failure));
+            subscribed.countDown();
+            World.await(heard::isDone);
+        };
+        try (World world = new World("sci", 2, context -> context.export(Taker.class, taker))) {
+            Thread caller = Thread.ofVirtual().start(() -> {
+                try {
+                    world.of(1).service(0, Taker.class).take(endless());
+                } catch (RuntimeException e) {
+                    // it dies
+                }
+            });
+            subscribed.await();
+            world.die(1);
+            PeerFailedException why = assertInstanceOf(PeerFailedException.class, heard.get(20, TimeUnit.SECONDS));
+            assertTrue(why.getMessage().contains("rank 1, is gone: "), why::getMessage);
+            caller.interrupt();
         }
     }
 }
