@@ -1,5 +1,6 @@
 package io.madeleine.nexus;
 
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
@@ -54,7 +55,7 @@ final class ItemQueue implements Flow.Subscription, Runnable {
     /** Creates a queue that holds at most {@code window} items. */
     ItemQueue(Source source, Flow.Subscriber<Object> subscriber, int window) {
         this.source = source;
-        this.subscriber = subscriber;
+        this.subscriber = Objects.requireNonNull(subscriber, "subscriber");
         this.window = window;
     }
 

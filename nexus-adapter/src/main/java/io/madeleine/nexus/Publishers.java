@@ -22,7 +22,10 @@ public final class Publishers {
     /** Publishes the elements of an iterable, from the start for each subscriber, and no faster than it requests. */
     public static <T> Flow.Publisher<T> of(Iterable<T> items) {
         Objects.requireNonNull(items, "items");
-        return subscriber -> subscriber.onSubscribe(new Iteration<>(items.iterator(), subscriber));
+        return subscriber -> {
+            Objects.requireNonNull(subscriber, "subscriber");
+            subscriber.onSubscribe(new Iteration<>(items.iterator(), subscriber));
+        };
     }
 
     /**

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -37,6 +38,26 @@ class NullsTest {
     @RemoteService
     interface Adder {
         int add(int a, int b);
+    }
+
+    @RemoteService
+    interface Streams {
+        Flow.Publisher<Integer> numbers();
+
+        int take(Flow.Publisher<Integer> numbers);
+    }
+
+    private static final class StreamsImplementation implements Streams {
+        @Override
+        public Flow.Publisher<Integer> numbers() {
+            return Publishers.of(List.of(1));
+        }
+
+        @Override
+        public int take(Flow.Publisher<Integer> numbers) {
+            check("subscriber", it -> it.subscribe(null), numbers);
+            return Publishers.toList(numbers).join().size();
+        }
     }
 
     private static LocalSessions sessions;
@@ -175,6 +196,17 @@ class NullsTest {
         check("options", it -> Context.open(it.channel(), null, _ -> {}), other);
         check("setup", it -> Context.open(it.channel(), ContextOptions.DEFAULT, null), other);
         Context.open(other).close();
+    }
+
+    @Test
+    void shouldRefuseNullAsTheSubscriberOfEveryStream() throws Exception {
+        try (Endpoint served = context.export(Streams.class, new StreamsImplementation())) {
+            Streams streams = context.service(0, Streams.class);
+            check("subscriber", it -> it.subscribe(null), streams.numbers());
+            check("subscriber", it -> it.subscribe(null), Publishers.of(List.of(1)));
+            assertEquals(2, streams.take(Publishers.of(List.of(1, 2))), served::toString);
+            assertEquals(List.of(1), Publishers.toList(streams.numbers()).get(20, TimeUnit.SECONDS));
+        }
     }
 
     @Test
