@@ -171,8 +171,18 @@ public final class Arguments {
         return putLong(Double.doubleToRawLongBits(value));
     }
 
-    /** Puts a string in UTF-8. */
+    /**
+     * Puts a string in UTF-8.
+     *
+     * @throws IllegalArgumentException if it has an unpaired surrogate, which UTF-8 cannot represent
+     */
     public Arguments putString(String value) {
+        Texts.checkPaired(value);
+        return putText(value);
+    }
+
+    /** As {@link #putString}, for texts that must arrive: an unpaired surrogate becomes a question mark. */
+    Arguments putText(String value) {
         return putBytes(value.getBytes(StandardCharsets.UTF_8));
     }
 

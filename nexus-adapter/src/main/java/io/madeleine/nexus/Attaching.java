@@ -150,7 +150,7 @@ final class Attaching {
         } catch (NexusException e) {
             String why = "its greeting is not accepted: " + e.getMessage();
             connection.writeUnit(
-                    Greeting.bytes(new Arguments().putBoolean(false).putString(why)));
+                    Greeting.bytes(new Arguments().putBoolean(false).putText(why)));
             throw new IOException(why, e);
         }
         if (refusal.isEmpty()) {
@@ -158,7 +158,7 @@ final class Attaching {
         }
         if (!refusal.isEmpty()) {
             connection.writeUnit(
-                    Greeting.bytes(new Arguments().putBoolean(false).putString(refusal)));
+                    Greeting.bytes(new Arguments().putBoolean(false).putText(refusal)));
             connection.close();
             return null;
         }

@@ -195,7 +195,7 @@ final class InboundCalls {
     /** Answers a call that has not been executed and will not be, because the context is being closed. */
     void refuseClosing(Key key) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.CLOSING);
-        send(key, answer.putString("rank " + node.rank() + " is closing its context"), true);
+        send(key, answer.putText("rank " + node.rank() + " is closing its context"), true);
     }
 
     private void refuse(Key key, String why) {
@@ -209,14 +209,14 @@ final class InboundCalls {
     private void absent(Key key, String why) {
         send(
                 key,
-                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putString(why),
+                new Arguments().putLong(key.id()).putByte(Answers.Status.ABSENT).putText(why),
                 true);
     }
 
     /** Answers a call of a method that the service lacks or has with other types; the caller compares the shapes. */
     private void unlike(Key key, Service service, long methodId) {
         Arguments answer = new Arguments().putLong(key.id()).putByte(Answers.Status.UNLIKE);
-        answer.putString(service + " of rank " + node.rank());
+        answer.putText(service + " of rank " + node.rank());
         List<ServiceMethod> methods = service.namedAs(methodId);
         answer.putInt(methods.size());
         methods.forEach(method -> method.shape().write(answer));

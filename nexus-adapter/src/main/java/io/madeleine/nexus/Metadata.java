@@ -43,7 +43,7 @@ public final class Metadata {
     /**
      * A copy with one entry added or replaced.
      *
-     * @throws IllegalArgumentException if the entries become too long together
+     * @throws IllegalArgumentException if the entries become too long together, or a string has an unpaired surrogate
      */
     public Metadata with(String name, String value) {
         Objects.requireNonNull(name, "name");
@@ -93,6 +93,7 @@ public final class Metadata {
     }
 
     private static void put(ByteBuffer buffer, String text, String name) {
+        Texts.checkPaired(text);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length + Short.BYTES > buffer.remaining()) {
             throw new IllegalArgumentException("metadata with \"" + name + "\" take more than " + MAX_BYTES

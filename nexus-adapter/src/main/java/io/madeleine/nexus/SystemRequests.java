@@ -70,7 +70,7 @@ final class SystemRequests {
     }
 
     private static Arguments refusedCalls(String why, List<Long> ids) {
-        Arguments arguments = new Arguments().putString(why).putInt(ids.size());
+        Arguments arguments = new Arguments().putText(why).putInt(ids.size());
         ids.forEach(arguments::putLong);
         return arguments;
     }

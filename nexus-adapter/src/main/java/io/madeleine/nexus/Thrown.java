@@ -21,7 +21,7 @@ final class Thrown {
 
     /** Writes an exception with its causes, and the declared type as which the caller expects it. */
     static void write(Arguments arguments, Throwable thrown, Class<?>[] declared) {
-        arguments.putString(expectedAs(thrown, declared));
+        arguments.putText(expectedAs(thrown, declared));
         int count = 0;
         for (Throwable next = thrown; next != null && count < MAX_CAUSES; next = causeOf(next)) {
             count++;
@@ -29,20 +29,20 @@ final class Thrown {
         arguments.putByte((byte) count);
         Throwable next = thrown;
         for (int i = 0; i < count && next != null; i++, next = causeOf(next)) {
-            arguments.putString(
+            arguments.putText(
                     next instanceof RemoteException remote
                             ? remote.remoteType()
                             : next.getClass().getName());
-            arguments.putString(messageOf(next));
+            arguments.putText(messageOf(next));
             writeCode(arguments, next);
             StackTraceElement[] stack = stackOf(next);
             int frames = Math.min(stack.length, MAX_FRAMES);
             arguments.putByte((byte) frames);
             for (int k = 0; k < frames; k++) {
                 StackTraceElement frame = stack[k];
-                arguments.putString(frame.getClassName());
-                arguments.putString(frame.getMethodName());
-                arguments.putString(frame.getFileName() == null ? "" : frame.getFileName());
+                arguments.putText(frame.getClassName());
+                arguments.putText(frame.getMethodName());
+                arguments.putText(frame.getFileName() == null ? "" : frame.getFileName());
                 arguments.putInt(frame.getLineNumber());
             }
         }

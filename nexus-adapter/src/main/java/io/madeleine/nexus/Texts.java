@@ -1,0 +1,30 @@
+package io.madeleine.nexus;
+
+/**
+ * Checks strings before they are sent.
+ *
+ * <p>Threading: stateless.
+ */
+final class Texts {
+    private Texts() {}
+
+    /**
+     * Checks that UTF-8 can represent a string. Allocates nothing.
+     *
+     * @throws IllegalArgumentException if the string has a surrogate without its other half
+     */
+    static void checkPaired(String text) {
+        int length = text.length();
+        for (int i = 0; i < length; i++) {
+            char here = text.charAt(i);
+            if (!Character.isSurrogate(here)) {
+                continue;
+            }
+            if (Character.isLowSurrogate(here) || i + 1 == length || !Character.isLowSurrogate(text.charAt(i + 1))) {
+                throw new IllegalArgumentException("a string of " + length + " characters has an unpaired surrogate at "
+                        + i + ", which UTF-8 cannot represent: expected pairs; send other data as an array");
+            }
+            i++;
+        }
+    }
+}
