@@ -31,6 +31,8 @@ final class DefaultMethods {
         MethodHandle handle = HANDLES.get(type).get(method);
         if (handle == null) {
             try {
+                // else this module could not see the interface of a program on the class path
+                DefaultMethods.class.getModule().addReads(type.getModule());
                 handle = MethodHandles.privateLookupIn(type, MethodHandles.lookup())
                         .unreflectSpecial(method, type)
                         .asSpreader(Object[].class, method.getParameterCount());
