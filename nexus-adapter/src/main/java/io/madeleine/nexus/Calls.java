@@ -28,6 +28,9 @@ final class Calls {
     /** Flag in the time to the deadline, which is never negative: metadata precede the arguments. */
     static final long HAS_METADATA = Long.MIN_VALUE;
 
+    private static final int CALLS_BITS = 40;
+    private static final AtomicLong CONTEXTS = new AtomicLong();
+
     /**
      * A waiting thread notices its deadline itself. If it has not done so this long afterwards, the sweeper ends the
      * call.
@@ -37,7 +40,10 @@ final class Calls {
     private final Node node;
     private final Uploads uploads;
     private final Map<Long, PendingCall> pending = new ConcurrentHashMap<>();
-    private final AtomicLong lastId = new AtomicLong();
+
+    /** Begins where no earlier context of this process has come: answers to calls of that one may still arrive. */
+    private final AtomicLong lastId = new AtomicLong(CONTEXTS.getAndIncrement() << CALLS_BITS);
+
     private final Semaphore turns;
 
     /** Bounds the calls that return futures and may be repeated; they hold a permit while they wait for that, too. */

@@ -9,6 +9,7 @@ import io.madeleine.nexus.wire.Link;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,9 @@ final class Node {
     private static final Set<Channel> IN_USE =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
+    /** How many contexts each channel has had, the present one included; see {@link #generation()}. */
+    private static final Map<Channel, Integer> GENERATIONS = Collections.synchronizedMap(new WeakHashMap<>());
+
     private final Context context;
     private final List<Channel> channels;
     private final Session session;
@@ -51,6 +55,7 @@ final class Node {
     private final Calls calls;
     private final InboundCalls inboundCalls;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final int generation;
     private volatile boolean refuses;
 
     /** Whether the context is closed completely: nothing is sent any more. */
@@ -61,6 +66,7 @@ final class Node {
         this.channels = List.copyOf(channels);
         this.session = channels.getFirst().session();
         this.options = options;
+        this.generation = GENERATIONS.getOrDefault(channels.getFirst(), 0);
         this.signal = channels.getFirst().newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
         this.codecs = new Codecs(options.maxDepth());
@@ -91,6 +97,13 @@ final class Node {
                         + " own (madeleine.channels.NAME)");
             }
         }
+        int latest = 0;
+        for (Channel channel : channels) {
+            latest = Math.max(latest, GENERATIONS.getOrDefault(channel, 0));
+        }
+        for (Channel channel : channels) {
+            GENERATIONS.put(channel, latest + 1);
+        }
     }
 
     /** Begins to receive requests. */
@@ -103,6 +116,7 @@ final class Node {
     void giveUp() {
         inbound.close();
         attaching.close();
+        channels.forEach(channel -> GENERATIONS.put(channel, generation - 1)); // the other processes count no failed one
         channels.forEach(IN_USE::remove);
     }
 
@@ -126,6 +140,14 @@ final class Node {
 
     ContextOptions options() {
         return options;
+    }
+
+    /**
+     * The number of this context among those that its channels have had, one after the other. It is the same in all
+     * processes, which open their contexts in the same order.
+     */
+    int generation() {
+        return generation;
     }
 
     Signal signal() {

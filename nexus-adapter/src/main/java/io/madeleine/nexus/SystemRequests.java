@@ -22,11 +22,17 @@ final class SystemRequests {
     SystemRequests(Node node, Endpoint system) {
         this.node = node;
         system.nonThreaded("refused", (_, request) -> refused(request));
-        system.nonThreaded(
-                "goodbye", (_, request) -> node.nodes().get(request.remote()).goodbye());
+        system.nonThreaded("goodbye", (_, request) -> goodbye(request));
         system.nonThreaded(
                 "addresses",
                 (_, request) -> node.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));
+    }
+
+    private void goodbye(Request request) {
+        Peer peer = node.nodes().get(request.remote());
+        if (!node.nodes().isMember(peer.number()) || request.getInt() >= node.generation()) {
+            peer.goodbye();
+        } // else it is of an earlier context, which used the channels before this one
     }
 
     private void refused(Request request) {
@@ -118,7 +124,7 @@ final class SystemRequests {
     void goodbye() {
         node.nodes().forEachOther(peer -> {
             try {
-                peer.tell(new Arguments(), GOODBYE);
+                peer.tell(new Arguments().putInt(node.generation()), GOODBYE);
             } catch (MadeleineException e) {
                 // the peer takes no messages; it will see the connection end
             }

@@ -1,0 +1,56 @@
+package io.madeleine.nexus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import io.madeleine.api.Channel;
+import io.madeleine.nexus.wire.Wire;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Contexts that use a channel one after the other. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SuccessiveContextsTest {
+    @RemoteService
+    interface Adder {
+        int next(int number);
+    }
+
+    private static Context open(Channel channel) {
+        return Context.open(
+                channel, ContextOptions.DEFAULT, context -> context.export(Adder.class, number -> number + 1));
+    }
+
+    @Test
+    void shouldNotTakeTheGoodbyeOfAnEarlierContextForThatOfTheNext() {
+        try (World world = new World("sci", 2, _ -> {})) {
+            for (int rank = 0; rank < 2; rank++) {
+                world.of(rank).close();
+                world.contexts.add(open(world.of(rank).node().session().channel()));
+            }
+            Context next = world.contexts.get(2);
+            Context other = world.contexts.get(3);
+            // as if the channel had kept it until now
+            Way _ = other.node().send(0, Wire.id("goodbye"), new Arguments().putInt(1));
+            assertEquals(1, other.service(0, Adder.class).next(0)); // behind the goodbye
+            assertFalse(next.node().nodes().get(1).isGone());
+            assertEquals(2, next.service(1, Adder.class).next(1));
+            other.close();
+            World.await(() -> next.node().nodes().get(1).isGone());
+            next.close();
+        }
+    }
+
+    @Test
+    void shouldNumberTheCallsOfTheNextContextAnew() {
+        try (World world = new World("sci", 1, _ -> {})) {
+            long earlier = world.of(0).node().calls().nextId();
+            world.of(0).close();
+            try (Context next = open(world.of(0).node().session().channel())) {
+                assertNotEquals(earlier, next.node().calls().nextId());
+            }
+        }
+    }
+}
