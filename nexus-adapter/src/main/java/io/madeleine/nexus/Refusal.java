@@ -27,7 +27,8 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
         NO_SUCH_HANDLER,
         /**
          * The bound {@link ContextOptions#maxRunning}, or a bound of the executor, is reached; or no memory is left for
-         * large arguments ({@link ContextOptions#maxReceivedBytes}).
+         * large arguments ({@link ContextOptions#maxReceivedBytes}); or one request has more of them than a quarter of
+         * that bound, and would be refused again.
          */
         OVERLOADED,
         /** The context is being closed. */
@@ -46,6 +47,10 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
         String where = endpoint == SEVERAL && handler == SEVERAL
                 ? "several endpoints"
                 : "endpoint " + Names.endpoint(endpoint) + ", handler " + Names.handler(handler);
-        return "rank " + rank + " refused " + count + " requests to " + where + ": " + reason;
+        String bounds = reason == Reason.OVERLOADED
+                ? " (ContextOptions.maxRunning, a bound of the executor, or ContextOptions.maxReceivedBytes, a quarter of"
+                        + " which one request may take)"
+                : "";
+        return "rank " + rank + " refused " + count + " requests to " + where + ": " + reason + bounds;
     }
 }

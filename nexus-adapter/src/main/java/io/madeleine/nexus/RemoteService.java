@@ -11,12 +11,15 @@ import java.lang.annotation.Target;
  *
  * <p>Parameters and results must have types with a codec, see {@link Codecs}. Both ends must have the same types, down
  * to the names of record components and enum constants; else calls of the methods concerned fail with a message that
- * says where the types differ. For ends of different versions use a {@link #serializer}.
+ * says where the types differ. Parameters have no names on the wire: two of the same type that change places at one end
+ * are not noticed. For ends of different versions use a {@link #serializer}.
  *
  * <p>A caller waits for a method that returns {@code void} or a value. It does not wait for a method that returns a
- * {@link java.util.concurrent.CompletableFuture}. A method that returns a {@link java.util.concurrent.Flow.Publisher}
- * is a stream: each subscription makes a call, which sends no more items than the subscriber has requested, within the
- * method's {@link CallTimeout}. A parameter may be a {@code Flow.Publisher}, too.
+ * {@link java.util.concurrent.CompletableFuture}. When it cancels that future, or the call is cancelled for another
+ * reason, the future that the implementation has returned is itself cancelled: let it return a {@link
+ * java.util.concurrent.CompletableFuture#copy copy} of one that it shares. A method that returns a {@link
+ * java.util.concurrent.Flow.Publisher} is a stream: each subscription makes a call, which sends no more items than the
+ * subscriber has requested, within the method's {@link CallTimeout}. A parameter may be a {@code Flow.Publisher}, too.
  *
  * <p>A call throws, or its future or stream fails with:
  *
