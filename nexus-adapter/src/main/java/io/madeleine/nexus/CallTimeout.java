@@ -10,8 +10,7 @@ import java.lang.annotation.Target;
  * How long a call of this method may take, or of every method of the interface, in place of {@link
  * ContextOptions#callTimeout}. A call with a stream, as result or parameter, has this much time until the stream ends.
  * Without this annotation it has no deadline and can wait for ever, for a peer that hangs, for instance. A call that is
- * made while another one is executed has at most the time that is
- * left for that one.
+ * made while another one is executed has at most the time that is left for that one.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -67,7 +67,7 @@ final class Proxies implements InvocationHandler {
             ServiceMethod method, @Nullable Object @Nullable [] parameters, long deadlineNs, OutgoingCall outgoing)
             throws Throwable {
         try {
-            return callThrough(0, outgoing, () -> call(method, parameters, deadlineNs, outgoing));
+            return callThrough(method, 0, outgoing, () -> call(method, parameters, deadlineNs, outgoing));
         } catch (Throwable e) {
             if (method.kind() != ServiceMethod.Kind.FUTURE) {
                 throw e;
@@ -76,10 +76,20 @@ final class Proxies implements InvocationHandler {
         }
     }
 
-    private @Nullable Object callThrough(int next, OutgoingCall outgoing, Invocation last) throws Throwable {
-        return next == interceptors.length
-                ? last.proceed()
-                : interceptors[next].intercept(outgoing, () -> callThrough(next + 1, outgoing, last));
+    private @Nullable Object callThrough(ServiceMethod method, int next, OutgoingCall outgoing, Invocation last)
+            throws Throwable {
+        if (next == interceptors.length) {
+            return last.proceed();
+        }
+        ClientInterceptor interceptor = interceptors[next];
+        Object result = interceptor.intercept(outgoing, () -> callThrough(method, next + 1, outgoing, last));
+        if (!method.mayGive(result)) {
+            throw new IllegalStateException("the client interceptor "
+                    + interceptor.getClass().getName() + " answers " + method + " with "
+                    + (result == null ? "null" : "a " + result.getClass().getName()) + ": expected "
+                    + method.method().getReturnType().getName() + ", as next.proceed() returns it");
+        }
+        return result;
     }
 
     private @Nullable Object call(

@@ -4,6 +4,7 @@ import io.madeleine.nexus.codec.Serializers;
 import io.madeleine.nexus.codec.Shape;
 import io.madeleine.nexus.codec.Types;
 import io.madeleine.nexus.wire.Wire;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
@@ -47,6 +48,10 @@ final class ServiceMethod {
     private final Shape shape;
     private final long id;
     private final Kind kind;
+
+    /** The type of results, as that of an object. */
+    private final Class<?> boxed;
+
     private final List<Codec<Object>> parameters = new ArrayList<>();
 
     /** The indices of the parameters that are streams; their codec is that of the items. */
@@ -88,6 +93,7 @@ final class ServiceMethod {
         this.shape = shape;
         this.id = (long) nameNumber(method.getName()) << DIGEST_BITS | shape.digest() >>> Long.SIZE - DIGEST_BITS;
         this.kind = kindOf(method);
+        this.boxed = MethodType.methodType(method.getReturnType()).wrap().returnType();
         try {
             signature.parameters().forEach(parameter -> parameters.add(codecs.apply(parameter)));
             this.result = signature.hasResult() ? codecs.apply(signature.result()) : null;
@@ -274,6 +280,15 @@ final class ServiceMethod {
             case FUTURE -> value instanceof CompletionStage<?>;
             case STREAM -> value instanceof Flow.Publisher<?>;
         };
+    }
+
+    /** Whether the proxy may return this value to the caller. */
+    boolean mayGive(@Nullable Object value) {
+        Class<?> type = method.getReturnType();
+        if (value == null) {
+            return kind == Kind.VALUE && (type == void.class || !type.isPrimitive());
+        }
+        return type == void.class || boxed.isInstance(value);
     }
 
     /** A text for the kind of its result. */

@@ -29,4 +29,10 @@ class RefusalsTest {
                 new Refusal(1, 0, 0, Reason.CLOSING, 10).toString().contains("10 requests to several endpoints"),
                 "the text names no endpoint");
     }
+
+    @Test
+    void shouldNameTheBoundsThatARefusalForOverloadStandsFor() {
+        String text = new Refusal(1, 0, 0, Reason.OVERLOADED, 1).toString();
+        assertTrue(text.contains("ContextOptions.maxReceivedBytes, a quarter of which"), text);
+    }
 }

@@ -121,6 +121,34 @@ class WrongAnswersTest {
         }
     }
 
+    /** Answers everything with the same. */
+    private record Constant(@Nullable Object answer) implements ClientInterceptor {
+        @Override
+        public @Nullable Object intercept(OutgoingCall call, Invocation next) {
+            return answer;
+        }
+    }
+
+    @Test
+    void shouldNameTheClientInterceptorThatAnswersWithAnotherType() {
+        try (World world = world(ContextOptions.DEFAULT)) {
+            Startpoint startpoint = world.of(1).startpoint(0, Shop.class.getName());
+            for (Object answer : new Object[] {"text", null}) {
+                Shop shop = startpoint.service(Shop.class, List.of(new Constant(answer)));
+                for (String failure : List.of(
+                        failureOf(shop.later()),
+                        String.valueOf(assertThrows(IllegalStateException.class, () -> shop.all("none"))),
+                        String.valueOf(assertThrows(
+                                IllegalStateException.class, () -> shop.count(Publishers.of(List.of())))))) {
+                    assertTrue(failure.contains(Constant.class.getName()), failure);
+                    assertTrue(failure.contains(answer == null ? "null" : "a java.lang.String"), failure);
+                }
+            }
+            Shop shop = startpoint.service(Shop.class, List.of(new Constant(7)));
+            assertEquals(7, shop.count(Publishers.of(List.of())));
+        }
+    }
+
     @Test
     void shouldForgetACallWhoseStageCannotBeWaitedFor() {
         try (World world = world(ContextOptions.DEFAULT)) {
