@@ -17,10 +17,10 @@ import java.util.function.Consumer;
  * the session. A context receives all messages of its channels, which nothing else may use. All processes open their
  * contexts on channels of the same names.
  *
- * <p>When a context is closed, another one may be opened on its channels: the n-th contexts of a channel belong together
- * in all processes. The later one hears nothing of the end of the earlier ones. Make its first requests when all
- * processes have closed the earlier one, which no longer answers a process that has said goodbye; they need not have
- * opened the next one. Two contexts at the same time need a channel of their own each, for instance by {@code
+ * <p>When a context is closed, another one may be opened on its channels: the n-th contexts of a channel in all
+ * processes belong together. The later one hears nothing of the end of the earlier ones. Make its first requests when
+ * all processes have closed the earlier one, which no longer answers a process that has said goodbye; they need not
+ * have opened the next one. Two contexts at the same time need a channel of their own each, for instance by {@code
  * madeleine.channels.NAME.network = auto}.
  *
  * <p>Contexts are addressed by node numbers. A process of the session has its rank as its number; contexts of other

@@ -315,8 +315,8 @@ final class InboundCall implements Runnable {
     /** Cancels the call because its caller is gone. */
     void callerGone(String why) {
         if (parameters.length > 0) {
-            endParameters(new PeerFailedException(
-                    key.caller(), "the caller of " + operation.method() + ", rank " + key.caller() + ", is gone: " + why));
+            String text = "the caller of " + operation.method() + ", rank " + key.caller() + ", is gone: " + why;
+            endParameters(new PeerFailedException(key.caller(), text));
         }
         cancel(Why.CALLER);
     }

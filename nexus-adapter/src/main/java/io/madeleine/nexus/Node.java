@@ -116,7 +116,8 @@ final class Node {
     void giveUp() {
         inbound.close();
         attaching.close();
-        channels.forEach(channel -> GENERATIONS.put(channel, generation - 1)); // the other processes count no failed one
+        // the other processes do not count a context that has failed here
+        channels.forEach(channel -> GENERATIONS.put(channel, generation - 1));
         channels.forEach(IN_USE::remove);
     }
 

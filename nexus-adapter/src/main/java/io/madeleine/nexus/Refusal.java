@@ -48,8 +48,8 @@ public record Refusal(int rank, int endpoint, int handler, Reason reason, long c
                 ? "several endpoints"
                 : "endpoint " + Names.endpoint(endpoint) + ", handler " + Names.handler(handler);
         String bounds = reason == Reason.OVERLOADED
-                ? " (ContextOptions.maxRunning, a bound of the executor, or ContextOptions.maxReceivedBytes, a quarter of"
-                        + " which one request may take)"
+                ? " (ContextOptions.maxRunning, a bound of the executor, or ContextOptions.maxReceivedBytes, a quarter"
+                        + " of which one request may take)"
                 : "";
         return "rank " + rank + " refused " + count + " requests to " + where + ": " + reason + bounds;
     }
