@@ -46,6 +46,7 @@ class StreamEndsTest {
                 }
             }));
             this.subscriber = subscriber;
+            setDaemon(true);
         }
 
         @Override
