@@ -63,8 +63,7 @@ class DefaultMethodsTest {
     void shouldRunTheDefaultMethodOfAHiddenInterfaceOnTheClassPathFromANamedModule() throws Exception {
         Class<?> named = inModule(DefaultMethods.class);
         assertTrue(named.getModule().isNamed() && !Hidden.class.getModule().isNamed());
-        Method invoke =
-                named.getDeclaredMethod("invoke", Object.class, Method.class, Object[].class);
+        Method invoke = named.getDeclaredMethod("invoke", Object.class, Method.class, Object[].class);
         invoke.setAccessible(true);
         Object proxy = Proxy.newProxyInstance(
                 Hidden.class.getClassLoader(), new Class<?>[] {Hidden.class}, (_, _, _) -> 1);

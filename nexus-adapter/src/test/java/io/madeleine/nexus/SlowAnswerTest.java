@@ -22,8 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SlowAnswerTest {
     private static final int LONG_MS = 120_000;
-    private static final ContextOptions OPTIONS =
-            ContextOptions.DEFAULT.withConnectTimeout(Duration.ofMillis(1_500));
+    private static final ContextOptions OPTIONS = ContextOptions.DEFAULT.withConnectTimeout(Duration.ofMillis(1_500));
 
     private static Listener listener(Context context) throws IOException {
         byte[] key = context.node().session().deriveKey(Attaching.PURPOSE);

@@ -77,8 +77,7 @@ class StreamEndsTest {
                     Publishers.toList(world.of(1).service(0, Streams.class).endless());
             published.await();
             world.of(0).close();
-            ExecutionException thrown =
-                    assertThrows(ExecutionException.class, () -> items.get(20, TimeUnit.SECONDS));
+            ExecutionException thrown = assertThrows(ExecutionException.class, () -> items.get(20, TimeUnit.SECONDS));
             RemoteException why = assertInstanceOf(RemoteException.class, thrown.getCause());
             assertEquals(ErrorCode.CANCELLED, why.code(), why::toString);
             assertTrue(why.toString().contains("rank 0 closes its context"), why::toString);

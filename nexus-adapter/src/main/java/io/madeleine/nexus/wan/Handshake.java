@@ -53,8 +53,8 @@ public final class Handshake {
 
     /**
      * Connects within {@code timeoutMs}; the caller bounds the time of what follows ({@link
-     * SealedConnection#closeAfter}). If the other end closes the
-     * connection before it has judged it, because there are too many strangers, for instance, this tries again.
+     * SealedConnection#closeAfter}). If the other end closes the connection before it has judged it, because there are
+     * too many strangers, for instance, this tries again.
      *
      * @throws HandshakeException if the other end does not know the secret, or is another program
      * @throws SocketTimeoutException if it takes longer
