@@ -103,7 +103,7 @@ class StreamEndsTest {
                 }
             });
             subscribed.await();
-            world.die(1);
+            world.of(0).node().nodes().get(1).lostBySession("it has died"); // without a notice of the caller's
             PeerFailedException why = assertInstanceOf(PeerFailedException.class, heard.get(20, TimeUnit.SECONDS));
             assertTrue(why.getMessage().contains("rank 1, is gone: "), why::getMessage);
             caller.interrupt();
