@@ -269,7 +269,7 @@ final class SessionOpening {
     }
 
     /** Goes on without an adapter, unless the channel names it. */
-    private void leaveOut(String key, MadeleineException why, ChannelConfig channel) {
+    private void leaveOut(String key, MadeleineException why, ChannelSettings channel) {
         if (!channel.automatic()) {
             throw why;
         }

@@ -10,6 +10,10 @@ import io.madeleine.api.SessionRequest;
 import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
+import io.madeleine.session.bootstrap.Resources;
+import io.madeleine.session.bootstrap.SoloBootstrap;
+import io.madeleine.session.config.SecretStrength;
+import io.madeleine.session.config.SessionConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -61,7 +65,7 @@ class MessagesTest {
 
     @Test
     void shouldSayOfAWeakSecretWhereItComesFrom() throws Exception {
-        try (LogLines heard = new LogLines(Secrets.class)) {
+        try (LogLines heard = new LogLines(SecretStrength.class)) {
             Path file = Files.writeString(directory.resolve("weak"), "weak in a file");
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
             TestSessions.open(Map.of("session.secret-file", file.toString())).close();

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * <p>Threading: thread-safe.
  */
-final class SoloBootstrap implements Bootstrap {
+public final class SoloBootstrap implements Bootstrap {
     private final String sessionId = HexFormat.of().formatHex(Proofs.nonce(), 0, 8) + "-solo";
 
     private volatile EndListener endListener = _ -> {};

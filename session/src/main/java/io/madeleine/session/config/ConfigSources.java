@@ -109,10 +109,10 @@ public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnviron
     }
 
     /** Whether nobody has given a setting, a file of settings or a launcher. */
-    boolean areEmpty() {
+    public boolean areEmpty() {
         return aboveEnvironment().isEmpty()
                 && file.isEmpty()
-                && Stream.of(Surroundings.SETTINGS, Surroundings.CONF, Surroundings.LAUNCHER)
+                && Stream.of(ProcessEnvironment.SETTINGS, ProcessEnvironment.CONF, ProcessEnvironment.LAUNCHER)
                         .allMatch(name -> surroundings.variable(name).isEmpty());
     }
 

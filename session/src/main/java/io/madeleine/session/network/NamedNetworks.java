@@ -6,6 +6,7 @@ import io.madeleine.pmm.spi.Suggestions;
 import io.madeleine.session.config.ChannelSettings;
 import io.madeleine.session.config.ConfigReader;
 import io.madeleine.session.config.ConfigSources;
+import io.madeleine.session.config.FamilyConfig;
 import io.madeleine.session.config.SessionConfig;
 import java.util.List;
 import java.util.Optional;
