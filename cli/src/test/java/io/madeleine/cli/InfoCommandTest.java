@@ -102,7 +102,7 @@ class InfoCommandTest {
         assertEquals(0, run.code(), run.err());
         List<String> lines = run.out().lines().toList();
         assertTrue(
-                indexOf(lines, "  default +auto: .* here none, for all of madeleine.networks are off: .*") >= 0,
+                indexOf(lines, "  default +auto: .* here none, since all of madeleine.networks are off: .*") >= 0,
                 run.out());
         assertTrue(indexOf(lines, "  sci +on .*") >= 0, run.out());
         assertTrue(indexOf(lines, " +auto does not take it: it is not in madeleine.networks") >= 0, run.out());

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.madeleine.pmm.WaitHint;
+import io.madeleine.session.config.ChannelSettings;
 import io.madeleine.session.config.ConfigSources;
 import io.madeleine.session.config.Membership;
 import io.madeleine.session.config.ProcessEnvironment;
@@ -65,7 +65,7 @@ class ProfilesTest {
     void shouldSayWhatTheirNamesPromise() {
         assertTrue(read(Map.of(), profile("debug.conf")).selfDescribed());
         SessionConfig loopback = read(Map.of(), profile("loopback-tcp.conf"));
-        assertEquals(List.of(new ChannelConfig("default", "tcp", "auto", WaitHint.AUTO)), loopback.channels());
+        assertEquals(List.of(new ChannelSettings("default", "tcp", "auto")), loopback.channels());
         assertFalse(loopback.families().stream()
                 .filter(family -> family.name().equals("sci"))
                 .findFirst()
