@@ -65,8 +65,8 @@ class DefaultMethodsTest {
         assertTrue(named.getModule().isNamed() && !Hidden.class.getModule().isNamed());
         Method invoke = named.getDeclaredMethod("invoke", Object.class, Method.class, Object[].class);
         invoke.setAccessible(true);
-        Object proxy = Proxy.newProxyInstance(
-                Hidden.class.getClassLoader(), new Class<?>[] {Hidden.class}, (_, _, _) -> 1);
+        Object proxy =
+                Proxy.newProxyInstance(Hidden.class.getClassLoader(), new Class<?>[] {Hidden.class}, (_, _, _) -> 1);
         Method plus = Hidden.class.getDeclaredMethod("plus", int.class);
         assertEquals(3, invoke.invoke(null, proxy, plus, new Object[] {2}));
     }

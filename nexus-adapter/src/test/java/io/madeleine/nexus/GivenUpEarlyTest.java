@@ -95,8 +95,7 @@ class GivenUpEarlyTest {
     @Test
     void shouldCancelAStreamWhoseNoticeHasGoneBeforeItsCall() {
         try (World world = world()) {
-            CompletableFuture<?> _ =
-                    Publishers.toList(world.of(1).service(0, Service.class).stream(new Cancels(1)));
+            CompletableFuture<?> _ = Publishers.toList(world.of(1).service(0, Service.class).stream(new Cancels(1)));
             awaitCancelled(world);
         }
     }

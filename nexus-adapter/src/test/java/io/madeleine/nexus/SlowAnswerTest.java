@@ -35,7 +35,8 @@ class SlowAnswerTest {
 
     private static void answerSlowly(SealedConnection connection) throws IOException {
         connection.readUnit(Greeting.MAX_BYTES);
-        connection.write(ByteBuffer.allocate(Integer.BYTES).putInt(Greeting.MAX_BYTES).array(), 0, Integer.BYTES);
+        connection.write(
+                ByteBuffer.allocate(Integer.BYTES).putInt(Greeting.MAX_BYTES).array(), 0, Integer.BYTES);
         while (true) { // until the other end closes the connection
             LockSupport.parkNanos(20_000_000);
             connection.write(new byte[1], 0, 1);

@@ -71,8 +71,7 @@ class StreamEndsTest {
 
     @Test
     void shouldSayThatTheContextClosesWhenItsInterruptEndsThePublisherToo() throws Exception {
-        try (World world =
-                new World("sci", 2, IMPATIENT, context -> context.export(Streams.class, this::endless))) {
+        try (World world = new World("sci", 2, IMPATIENT, context -> context.export(Streams.class, this::endless))) {
             CompletableFuture<?> items =
                     Publishers.toList(world.of(1).service(0, Streams.class).endless());
             published.await();

@@ -1,13 +1,12 @@
 package io.madeleine.session.bootstrap;
 
-import io.madeleine.session.config.SecretStrength;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.admission.Proofs;
+import io.madeleine.session.config.SecretStrength;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
