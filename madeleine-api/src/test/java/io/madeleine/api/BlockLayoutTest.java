@@ -58,7 +58,7 @@ class BlockLayoutTest {
         assertSays("range 0 of 1", "10 bytes at offset -1", "segment of 100 bytes", -1, 10, 10, 1);
         assertSays("range 4 of 5", "10 bytes at offset 100", "segment of 100 bytes", 0, 10, 25, 5);
         assertSays("range 2 of 3", "10 bytes at offset -10", "segment of 100 bytes", 30, 10, -20, 3);
-        assertSays("the last of 3 ranges", "9223372036854775807 bytes apart", "beyond", 0, 10, Long.MAX_VALUE, 3);
+        assertSays("3 ranges", "a stride of 9223372036854775807 bytes", "overflow", 0, 10, Long.MAX_VALUE, 3);
     }
 
     private void assertSays(String which, String what, String where, long offset, long bytes, long stride, int count) {
