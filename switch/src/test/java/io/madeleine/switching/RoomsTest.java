@@ -76,6 +76,7 @@ class RoomsTest {
                     "ReceiveInterest",
                     "Reception",
                     "Retraction",
+                    "TemporalSlip",
                     "UnfinishedUnpack",
                     "Unpacking"),
             Room.CHANNEL,
