@@ -15,7 +15,6 @@ module io.madeleine.tm.tcp {
     requires io.netty.transport.unix.common;
 
     exports io.madeleine.tm.tcp;
-    exports io.madeleine.tm.tcp.config;
     exports io.madeleine.tm.tcp.spi;
 
     uses io.madeleine.tm.tcp.spi.TlsEngine;

@@ -30,6 +30,7 @@ public final class TcpPmm implements ProtocolModule {
     private final TcpConfig config;
 
     /** A protocol module with its configuration. Opens no socket. */
+    @SuppressWarnings("exports") // a program on the module path has TcpGuiceModule make the configuration
     public TcpPmm(TcpConfig config) {
         this.config = config;
     }
