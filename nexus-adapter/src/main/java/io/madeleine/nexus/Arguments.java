@@ -177,7 +177,7 @@ public final class Arguments {
      * @throws IllegalArgumentException if it has an unpaired surrogate, which UTF-8 cannot represent
      */
     public Arguments putString(String value) {
-        Texts.checkPaired(value);
+        Texts.checkPaired(Objects.requireNonNull(value, "value"));
         return putText(value);
     }
 
