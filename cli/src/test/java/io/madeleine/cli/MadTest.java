@@ -85,7 +85,8 @@ class MadTest {
         assertEquals(Mad.USAGE, wrong.code());
         assertOneSentence(wrong.err());
         assertTrue(
-                wrong.err().contains("pref") && wrong.err().contains("run, info, explain, secret, perf, tune, test"),
+                wrong.err().contains("pref")
+                        && wrong.err().contains("run, info, explain, secret, perf, tune, classpath, install, test"),
                 wrong.err());
         CommandLineRun nothing = CommandLineRun.of();
         assertEquals(Mad.USAGE, nothing.code());

@@ -46,8 +46,8 @@ public final class SharedBlocks implements MemorySource, RegionListener, AutoClo
     private final Map<Long, SharedBlock> entering = new HashMap<>();
 
     /**
-     * Blocks by the number of their region. Who changes an element writes the field again, so that other threads see
-     * it.
+     * Blocks by the number of their region. A thread that changes an element writes the field again, so that
+     * others see it.
      */
     private volatile @Nullable SharedBlock[] byRegion = {};
 
