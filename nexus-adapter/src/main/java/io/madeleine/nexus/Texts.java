@@ -15,16 +15,18 @@ final class Texts {
      */
     static void checkPaired(String text) {
         int length = text.length();
-        for (int i = 0; i < length; i++) {
+        int i = 0;
+        while (i < length) {
             char here = text.charAt(i);
             if (!Character.isSurrogate(here)) {
+                i++;
                 continue;
             }
             if (Character.isLowSurrogate(here) || i + 1 == length || !Character.isLowSurrogate(text.charAt(i + 1))) {
                 throw new IllegalArgumentException("a string of " + length + " characters has an unpaired surrogate at "
                         + i + ", which UTF-8 cannot represent: expected pairs; send other data as an array");
             }
-            i++;
+            i += 2;
         }
     }
 }
