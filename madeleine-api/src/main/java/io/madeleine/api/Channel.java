@@ -230,7 +230,8 @@ public interface Channel {
     /**
      * Hands each incoming message that no {@code beginUnpacking} waits for to {@code handler}, already begun. A channel
      * has one handler: a further call replaces it. The thread that drives progress calls the handler. The handler may
-     * unpack the EXPRESS header, keep the message open, give it to another thread, and return.
+     * unpack the EXPRESS header, keep the message open, give it to another thread, and return. A message
+     * that nobody closes holds back all later messages of its sender.
      *
      * <p>The channel calls its handler for one message after the other, never nested and never in two threads at once.
      * The handler must wait for nothing but the message it was given. Such a wait calls no handlers; other threads

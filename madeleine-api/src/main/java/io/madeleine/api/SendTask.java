@@ -26,10 +26,10 @@ package io.madeleine.api;
  * and a channel runs one action at a time. But it may run beside the channel's handler, and while its thread holds
  * locks that it held when it sent. The action must not wait, just as a handler must not: its waits fail after
  * {@code madeleine.wait.in-handlers}. A throwable from the action is logged. The action does not see an interrupt of
- * the thread that runs it.
+ * the thread that runs it. If the action leaves that thread interrupted, the thread stays so; it may be a sender.
  *
  * <p>A session that closes runs the scheduled tasks first, just as it first sends what {@code endPackingAsync}
- * promised.
+ * promised, for {@code madeleine.session.close-timeout} at most.
  *
  * <p>Threading: thread-safe.
  */
