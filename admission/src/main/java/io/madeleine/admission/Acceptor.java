@@ -117,7 +117,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     private void serve() {
         while (!closed) {
             try {
-                look();
+                runOnce();
             } catch (Throwable e) { // even an Error: other connections must go on
                 recover(e);
             }
@@ -126,7 +126,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
     }
 
     @SuppressWarnings("unchecked") // register attached it
-    private void look() throws IOException {
+    private void runOnce() throws IOException {
         if (proven.isEmpty()) {
             selector.select(longestWaitMs());
         } else { // a handover failed before
@@ -136,7 +136,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
             SelectionKey ready = keys.next();
             keys.remove();
             if (ready.attachment() instanceof UnauthenticatedConnection<?> connection) {
-                hear((UnauthenticatedConnection<H>) connection);
+                readFrom((UnauthenticatedConnection<H>) connection);
             } else {
                 acceptSome();
             }
@@ -167,7 +167,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
             if (channel == null) {
                 return;
             }
-            meet(begin(channel));
+            admit(begin(channel));
         }
     }
 
@@ -180,7 +180,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         }
     }
 
-    private void meet(UnauthenticatedConnection<H> connection) {
+    private void admit(UnauthenticatedConnection<H> connection) {
         if (connections.isFull()) {
             String why = "more than " + connections.count() + " connections have not proved that they know the secret";
             connections.mostSilent().ifPresent(silent -> refuse(silent, why));
@@ -197,7 +197,7 @@ public final class Acceptor<H extends ServerHandshake> implements AutoCloseable 
         }
     }
 
-    private void hear(UnauthenticatedConnection<H> connection) {
+    private void readFrom(UnauthenticatedConnection<H> connection) {
         try {
             if (!connection.read()) {
                 drop(connection);

@@ -172,7 +172,7 @@ class DescriptorsTest {
             demands.newDemand().hold();
             AtomicInteger called = new AtomicInteger();
             reactor.registerDescriptor(descriptor, SelectionKey.OP_READ, _ -> {
-                assertEquals(engine.foreignThread(), Thread.currentThread());
+                assertEquals(engine.ownThreadOnDuty(), Thread.currentThread());
                 answer();
                 called.incrementAndGet();
             });

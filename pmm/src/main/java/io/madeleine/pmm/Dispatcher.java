@@ -112,7 +112,7 @@ public final class Dispatcher {
     }
 
     /** The handler's thread has released the lead, possibly for good. */
-    void letGo() {
+    void releaseFromHandler() {
         hasLetGo = true;
     }
 
@@ -134,7 +134,7 @@ public final class Dispatcher {
 
     /**
      * The calling thread stops calling handlers. Because the leader may have skipped this dispatcher meanwhile, the
-     * caller then checks whether work is left, and if so requests a round by {@link ProgressEngine#callRound()}.
+     * caller then checks whether work is left, and if so requests a round by {@link ProgressEngine#requestRound()}.
      */
     public void leave() {
         inside = NOBODY; // a full fence: a leader that skips this dispatcher has queued its work before

@@ -68,8 +68,8 @@ final class HandlerWaits {
             if (outcome == WaitOutcome.MET || isShort) {
                 return outcome == WaitOutcome.MET;
             }
-            handling.letGo();
-            leading.letGo();
+            handling.releaseFromHandler();
+            leading.releaseFromHandler();
             engine.passLeadOn();
         } else if (!self.isVirtual() && !handling.hasLetGo()) { // the caller called the handler without leading
             WaitOutcome outcome = leadForAMoment(self, on, condition, startNs + MOMENT_NS, untilNs);
@@ -104,7 +104,8 @@ final class HandlerWaits {
 
     private boolean follow(Thread self, Waitable on, Condition condition, long startNs, long untilNs) {
         while (true) {
-            boolean mayLead = engine.ownThreads().isOnDuty(self); // otherwise the thread on duty leads if no other does
+            boolean mayLead =
+                    engine.progressThreads().isOnDuty(self); // otherwise the thread on duty leads if no other does
             if (mayLead && lead.isOpen()) {
                 boolean isShort = untilNs != ProgressEngine.NO_DEADLINE && untilNs - (startNs + ON_DUTY_NS) <= 0;
                 WaitOutcome outcome =
@@ -148,7 +149,7 @@ final class HandlerWaits {
                 lead.holder = Lead.NOBODY; // no call here: the stack may be exhausted
             }
             if (outcome == WaitOutcome.EXPIRED && !isShort) {
-                engine.ownThreads().relieve();
+                engine.progressThreads().relieve();
             }
             engine.passLeadOn();
         }

@@ -9,30 +9,30 @@ import java.lang.invoke.VarHandle;
  *
  * <p>The lead is free, held, or <i>asleep</i>. It is asleep while one of the session's own threads, the sleeper, sleeps
  * with it in the reactor; a thread that waits then takes it by one atomic exchange, without waking the sleeper. One
- * word, {@link #holder}, holds this state. A second word, the <i>lodger</i>, names the thread that is in the reactor's
- * sleep, no matter which thread has the lead.
+ * word, {@link #holder}, holds this state. A second word, {@link #sleeperId}, names the thread that is in the
+ * reactor's sleep, no matter which thread has the lead.
  *
  * <pre>
  *   free       -- tryTake ------------> held by t
  *   held by t  -- holder = NOBODY ----> free
- *   held by s  -- fallAsleep ---------> asleep s      lodger = s
+ *   held by s  -- fallAsleep ---------> asleep s      sleeperId = s
  *   asleep s   -- regain, by s -------> held by s
- *   asleep s   -- tryTake, by t ------> held by t     lodger still s
- *   held by t  -- giveBack -----------> asleep s      if the lodger is s
- *   any        -- comeBack, by s -----> held by s, or as it was     lodger = NOBODY
+ *   asleep s   -- tryTake, by t ------> held by t     sleeperId still s
+ *   held by t  -- giveBack -----------> asleep s      if sleeperId is s
+ *   any        -- comeBack, by s -----> held by s, or as it was     sleeperId = NOBODY
  * </pre>
  *
  * <p>Each transition out of "asleep" is a compare-and-set of {@link #holder}, so that one thread takes the lead. What
  * the sleeper wrote before it fell asleep, such as the armed state of the networks, happens before the actions of the
  * thread that takes the lead, and those happen before the actions of the next holder.
  *
- * <p>The lead is never given back to a thread that no longer sleeps. A sleeper that comes back first clears the lodger
- * and then reads the holder; a thread that gives the lead back first writes the holder and then reads the lodger. Both
+ * <p>The lead is never given back to a thread that no longer sleeps. A sleeper that comes back first clears its id and
+ * then reads the holder; a thread that gives the lead back first writes the holder and then reads the id. Both
  * words are volatile, so at least one of the two sees the other's write: the sleeper finds that it has the lead again,
  * or the giver finds the sleeper gone and takes the lead back. If both do, the compare-and-set decides.
  *
  * <p>A sleeper may find that another thread has the lead at any time after it fell asleep. It then neither disarms the
- * networks nor handles events. While there is a lodger, no other thread enters the reactor's sleep.
+ * networks nor handles events. While there is a sleeper, no other thread enters the reactor's sleep.
  *
  * <p>Threading: thread-safe.
  */
@@ -58,7 +58,7 @@ final class Lead {
      * The thread that is in the reactor's sleep, or about to enter or to leave it, though another thread may have the
      * lead.
      */
-    private volatile long lodger = NOBODY;
+    private volatile long sleeperId = NOBODY;
 
     private volatile boolean closed;
     private volatile boolean over;
@@ -142,7 +142,7 @@ final class Lead {
      * #comeBack} follows.
      */
     void fallAsleep(Thread self) {
-        lodger = self.threadId();
+        sleeperId = self.threadId();
         holder = ASLEEP | self.threadId();
     }
 
@@ -158,15 +158,15 @@ final class Lead {
     /** Called by the sleeper after it has left the reactor's sleep; returns whether it has the lead. */
     boolean comeBack(Thread self) {
         boolean has = regain(self);
-        lodger = NOBODY;
+        sleeperId = NOBODY;
         return has || regain(self); // a thread may have given it back just before
     }
 
     // ---- the thread that has taken the lead from a sleeper
 
     /** Whether a thread that does not lead is in the reactor's sleep; called by the leader. */
-    boolean hasLodger() {
-        return lodger != NOBODY;
+    boolean hasOtherSleeper() {
+        return sleeperId != NOBODY;
     }
 
     /**
@@ -174,12 +174,12 @@ final class Lead {
      * Returns whether the caller no longer has the lead.
      */
     boolean giveBack(Thread self) {
-        long sleeper = lodger;
+        long sleeper = sleeperId;
         if (sleeper == NOBODY) {
             return false;
         }
         holder = ASLEEP | sleeper;
-        return lodger == sleeper || !HOLDER.compareAndSet(this, ASLEEP | sleeper, self.threadId());
+        return sleeperId == sleeper || !HOLDER.compareAndSet(this, ASLEEP | sleeper, self.threadId());
     }
 
     // ---- the end

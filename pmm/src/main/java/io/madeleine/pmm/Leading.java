@@ -37,8 +37,8 @@ final class Leading {
     private final WaitList waitList;
     private final Reactor reactor;
     private final WaitPolicy policy;
-    private final Impatience others;
-    private final Awakenings awakenings;
+    private final WaitHintCounts others;
+    private final VirtualWakeups wakeups;
     private final Sleeping sleeping;
 
     /** What the leader itself waits on. */
@@ -59,8 +59,8 @@ final class Leading {
             WaitList waitList,
             Reactor reactor,
             WaitPolicy policy,
-            Impatience others,
-            Awakenings awakenings,
+            WaitHintCounts others,
+            VirtualWakeups wakeups,
             Sleeping sleeping) {
         this.engine = engine;
         this.lead = lead;
@@ -69,7 +69,7 @@ final class Leading {
         this.reactor = reactor;
         this.policy = policy;
         this.others = others;
-        this.awakenings = awakenings;
+        this.wakeups = wakeups;
         this.sleeping = sleeping;
     }
 
@@ -136,7 +136,7 @@ final class Leading {
     /**
      * A handler releases the lead, which its thread may have taken in an outer wait that continues after the handler.
      */
-    void letGo() {
+    void releaseFromHandler() {
         Waitable outer = own;
         if (outer != null) {
             settle(outer);
@@ -196,7 +196,7 @@ final class Leading {
             if (lead.isClosed()) { // a handler may have closed the engine: the sources of the next round are gone
                 throw ProgressEngine.closedException();
             }
-            if (!inHandler && awakenings.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
+            if (!inHandler && wakeups.take() && ++awakened > MOST_AWAKENED && mayPoll(on.hint)) {
                 return WaitOutcome.LEFT_TO_VIRTUAL;
             }
             idleRounds = work > 0 ? 0 : idleRounds + 1;
@@ -222,7 +222,7 @@ final class Leading {
             boolean isIdle = leadsForOthers
                     && idleRounds > 0
                     && (engine.isOnlyForDemands() || (canLend && !hasServed && engine.isOnlyForHandlers()));
-            if (isIdle && lead.hasLodger()) {
+            if (isIdle && lead.hasOtherSleeper()) {
                 makeRoom();
             } else if (isIdle && canLend) {
                 if (!sleepForOthers(self, on, condition)) {
@@ -244,7 +244,7 @@ final class Leading {
             } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
                 yields++;
                 Thread.yield();
-            } else if (lead.hasLodger()) {
+            } else if (lead.hasOtherSleeper()) {
                 makeRoom();
             } else if (canLend) {
                 awakened = 0;

@@ -39,13 +39,13 @@ public final class ProgressEngine implements AutoCloseable {
 
     private final Reactor reactor;
     private final Thread absentThread = Thread.ofPlatform().unstarted(() -> {});
-    private final OwnThreads ownThreads;
+    private final ProgressThreads progressThreads;
     private final VirtualLeader virtualLeader;
     private final Rounds rounds;
-    private final Impatience impatience = new Impatience();
+    private final WaitHintCounts hintCounts = new WaitHintCounts();
     private final WaitList waitList;
     private final Lead lead = new Lead();
-    private final Awakenings awakenings = new Awakenings(lead);
+    private final VirtualWakeups wakeups = new VirtualWakeups(lead);
     private final Demands demands;
     private final Sleeping sleeping;
     private final Leading leading;
@@ -68,16 +68,16 @@ public final class ProgressEngine implements AutoCloseable {
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
-        this.waitList = new WaitList(reactor, impatience, awakenings);
+        this.waitList = new WaitList(reactor, hintCounts, wakeups);
         this.demands = demands;
         this.sleeping = new Sleeping(this, lead, rounds, waitList, reactor, demands);
-        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, impatience, awakenings, sleeping);
+        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, hintCounts, wakeups, sleeping);
         this.following = new Following(this, lead, waitList, sleeping);
         this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
-        this.virtualLeader = new VirtualLeader(this, leading, awakenings, name);
-        this.ownThreads = new OwnThreads(
+        this.virtualLeader = new VirtualLeader(this, leading, wakeups, name);
+        this.progressThreads = new ProgressThreads(
                 number -> new ProgressThread(this, virtualLeader, number == 0 ? name : name + "-" + number));
-        ownThreads.onDuty().start();
+        progressThreads.onDuty().start();
         demands.listen(new Demands.Listener() {
             @Override
             public void onHeld() {
@@ -134,7 +134,7 @@ public final class ProgressEngine implements AutoCloseable {
      */
     public Dispatcher addDispatcher(String name, IntSupplier dispatcher, BooleanSupplier hasWork, WaitHint hint) {
         Dispatcher added = new Dispatcher(name, dispatcher, hasWork, true);
-        impatience.add(hint);
+        hintCounts.add(hint);
         rounds.addDispatcher(added);
         raiseDemand();
         return added;
@@ -205,7 +205,7 @@ public final class ProgressEngine implements AutoCloseable {
         ThreadFactory threads = Thread.ofVirtual().name(name, 0).factory();
         return task -> {
             threads.newThread(task).start();
-            awakenings.note();
+            wakeups.note();
         };
     }
 
@@ -286,12 +286,12 @@ public final class ProgressEngine implements AutoCloseable {
     /**
      * The session's own thread on duty, which leads if no other thread does. It may be the caller if that is a handler.
      */
-    public Thread foreignThread() {
-        return ownThreads.onDuty();
+    public Thread ownThreadOnDuty() {
+        return progressThreads.onDuty();
     }
 
-    OwnThreads ownThreads() {
-        return ownThreads;
+    ProgressThreads progressThreads() {
+        return progressThreads;
     }
 
     /** Whether this thread belongs to the session and works for all: no interrupt is meant for it. */
@@ -375,7 +375,7 @@ public final class ProgressEngine implements AutoCloseable {
      * Requests one more round, because there is work that no event announces. The session's own thread does it if no
      * thread leads.
      */
-    public void callRound() {
+    public void requestRound() {
         roundIsWanted = true;
         wakeLeader();
         if (!lead.isHeld()) {
@@ -442,7 +442,7 @@ public final class ProgressEngine implements AutoCloseable {
             work = lead.isHeldBy(Thread.currentThread()) ? 1 : Rounds.LEAD_IS_GONE;
         }
         if (work == Rounds.LEAD_IS_GONE) { // work that arrived for the handler meanwhile needs a round
-            callRound();
+            requestRound();
         }
         return work;
     }
@@ -617,19 +617,19 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** Makes the session's own thread check whether the lead is free, unless it sleeps with the lead. */
     private void callOwnThread() {
-        if (lead.hasLodger()) {
-            wakeLodger();
+        if (lead.hasOtherSleeper()) {
+            wakeSleeper();
         } else {
-            ownThreads.onDuty().leadIsFree();
+            progressThreads.onDuty().leadIsFree();
         }
     }
 
     /** Wakes the session's own thread, which has work, unless it sleeps with the lead. */
     private void wakeOwnThread() {
-        if (lead.hasLodger()) {
-            wakeLodger();
+        if (lead.hasOtherSleeper()) {
+            wakeSleeper();
         } else {
-            ownThreads.onDuty().wake();
+            progressThreads.onDuty().wake();
         }
     }
 
@@ -637,7 +637,7 @@ public final class ProgressEngine implements AutoCloseable {
      * Wakes the thread in the reactor's sleep if it does not have the lead: the thread that took the lead from it may
      * have left.
      */
-    private void wakeLodger() {
+    private void wakeSleeper() {
         if (!lead.isAsleep()) {
             reactor.wakeUp();
         }
@@ -695,14 +695,14 @@ public final class ProgressEngine implements AutoCloseable {
      * on.
      */
     void relieveProgressThread() {
-        if (lead.isHeldBy(ownThreads.onDuty())) {
+        if (lead.isHeldBy(progressThreads.onDuty())) {
             reactor.wakeUp(); // a thread that leads for itself gets its message sooner
         }
     }
 
     /** Whether the session's own thread leads although a parked thread could. */
     boolean progressThreadShouldYield() {
-        return lead.isHeldBy(ownThreads.onDuty()) && waitList.hasLeadSeekers();
+        return lead.isHeldBy(progressThreads.onDuty()) && waitList.hasLeadSeekers();
     }
 
     /**
@@ -730,7 +730,7 @@ public final class ProgressEngine implements AutoCloseable {
         reactor.wakeUp(); // the thread that sleeps there need not be the leader
         waitList.wakeAll();
         virtualLeader.end();
-        ownThreads.end();
+        progressThreads.end();
         lead.takeForGood(reactor);
         rounds.closeHandlers(System.nanoTime() + LONGEST_HANDLER_NS);
     }

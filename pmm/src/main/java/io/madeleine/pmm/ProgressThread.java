@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * wants it. It takes a free lead only after no thread has taken it for a moment, so that a thread that alternately
  * sends and waits keeps it. Where {@link VirtualLeader} is faster, this thread lets it lead and watches it.
  *
- * <p>Threading: one per engine is on duty ({@link OwnThreads}); any thread may call {@link #wake}, {@link #leadIsFree}
+ * <p>Threading: one per engine is on duty ({@link ProgressThreads}); any thread may call {@link #wake}, {@link #leadIsFree}
  * and {@link #end}.
  */
 final class ProgressThread extends Thread {
@@ -93,7 +93,7 @@ final class ProgressThread extends Thread {
         while (!engine.isClosed()) {
             boolean _ = interrupted(); // no interrupt is meant for this thread, and an interrupted thread does not park
             // a handler kept this thread for too long, and another one is on duty
-            if (!engine.ownThreads().isOnDuty(this)) {
+            if (!engine.progressThreads().isOnDuty(this)) {
                 standBy();
                 busyRounds = 0;
                 leadsSeen = engine.leadCount();
@@ -124,8 +124,8 @@ final class ProgressThread extends Thread {
     }
 
     private void standBy() {
-        engine.ownThreads().standBy(this);
-        while (!engine.isClosed() && !engine.ownThreads().isOnDuty(this)) {
+        engine.progressThreads().standBy(this);
+        while (!engine.isClosed() && !engine.progressThreads().isOnDuty(this)) {
             LockSupport.park(this);
         }
     }

@@ -47,8 +47,8 @@ public final class RegionArena implements Arena {
     /** Read-locked while memory is allocated; write-locked to end the arena. */
     private final ReentrantReadWriteLock life = new ReentrantReadWriteLock();
 
-    private final RegionCutter small = new RegionCutter(CHUNK_BYTES, CHUNK_BYTES);
-    private final RegionCutter common = new RegionCutter(PAGE_BYTES, COMMON_BYTES);
+    private final BumpAllocator small = new BumpAllocator(CHUNK_BYTES, CHUNK_BYTES);
+    private final BumpAllocator common = new BumpAllocator(PAGE_BYTES, COMMON_BYTES);
     private volatile boolean ended;
 
     RegionArena(SessionArenas arenas) {
@@ -101,13 +101,13 @@ public final class RegionArena implements Arena {
     private @Nullable MemorySegment ofSource(MemorySource source, long bytes) {
         if (bytes >= source.commonFromBytes() && bytes <= COMMON_BLOCK_BYTES) {
             synchronized (regions) {
-                MemorySegment cut = common.cut(bytes, PAGE_BYTES);
-                if (cut != null) {
-                    return cut;
+                MemorySegment block = common.allocate(bytes, PAGE_BYTES);
+                if (block != null) {
+                    return block;
                 }
                 Optional<MemorySegment> fresh = source.allocate(common.nextBytes(bytes), memory);
                 if (fresh.isPresent()) {
-                    return common.cutFrom(enter(fresh.get(), Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
+                    return common.allocateFrom(enter(fresh.get(), Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
                 }
             }
         }
@@ -118,10 +118,10 @@ public final class RegionArena implements Arena {
 
     private MemorySegment small(long bytes, long alignment) {
         synchronized (regions) {
-            MemorySegment cut = small.cut(bytes, alignment);
-            return cut != null
-                    ? cut
-                    : small.cutFrom(
+            MemorySegment block = small.allocate(bytes, alignment);
+            return block != null
+                    ? block
+                    : small.allocateFrom(
                             enter(memory.allocate(CHUNK_BYTES, PAGE_BYTES), Region.Kind.ORDINARY, ""),
                             bytes,
                             alignment);
@@ -157,9 +157,9 @@ public final class RegionArena implements Arena {
 
     private MemorySegment sharedInCommon(MemorySource source, long bytes) throws IOException {
         synchronized (regions) {
-            MemorySegment cut = common.cut(bytes, PAGE_BYTES);
-            if (cut != null) {
-                return cut;
+            MemorySegment block = common.allocate(bytes, PAGE_BYTES);
+            if (block != null) {
+                return block;
             }
             MemorySegment fresh;
             try {
@@ -167,7 +167,7 @@ public final class RegionArena implements Arena {
             } catch (IOException _) {
                 fresh = source.allocateShared(bytes, memory); // there may still be room for this block alone
             }
-            return common.cutFrom(enter(fresh, Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
+            return common.allocateFrom(enter(fresh, Region.Kind.SHARED, ""), bytes, PAGE_BYTES);
         }
     }
 
@@ -225,8 +225,8 @@ public final class RegionArena implements Arena {
             arenas.table().remove(regions, deadlineNs);
             removed.addAll(regions);
             regions.clear();
-            small.forget();
-            common.forget();
+            small.reset();
+            common.reset();
             while (memory.scope().isAlive()) {
                 try {
                     memory.close();

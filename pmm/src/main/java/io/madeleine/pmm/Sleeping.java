@@ -106,7 +106,7 @@ final class Sleeping {
      * back without waking a thread, provided that this is cheap. Returns whether the caller no longer has the lead.
      */
     boolean giveBack() {
-        if (!lead.hasLodger() || isWanted()) {
+        if (!lead.hasOtherSleeper() || isWanted()) {
             return false;
         }
         asleep = true;

@@ -42,7 +42,7 @@ final class VirtualLeader {
     private final FailureLog failures = new FailureLog(LOGGER);
     private final ProgressEngine engine;
     private final Leading leading;
-    private final Awakenings awakenings;
+    private final VirtualWakeups wakeups;
     private final Thread thread;
     private final AtomicBoolean started = new AtomicBoolean();
     private volatile boolean hasTurn;
@@ -50,10 +50,10 @@ final class VirtualLeader {
     private int idleRounds;
     private long idleSinceNs;
 
-    VirtualLeader(ProgressEngine engine, Leading leading, Awakenings awakenings, String name) {
+    VirtualLeader(ProgressEngine engine, Leading leading, VirtualWakeups wakeups, String name) {
         this.engine = engine;
         this.leading = leading;
-        this.awakenings = awakenings;
+        this.wakeups = wakeups;
         this.thread =
                 Thread.ofVirtual().name("madeleine-virtual-progress-" + name).unstarted(this::run);
     }
@@ -156,7 +156,7 @@ final class VirtualLeader {
             if (!hasTurn || engine.isClosed() || engine.hasLeadSeekers()) {
                 return false;
             }
-            if (awakenings.take() || pauseIsWanted) {
+            if (wakeups.take() || pauseIsWanted) {
                 return true;
             }
             if (idleRounds > 0) {

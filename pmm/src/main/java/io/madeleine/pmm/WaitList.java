@@ -19,18 +19,18 @@ final class WaitList {
     private static final int MOST_KEPT = 64;
 
     private final Reactor reactor;
-    private final Impatience impatience;
-    private final Awakenings awakenings;
+    private final WaitHintCounts hintCounts;
+    private final VirtualWakeups wakeups;
     private final SpinLock lock = new SpinLock();
     private final WaiterQueue seekers = new WaiterQueue();
     private final WaiterQueue others = new WaiterQueue();
     private @Nullable Waiter kept;
     private int keptCount;
 
-    WaitList(Reactor reactor, Impatience impatience, Awakenings awakenings) {
+    WaitList(Reactor reactor, WaitHintCounts hintCounts, VirtualWakeups wakeups) {
         this.reactor = reactor;
-        this.impatience = impatience;
-        this.awakenings = awakenings;
+        this.hintCounts = hintCounts;
+        this.wakeups = wakeups;
     }
 
     /** Whether a thread is parked that could lead. */
@@ -80,7 +80,7 @@ final class WaitList {
      * condition once more after this.
      */
     Waiter enlist(Waitable on, Thread thread, boolean mayLead) {
-        impatience.add(on.hint);
+        hintCounts.add(on.hint);
         lock.lock();
         try {
             Waiter follower = takeKept();
@@ -96,7 +96,7 @@ final class WaitList {
 
     /** Ends a thread's wait and releases its waiter; returns whether it was chosen. */
     boolean delist(Waitable on, Waiter follower) {
-        impatience.remove(on.hint);
+        hintCounts.remove(on.hint);
         lock.lock();
         try {
             on.waiters.remove(follower.atWaitable);
@@ -235,7 +235,7 @@ final class WaitList {
             Thread thread = waiter.thread;
             LockSupport.unpark(thread);
             if (isNews && thread != null && thread.isVirtual() && WaitHint.isImpatient(hint)) {
-                awakenings.note();
+                wakeups.note();
             }
         }
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Raw file descriptors for a reactor whose selector watches only channels of the JDK. The thread that polls checks them
- * itself; while it sleeps, a {@link DescriptorSentry} does, which the first registration starts.
+ * itself; while it sleeps, a {@link DescriptorWatcher} does, which the first registration starts.
  *
  * <p>Threading: any thread may call {@link #register}, {@link #arm}, {@link #disarm} and the methods of registrations;
  * one at a time {@link #poll}.
@@ -42,15 +42,15 @@ public final class WatchedDescriptors implements AutoCloseable {
         }
     }
 
-    /** The poller and the sentry, made for the first descriptor. */
+    /** The poller and the watcher, made for the first descriptor. */
     private static final class Open {
         private final DescriptorPoller.Poll look;
-        private final DescriptorSentry sentry;
+        private final DescriptorWatcher watcher;
         private Snapshot submitted = NONE; // written by the thread that polls
 
-        Open(DescriptorPoller.Poll look, DescriptorSentry sentry) {
+        Open(DescriptorPoller.Poll look, DescriptorWatcher watcher) {
             this.look = look;
-            this.sentry = sentry;
+            this.watcher = watcher;
         }
 
         boolean sees(Snapshot now) {
@@ -113,7 +113,7 @@ public final class WatchedDescriptors implements AutoCloseable {
     private Open open(DescriptorPoller poller) {
         var own = poller.open();
         try {
-            return new Open(own, DescriptorSentry.start(poller.open(), () -> snapshot, wakeReactor));
+            return new Open(own, DescriptorWatcher.start(poller.open(), () -> snapshot, wakeReactor));
         } catch (RuntimeException | Error e) { // no descriptors or threads left, for instance
             own.close();
             throw e;
@@ -125,7 +125,7 @@ public final class WatchedDescriptors implements AutoCloseable {
         snapshot = new Snapshot(watched);
         Open now = open;
         if (now != null && !closed) {
-            now.sentry.lookAnew();
+            now.watcher.lookAnew();
         }
     }
 
@@ -158,14 +158,14 @@ public final class WatchedDescriptors implements AutoCloseable {
     public void arm() {
         Open there = open;
         if (there != null && snapshot.watched.length > 0) {
-            there.sentry.arm();
+            there.watcher.arm();
         }
     }
 
     /** Called after the sleep; returns whether a descriptor was probably ready during it. */
     public boolean disarm() {
         Open there = open;
-        return there != null && there.sentry.disarm();
+        return there != null && there.watcher.disarm();
     }
 
     /** Stops watching; no thread may poll any more. */
@@ -173,7 +173,7 @@ public final class WatchedDescriptors implements AutoCloseable {
     public synchronized void close() {
         Open there = open;
         if (there != null && !closed) {
-            there.sentry.close();
+            there.watcher.close();
             there.look.close();
         }
         open = null;

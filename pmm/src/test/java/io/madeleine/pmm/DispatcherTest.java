@@ -47,7 +47,7 @@ class DispatcherTest {
 
     private void queue() {
         queued.incrementAndGet();
-        engine.callRound();
+        engine.requestRound();
     }
 
     private static void await(CountDownLatch latch) {
@@ -74,7 +74,7 @@ class DispatcherTest {
                 handle();
                 dispatcher.leave();
                 if (queued.get() > 0) {
-                    engine.callRound();
+                    engine.requestRound();
                 }
             }
         }
@@ -95,7 +95,7 @@ class DispatcherTest {
         }
         assertEquals(0, handled.get());
         dispatcher.leave();
-        engine.callRound();
+        engine.requestRound();
         awaitHandled(1);
     }
 

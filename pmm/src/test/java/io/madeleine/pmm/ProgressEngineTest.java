@@ -104,9 +104,9 @@ class ProgressEngineTest {
 
     /** Begins a wait of a thread that leads, and returns when it does. */
     private <T> CompletableFuture<T> leading(java.util.concurrent.Callable<T> wait) {
-        network.lastVisitor.set(engine.foreignThread());
+        network.lastVisitor.set(engine.ownThreadOnDuty());
         CompletableFuture<T> future = async(false, wait);
-        while (network.lastVisitor.get() == engine.foreignThread()) {
+        while (network.lastVisitor.get() == engine.ownThreadOnDuty()) {
             Thread.yield();
         }
         return future;
@@ -128,7 +128,7 @@ class ProgressEngineTest {
         AtomicInteger tooSoon = new AtomicInteger();
         AtomicLong ownNs = new AtomicLong(Long.MIN_VALUE);
         IntSupplier dispatcher = () -> {
-            if (Thread.currentThread() == engine.foreignThread()) {
+            if (Thread.currentThread() == engine.ownThreadOnDuty()) {
                 long leftNs = ownNs.getAndSet(Long.MIN_VALUE);
                 tooSoon.addAndGet(leftNs != Long.MIN_VALUE && System.nanoTime() - leftNs < 90_000 ? 1 : 0);
             } else {
@@ -429,7 +429,7 @@ class ProgressEngineTest {
             Thread.onSpinWait();
         }
         assertEquals(2, received.get());
-        assertEquals(engine.foreignThread(), poller.get());
+        assertEquals(engine.ownThreadOnDuty(), poller.get());
         stop.set(true);
         engine.signal(other);
         assertTrue(virtual.get());
@@ -874,7 +874,7 @@ class ProgressEngineTest {
                 WaitHint.AUTO);
         engine.addDispatcher(
                 () -> {
-                    if (Thread.currentThread() != engine.foreignThread() && waits.compareAndSet(false, true)) {
+                    if (Thread.currentThread() != engine.ownThreadOnDuty() && waits.compareAndSet(false, true)) {
                         waited.set(engine.await(news, () -> others.get() >= 3, in(4_000)));
                     }
                     return 0;
@@ -915,7 +915,7 @@ class ProgressEngineTest {
                     int count = waits.incrementAndGet();
                     kept.set(Thread.currentThread());
                     try {
-                        assertEquals(engine.foreignThread(), kept.get());
+                        assertEquals(engine.ownThreadOnDuty(), kept.get());
                         assertTrue(engine.await(news, () -> others.get() >= count, in(20_000)));
                     } catch (Throwable e) {
                         done.completeExceptionally(e);
@@ -989,7 +989,7 @@ class ProgressEngineTest {
         while (caller.get() == null && deadlineNs - System.nanoTime() > 0) {
             Thread.onSpinWait();
         }
-        assertEquals(engine.foreignThread(), caller.get());
+        assertEquals(engine.ownThreadOnDuty(), caller.get());
         assertNotSame(Thread.currentThread(), caller.get());
         engine.lowerDemand(); // the dispatcher's
     }

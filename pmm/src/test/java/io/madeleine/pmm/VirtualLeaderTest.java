@@ -260,7 +260,7 @@ class VirtualLeaderTest {
         try {
             until(() -> computed.get() > 0, "nobody computes");
             until(
-                    () -> network.lastVisitor.get() == engine.foreignThread(),
+                    () -> network.lastVisitor.get() == engine.ownThreadOnDuty(),
                     "nobody polls while all carriers are taken");
             int before = received.get();
             network.send();
@@ -323,7 +323,7 @@ class VirtualLeaderTest {
         });
         until(waits::get, "a virtual thread never leads");
         until(
-                () -> network.lastVisitor.get() == engine.foreignThread(),
+                () -> network.lastVisitor.get() == engine.ownThreadOnDuty(),
                 "the virtual leader goes on though nothing comes");
         network.send();
         waiting.join();

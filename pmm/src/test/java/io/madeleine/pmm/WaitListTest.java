@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class WaitListTest {
     private final SelectorReactor reactor = new SelectorReactor();
     private final Lead lead = new Lead();
-    private final Awakenings awakenings = new Awakenings(lead);
-    private final WaitList waitList = new WaitList(reactor, new Impatience(), awakenings);
+    private final VirtualWakeups wakeups = new VirtualWakeups(lead);
+    private final WaitList waitList = new WaitList(reactor, new WaitHintCounts(), wakeups);
     private final Waitable news = new Waitable();
 
     @BeforeEach
@@ -44,15 +44,15 @@ class WaitListTest {
     void shouldCountAVirtualWaiterOnceUntilItHasLooked(Consumer<WaitListTest> signal) {
         Waiter waiter = parked();
         waitList.signal(news);
-        assertTrue(awakenings.take());
+        assertTrue(wakeups.take());
         signal.accept(this);
-        assertFalse(awakenings.take(), "it is runnable already");
+        assertFalse(wakeups.take(), "it is runnable already");
         waiter.signalled = false; // it looks
         if (waiter.chosen) {
             waitList.enlistAgain(news, waiter);
         }
         signal.accept(this);
-        assertTrue(awakenings.take());
+        assertTrue(wakeups.take());
     }
 
     @Test
@@ -60,12 +60,12 @@ class WaitListTest {
         Waiter first = parked();
         Waiter second = parked();
         waitList.signal(news);
-        assertTrue(awakenings.take());
+        assertTrue(wakeups.take());
         waitList.signal(news);
-        assertFalse(awakenings.take(), "both are runnable already");
+        assertFalse(wakeups.take(), "both are runnable already");
         second.signalled = false;
         waitList.signal(news);
-        assertTrue(awakenings.take());
+        assertTrue(wakeups.take());
         assertTrue(first.signalled && second.signalled);
     }
 }

@@ -20,7 +20,7 @@ import io.madeleine.session.config.Membership;
 import io.madeleine.session.config.ProcessEnvironment;
 import io.madeleine.session.config.SessionConfig;
 import io.madeleine.session.launch.Spawner;
-import io.madeleine.switching.Departure;
+import io.madeleine.switching.ChannelShutdown;
 import io.madeleine.switching.MemoryDrain;
 import io.madeleine.switching.SwitchedChannel;
 import java.lang.System.Logger;
@@ -347,7 +347,7 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     }
 
     private void leave() {
-        if (!new Departure(channels.values(), engine).leave(closeTimeoutNs)) {
+        if (!new ChannelShutdown(channels.values(), engine).leave(closeTimeoutNs)) {
             LOGGER.log(
                     Level.WARNING,
                     membership + ": not all messages that endPackingAsync accepted could be sent"

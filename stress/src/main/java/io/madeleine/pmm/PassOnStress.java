@@ -14,7 +14,8 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "The signal was lost with the waiter that left.")
 @State
 public class PassOnStress {
-    private final WaitList list = new WaitList(WakeUpStress.REACTOR, new Impatience(), new Awakenings(new Lead()));
+    private final WaitList list =
+            new WaitList(WakeUpStress.REACTOR, new WaitHintCounts(), new VirtualWakeups(new Lead()));
     private final Waitable waitable = new Waitable();
     private final Waiter leaving = list.enlist(waitable, Thread.currentThread(), true);
     private final Waiter staying = list.enlist(waitable, Thread.currentThread(), false);

@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 public class WakeUpStress {
     static final Reactor REACTOR = new SelectorReactor();
 
-    private final WaitList list = new WaitList(REACTOR, new Impatience(), new Awakenings(new Lead()));
+    private final WaitList list = new WaitList(REACTOR, new WaitHintCounts(), new VirtualWakeups(new Lead()));
     private final Waitable waitable = new Waitable();
     private @Nullable Waiter waiter;
     private volatile boolean changed;

@@ -111,7 +111,7 @@ final class HandlerDispatch {
         } finally {
             within.leave();
             if (arrivals.hasQueued() && !arrivals.isWaitedForByThreads()) { // a leader may have skipped them for us
-                channel.engine().callRound();
+                channel.engine().requestRound();
             }
         }
     }

@@ -83,7 +83,7 @@ class RoomsTest {
             List.of(
                     "Arrivals",
                     "ChannelSignal",
-                    "Departure",
+                    "ChannelShutdown",
                     "HandlerDispatch",
                     "MemoryDrain",
                     "SwitchSettings",

@@ -68,7 +68,7 @@ public final class ConnectionManager {
      * This process requests a connection. If it is the initiator, it then {@linkplain #call calls}; otherwise it waits
      * for the call.
      */
-    public void want(PendingConnection wanted) {
+    public void request(PendingConnection wanted) {
         pending.add(wanted);
         deadlines.add(wanted.request().deadlineNs());
         if (!wanted.request().initiator()) {

@@ -26,7 +26,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
     private final Map<PolledConnection, Handshake> connections = new ConcurrentHashMap<>();
 
     /** Completions of requests, to be run once the lock is free. */
-    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> completions = new ConcurrentLinkedQueue<>();
 
     private volatile boolean armed;
 
@@ -34,7 +34,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
     protected PolledAdapter(String family, String name, ProcessContext context, HandshakeLimits limits) {
         this.name = name;
         this.context = context;
-        this.manager = new ConnectionManager(family, context, limits, news::add);
+        this.manager = new ConnectionManager(family, context, limits, completions::add);
     }
 
     /**
@@ -99,7 +99,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
             public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
                 PendingConnection wanted = manager.prepare(channelName, request);
                 synchronized (manager) {
-                    manager.want(wanted);
+                    manager.request(wanted);
                 }
                 if (request.initiator()) {
                     call(wanted);
@@ -136,7 +136,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
 
     private int tell() {
         int told = 0;
-        for (Runnable next = news.poll(); next != null; next = news.poll()) {
+        for (Runnable next = completions.poll(); next != null; next = completions.poll()) {
             next.run();
             told++;
         }
@@ -149,7 +149,7 @@ public abstract class PolledAdapter implements Adapter, ProgressSource {
     @Override
     public final boolean armForBlocking() {
         armed = true;
-        return news.isEmpty() && connections.keySet().stream().noneMatch(PolledConnection::hasNews);
+        return completions.isEmpty() && connections.keySet().stream().noneMatch(PolledConnection::hasNews);
     }
 
     @Override

@@ -45,7 +45,7 @@ public interface Demand extends AutoCloseable {
     void close();
 
     /** A demand without effect, for an adapter that is polled all the time. */
-    static Demand unheard() {
+    static Demand noop() {
         return Unheard.INSTANCE;
     }
 

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * @param sessionId the session's unique name, equal in all its processes: letters, digits, dashes
  * @param self this process
  * @param secret the key that proves membership to a peer; do not log or change it
- * @param guarded whether the secret derives from one that the user configured; if not, other users of this host could
+ * @param secretConfigured whether the secret derives from one that the user configured; if not, other users of this host could
  *     find it out, and nothing may listen on addresses that other hosts reach
  * @param reactor where adapters register the events that end the engine's sleep
  * @param logger for the control path only
@@ -23,7 +23,7 @@ public record ProcessContext(
         String sessionId,
         ProcessIdentity self,
         byte[] secret,
-        boolean guarded,
+        boolean secretConfigured,
         Reactor reactor,
         Logger logger,
         SessionMemory memory,
@@ -33,11 +33,11 @@ public record ProcessContext(
             String sessionId,
             ProcessIdentity self,
             byte[] secret,
-            boolean guarded,
+            boolean secretConfigured,
             Reactor reactor,
             Logger logger,
             SessionMemory memory) {
-        this(sessionId, self, secret, guarded, reactor, logger, memory, Demand::unheard);
+        this(sessionId, self, secret, secretConfigured, reactor, logger, memory, Demand::noop);
     }
 
     /** A context of a session with a configured secret and without memory of its own. */
@@ -47,8 +47,13 @@ public record ProcessContext(
 
     /** A context of a session without memory of its own. */
     public ProcessContext(
-            String sessionId, ProcessIdentity self, byte[] secret, boolean guarded, Reactor reactor, Logger logger) {
-        this(sessionId, self, secret, guarded, reactor, logger, SessionMemory.none());
+            String sessionId,
+            ProcessIdentity self,
+            byte[] secret,
+            boolean secretConfigured,
+            Reactor reactor,
+            Logger logger) {
+        this(sessionId, self, secret, secretConfigured, reactor, logger, SessionMemory.none());
     }
 
     /** Makes a demand, not held, for one adapter. */

@@ -59,10 +59,10 @@ class ConnectionManagerTest {
                     Runnable::run);
         }
 
-        PendingConnection want(ProcessIdentity peer, boolean initiator, long digest) {
+        PendingConnection request(ProcessIdentity peer, boolean initiator, long digest) {
             PendingConnection wanted = connections.prepare(
                     "main", new ConnectionRequest(peer, "there", initiator, List.of(), digest, nowNs + DEADLINE_NS));
-            connections.want(wanted);
+            connections.request(wanted);
             return wanted;
         }
     }
@@ -164,12 +164,12 @@ class ConnectionManagerTest {
     @Test
     void shouldConnectWhicheverSideWantsFirst() {
         for (boolean acceptorFirst : new boolean[] {true, false}) {
-            PendingConnection early = acceptorFirst ? right.want(LEFT, false, 42) : null;
-            PendingConnection calling = left.want(RIGHT, true, 42);
+            PendingConnection early = acceptorFirst ? right.request(LEFT, false, 42) : null;
+            PendingConnection calling = left.request(RIGHT, true, 42);
             Line line = new Line(left, calling, right);
             line.carry();
             assertEquals(acceptorFirst, calling.isDone());
-            PendingConnection answering = early == null ? right.want(LEFT, false, 42) : early;
+            PendingConnection answering = early == null ? right.request(LEFT, false, 42) : early;
             line.carry();
             assertEquals(RIGHT, calling.future().join().peer());
             assertEquals(LEFT, answering.future().join().peer());
@@ -183,8 +183,8 @@ class ConnectionManagerTest {
 
     @Test
     void shouldTakeTheNextLineIfOneBreaksBeforeItIsAConnection() {
-        PendingConnection answering = right.want(LEFT, false, 42);
-        PendingConnection calling = left.want(RIGHT, true, 42);
+        PendingConnection answering = right.request(LEFT, false, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
         Handshake[] broken = new Handshake[1];
         End breaking = new End() {
             @Override
@@ -219,9 +219,9 @@ class ConnectionManagerTest {
 
     @Test
     void shouldForgetWhatIsNotWantedAnyMore() {
-        PendingConnection answering = right.want(LEFT, false, 42);
+        PendingConnection answering = right.request(LEFT, false, 42);
         boolean _ = answering.future().cancel(false);
-        PendingConnection calling = left.want(RIGHT, true, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
         Line line = new Line(left, calling, right);
         line.carry();
         assertEquals(1, right.connections.waitingCount(), "it waits for the next one");
@@ -237,8 +237,8 @@ class ConnectionManagerTest {
     @Test
     void shouldRefuseAnotherSecretOnBothSides() {
         Side stranger = new Side(LEFT, "session", new byte[] {9});
-        PendingConnection calling = stranger.want(RIGHT, true, 42);
-        PendingConnection answering = right.want(LEFT, false, 42);
+        PendingConnection calling = stranger.request(RIGHT, true, 42);
+        PendingConnection answering = right.request(LEFT, false, 42);
         Line line = new Line(stranger, calling, right);
         line.carry();
         assertContains("do not have the same session secret (madeleine.session.secret)", line.caller.failure);
@@ -251,8 +251,8 @@ class ConnectionManagerTest {
 
     @Test
     void shouldRefuseADifferentSelectionTableOnBothSides() {
-        PendingConnection calling = left.want(RIGHT, true, 42);
-        PendingConnection answering = right.want(LEFT, false, 43);
+        PendingConnection calling = left.request(RIGHT, true, 42);
+        PendingConnection answering = right.request(LEFT, false, 43);
         Line line = new Line(left, calling, right);
         line.carry();
         String expected = "the selection tables differ (digest 2a at the initiator 1.0, 2b at the acceptor 2.0)";
@@ -264,10 +264,10 @@ class ConnectionManagerTest {
     @Test
     void shouldRefuseAnotherSessionAndAnotherProcess() {
         Side elsewhere = new Side(LEFT, "other", SECRET);
-        Line line = new Line(elsewhere, elsewhere.want(RIGHT, true, 42), right);
+        Line line = new Line(elsewhere, elsewhere.request(RIGHT, true, 42), right);
         line.carry();
         assertContains("is in session \"session\", not in \"other\"", line.caller.failure);
-        line = new Line(left, left.want(new ProcessIdentity(3, 0), true, 42), right);
+        line = new Line(left, left.request(new ProcessIdentity(3, 0), true, 42), right);
         line.carry();
         assertContains("this is process 2.0, not 3.0", line.caller.failure);
     }
@@ -282,7 +282,7 @@ class ConnectionManagerTest {
         assertContains("the peer speaks version 77", end.failure);
         byte[] reject = end.sent.remove();
         ByteBuffer.wrap(reject).putShort(5, (short) 77);
-        PendingConnection calling = left.want(RIGHT, true, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
         End caller = new End();
         left.connections.call(calling, caller, nowNs).receive(ByteBuffer.wrap(reject), nowNs);
         assertContains("it has 77, this process " + HandshakeFrames.VERSION, caller.failure);
@@ -295,7 +295,7 @@ class ConnectionManagerTest {
     void shouldEndWhatTakesTooLongAndNameTheKey() {
         End silent = new End();
         right.connections.accept(silent, nowNs).start();
-        PendingConnection calling = left.want(RIGHT, true, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
         End unanswered = new End();
         left.connections.call(calling, unanswered, nowNs).start();
         assertEquals(TIMEOUT_NS, right.connections.untilNextNs(nowNs));
@@ -312,7 +312,7 @@ class ConnectionManagerTest {
 
     @Test
     void shouldLetAnAuthenticatedPeerWaitForItsTimeAndNotForLonger() {
-        PendingConnection calling = left.want(RIGHT, true, 42);
+        PendingConnection calling = left.request(RIGHT, true, 42);
         Line line = new Line(left, calling, right);
         line.carry();
         right.connections.poll(nowNs + MAX_WAIT_NS - 1);
@@ -350,8 +350,8 @@ class ConnectionManagerTest {
         for (int round = 0; round < 3_000; round++) {
             Side caller = new Side(LEFT, "session", SECRET);
             Side acceptor = new Side(RIGHT, "session", SECRET);
-            PendingConnection answering = acceptor.want(LEFT, false, 42);
-            PendingConnection calling = caller.want(RIGHT, true, 42);
+            PendingConnection answering = acceptor.request(LEFT, false, 42);
+            PendingConnection calling = caller.request(RIGHT, true, 42);
             Line line = new Line(caller, calling, acceptor);
             int victim = round % 4;
             for (int i = 0; !line.caller.sent.isEmpty() || !line.called.sent.isEmpty(); i++) {

@@ -21,7 +21,7 @@ import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.pmm.spi.Reactor;
-import io.madeleine.switching.Departure;
+import io.madeleine.switching.ChannelShutdown;
 import io.madeleine.switching.MemoryDrain;
 import io.madeleine.switching.SelectionTable;
 import io.madeleine.switching.SwitchSettings;
@@ -244,7 +244,7 @@ final class LocalSession implements Session {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            new Departure(channels.values(), engine, quietNs).leave(DRAIN_NS);
+            new ChannelShutdown(channels.values(), engine, quietNs).leave(DRAIN_NS);
             free();
         }
     }

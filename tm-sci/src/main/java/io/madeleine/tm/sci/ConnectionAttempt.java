@@ -63,7 +63,7 @@ final class ConnectionAttempt {
 
     /** Requests the connection. */
     CompletableFuture<ProtocolConnection> begin(ConnectionManager manager) {
-        manager.want(wanted);
+        manager.request(wanted);
         wanted.note("process " + request.peer() + " has not dialled the doorbell of process " + adapter.self()
                 + " yet, or has not " + (request.initiator() ? "mapped " : "offered ") + offer + " yet");
         SegmentHandshake offered = line;

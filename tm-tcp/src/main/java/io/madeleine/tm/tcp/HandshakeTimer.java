@@ -34,10 +34,10 @@ final class HandshakeTimer {
             former.cancel(false);
         }
         nextNs = nowNs + untilNextNs;
-        next = loop.schedule(this::look, untilNextNs, TimeUnit.NANOSECONDS);
+        next = loop.schedule(this::check, untilNextNs, TimeUnit.NANOSECONDS);
     }
 
-    private void look() {
+    private void check() {
         next = null;
         connections.poll(System.nanoTime());
         update();

@@ -153,7 +153,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         if (place.isUnresolved()) {
             throw cannotListen(own, "the host name is unknown", null);
         }
-        if (!context.guarded() && !place.getAddress().isLoopbackAddress()) {
+        if (!context.secretConfigured() && !place.getAddress().isLoopbackAddress()) {
             throw new ConfigurationException(
                     "madeleine.session.secret is empty, and " + TcpConfig.PATH + ".adapters." + name + ".bind = "
                             + own.bind()
@@ -255,8 +255,8 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     }
 
     /** Announces a connection that this process wants. Called in the loop. */
-    void want(PendingConnection wanted) {
-        connections.want(wanted);
+    void request(PendingConnection wanted) {
+        connections.request(wanted);
         deadlinesChanged();
     }
 

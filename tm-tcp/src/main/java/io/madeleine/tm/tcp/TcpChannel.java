@@ -38,7 +38,7 @@ final class TcpChannel implements ProtocolChannel {
         if (request.initiator()) {
             call(wanted);
         } else {
-            inLoop(wanted, () -> want(wanted));
+            inLoop(wanted, () -> request(wanted));
         }
         return wanted.future();
     }
@@ -51,7 +51,7 @@ final class TcpChannel implements ProtocolChannel {
             }
         });
         inLoop(wanted, () -> {
-            want(wanted);
+            request(wanted);
             try {
                 resolve(TcpAddress.parse(wanted.request().peerAddress()), attempt);
             } catch (IllegalArgumentException e) {
@@ -69,8 +69,8 @@ final class TcpChannel implements ProtocolChannel {
         }
     }
 
-    private void want(PendingConnection wanted) {
-        adapter.want(wanted);
+    private void request(PendingConnection wanted) {
+        adapter.request(wanted);
         if (closed) { // after this request was made, and before the adapter knew of it
             boolean _ = wanted.fail("the channel was closed");
         }

@@ -76,7 +76,7 @@ public final class HandshakeFuzz {
     private static EmbeddedChannel calling(Host host) {
         PendingConnection wanted = host.connections.prepare(
                 "main", new ConnectionRequest(PEER, "", true, List.of(), 42, System.nanoTime() + 1_000_000_000L));
-        host.connections.want(wanted);
+        host.connections.request(wanted);
         return begun(new HandshakeHandler(host, null, new HandshakeHandler.Caller() {
             @Override
             public PendingConnection wanted() {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class DepartureTest {
+class ChannelShutdownTest {
     /** More than a connection takes while nobody receives. */
     private static final int LARGE = 8 << 20;
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class DescriptorSentry extends Thread {
+final class DescriptorWatcher extends Thread {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.pmm");
     private static final long PAUSE_NS = 10_000_000;
     private static final long CLOSE_MS = 1_000;
@@ -27,7 +27,7 @@ final class DescriptorSentry extends Thread {
     private volatile boolean closed;
     private WatchedDescriptors.@Nullable Snapshot submitted; // used by this thread alone
 
-    private DescriptorSentry(
+    private DescriptorWatcher(
             DescriptorPoller.Poll poll, Supplier<WatchedDescriptors.Snapshot> current, Runnable wakeReactor) {
         super("madeleine-descriptors");
         this.poll = poll;
@@ -36,12 +36,12 @@ final class DescriptorSentry extends Thread {
         setDaemon(true);
     }
 
-    /** Starts a sentry, not armed, which owns {@code poll}. */
-    static DescriptorSentry start(
+    /** Starts a watcher, not armed, which owns {@code poll}. */
+    static DescriptorWatcher start(
             DescriptorPoller.Poll poll, Supplier<WatchedDescriptors.Snapshot> current, Runnable wakeReactor) {
-        DescriptorSentry sentry = new DescriptorSentry(poll, current, wakeReactor);
-        sentry.start();
-        return sentry;
+        DescriptorWatcher watcher = new DescriptorWatcher(poll, current, wakeReactor);
+        watcher.start();
+        return watcher;
     }
 
     void arm() {
@@ -52,7 +52,7 @@ final class DescriptorSentry extends Thread {
         }
     }
 
-    /** Ends the sentry's duty; returns whether it has woken the reactor. */
+    /** Ends the watcher's duty; returns whether it has woken the reactor. */
     boolean disarm() {
         armed = false;
         return rang;

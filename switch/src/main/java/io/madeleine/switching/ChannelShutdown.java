@@ -13,7 +13,7 @@ import java.util.function.Predicate;
  *
  * <p>Threading: one thread, which drives the networks meanwhile.
  */
-public final class Departure {
+public final class ChannelShutdown {
     private static final long STEP_NS = 1_000_000;
 
     /**
@@ -27,12 +27,12 @@ public final class Departure {
     private final long quietNs;
 
     /** Creates the departure from these channels, which this engine drives. */
-    public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine) {
+    public ChannelShutdown(Collection<SwitchedChannel> channels, ProgressEngine engine) {
         this(channels, engine, QUIET_NS);
     }
 
     /** As above, with another bound than one second for messages that may never end. */
-    public Departure(Collection<SwitchedChannel> channels, ProgressEngine engine, long quietNs) {
+    public ChannelShutdown(Collection<SwitchedChannel> channels, ProgressEngine engine, long quietNs) {
         this.channels = channels;
         this.engine = engine;
         this.quietNs = quietNs;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe; only the thread on duty calls {@link #relieve}.
  */
-final class OwnThreads {
+final class ProgressThreads {
     private final IntFunction<ProgressThread> maker;
     private final Queue<ProgressThread> standingBy = new ConcurrentLinkedQueue<>();
     private volatile ProgressThread onDuty;
@@ -23,7 +23,7 @@ final class OwnThreads {
      *
      * @param maker makes the thread of a given number
      */
-    OwnThreads(IntFunction<ProgressThread> maker) {
+    ProgressThreads(IntFunction<ProgressThread> maker) {
         this.maker = maker;
         this.onDuty = maker.apply(made++);
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class Impatience {
+final class WaitHintCounts {
     private static final WaitHint[] HINTS = WaitHint.values();
 
     private final AtomicIntegerArray counts = new AtomicIntegerArray(HINTS.length);

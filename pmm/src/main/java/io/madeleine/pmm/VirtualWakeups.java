@@ -6,11 +6,11 @@ package io.madeleine.pmm;
  *
  * <p>Threading: any thread may call {@link #note}; the rest is confined to the leader.
  */
-final class Awakenings {
+final class VirtualWakeups {
     private final Lead lead;
     private int count;
 
-    Awakenings(Lead lead) {
+    VirtualWakeups(Lead lead) {
         this.lead = lead;
     }
 
