@@ -94,7 +94,7 @@ final class Attaching {
         for (String host : hosts) {
             addresses.add(new WanAddress(host, listener.port(), pass, passRest));
         }
-        node.nodes().get(node.rank()).routes().add(addresses);
+        node.nodes().get(node.rank()).wanRoutes().add(addresses);
         node.grants().begin();
         AttachPoint point = new AttachPoint(
                 listener, addresses.stream().map(WanAddress::toString).toList());
@@ -107,21 +107,21 @@ final class Attaching {
     private void welcome(SealedConnection connection, Approver approver, long pass, long passRest) throws IOException {
         Request hello = Greeting.unit(node, connection.readUnit(Greeting.MAX_BYTES), node.rank());
         boolean hasPlace = places.tryAcquire();
-        WanWay way = null;
+        WanRoute route = null;
         try {
-            way = admit(connection, hello, hasPlace, approver, pass, passRest);
+            route = admit(connection, hello, hasPlace, approver, pass, passRest);
         } finally {
-            if (hasPlace && way == null) {
+            if (hasPlace && route == null) {
                 left();
             }
         }
-        if (way != null) {
-            way.start();
+        if (route != null) {
+            route.start();
         }
     }
 
     /** Answers a greeting; null if its sender is refused. */
-    private @Nullable WanWay admit(
+    private @Nullable WanRoute admit(
             SealedConnection connection, Request hello, boolean hasPlace, Approver approver, long pass, long passRest)
             throws IOException {
         Greeting from;
@@ -163,14 +163,14 @@ final class Attaching {
             return null;
         }
         Peer peer = node.nodes().of(from.id());
-        peer.routes().add(from.addresses());
+        peer.wanRoutes().add(from.addresses());
         Arguments answer = new Arguments().putBoolean(true);
         Greeting.write(node, Greeting.Side.SERVER, connection.binding(), answer);
         connection.writeUnit(Greeting.bytes(answer));
         if (given != null) {
             connection.writeUnit(Greeting.bytes(new Arguments().putStartpoint(given)));
         }
-        return new WanWay(node, peer, connection, null, true);
+        return new WanRoute(node, peer, connection, null, true);
     }
 
     private String whyNoRoom(boolean hasPlace) {
@@ -219,16 +219,16 @@ final class Attaching {
             return connectAndGreet(bare, place.getPort(), purpose, connection -> {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
-                peer.routes().add(answer.addresses());
+                peer.wanRoutes().add(answer.addresses());
                 byte[] given = connection.readUnit(Greeting.MAX_BYTES);
                 Startpoint startpoint = Startpoint.read(Greeting.unit(node, given, peer.number()));
                 if (peer.number() == node.rank()) {
                     connection.close(); // attached to itself: requests need no connection
                 } else {
                     WanAddress used = known(peer, bare, place.getPort());
-                    WanWay way = new WanWay(node, peer, connection, used, false);
-                    peer.routes().connected(way);
-                    way.start();
+                    WanRoute route = new WanRoute(node, peer, connection, used, false);
+                    peer.wanRoutes().connected(route);
+                    route.start();
                 }
                 return startpoint;
             });
@@ -260,9 +260,9 @@ final class Attaching {
 
     /** Adds the address just used to the peer's addresses, which may lack it: the peer may be behind a gateway. */
     private static @Nullable WanAddress known(Peer peer, String host, int port) {
-        for (WanAddress told : peer.routes().addresses()) {
+        for (WanAddress told : peer.wanRoutes().addresses()) {
             WanAddress used = new WanAddress(host, port, told.pass(), told.passRest());
-            peer.routes().add(List.of(used));
+            peer.wanRoutes().add(List.of(used));
             return used;
         }
         return null;
@@ -281,7 +281,7 @@ final class Attaching {
     }
 
     /** Connects to a node to which this process holds a startpoint. */
-    WanWay connect(Peer peer, WanAddress address) throws IOException {
+    WanRoute connect(Peer peer, WanAddress address) throws IOException {
         Consumer<Arguments> purpose = hello -> {
             hello.putByte(PASS).putLong(address.pass()).putLong(address.passRest());
             Greeting.writeId(hello, peer.id());
@@ -291,8 +291,8 @@ final class Attaching {
             if (!answer.id().equals(peer.id())) {
                 throw new IOException("another context listens there now: " + answer.id());
             }
-            peer.routes().add(answer.addresses());
-            return new WanWay(node, peer, connection, address, false);
+            peer.wanRoutes().add(answer.addresses());
+            return new WanRoute(node, peer, connection, address, false);
         });
     }
 

@@ -73,15 +73,15 @@ final class Calls {
             long deadlineNs,
             @Nullable OutgoingCall outgoing) {
         node.checkMayWait();
-        Way way = node.wayTo(target.rank());
+        Route route = node.routeTo(target.rank());
         PendingCall.Sync call = new PendingCall.Sync(
                 nextId(),
                 target.rank(),
                 method,
                 deadlineNs,
                 outgoing,
-                way == null ? node.session().newSignal() : way.newSignal(),
-                way == null ? -1 : way.rank());
+                route == null ? node.session().newSignal() : route.newSignal(),
+                route == null ? -1 : route.rank());
         begin(call, target, parameters);
         boolean done;
         try {
@@ -188,7 +188,7 @@ final class Calls {
                 uploads.begin(call, parameters);
             }
             arguments.sendBy(call.deadlineNs());
-            Way way = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
+            Route route = node.send(target.rank(), Link.SYSTEM, CALL, arguments, target.methods());
             if (hasStreams) {
                 uploads.start(call); // not before: a stream that ends at once would end before its call begins
                 if (find(call.id()) == null) {
@@ -198,8 +198,8 @@ final class Calls {
             if (call.isGivenUp()) {
                 tellGivenUp(call); // the first notice may have gone before the call
             }
-            if (way != null && call.wentBy(way) && remove(call) != null) {
-                fail(call, lost(call, String.valueOf(way.lost())));
+            if (route != null && call.wentBy(route) && remove(call) != null) {
+                fail(call, lost(call, String.valueOf(route.lost())));
             }
         } catch (RuntimeException | Error e) {
             if (remove(call) != null) {
@@ -373,10 +373,10 @@ final class Calls {
 
     // ---- ends of calls
 
-    /** Fails the calls that took a way that is lost. */
-    void wayLost(Way way, String why) {
+    /** Fails the calls that took a route that is lost. */
+    void routeLost(Route route, String why) {
         for (PendingCall call : pending.values()) {
-            if (call.way() == way) {
+            if (call.route() == route) {
                 end(call, lost(call, why));
             }
         }
@@ -442,11 +442,11 @@ final class Calls {
     }
 
     private void sweep(PendingCall call, long nowNs) {
-        Way way = call.way();
-        String why = way == null ? null : way.whyDisconnected();
-        if (way != null && why != null) {
-            way.lose(why);
-        } else if (way != null && way.peer.hasDroppedSince(call.id())) {
+        Route route = call.route();
+        String why = route == null ? null : route.whyDisconnected();
+        if (route != null && why != null) {
+            route.lose(why);
+        } else if (route != null && route.peer.hasDroppedSince(call.id())) {
             end(call, lost(call, "a message from it was dropped, perhaps for lack of memory; the log says why"));
         } else if (call.deadlineNs() - nowNs <= (call instanceof PendingCall.Sync ? -LEFT_NS : 0)
                 && end(call, late(call))) {

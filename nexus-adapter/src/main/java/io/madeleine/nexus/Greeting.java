@@ -39,7 +39,7 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
                 .putBytes(node.session().publicKey(node.rank()))
                 .putBytes(node.nodes().keyTree().path(node.rank()))
                 .putBytes(node.session().sign(PURPOSE + side, signed(binding, self)));
-        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
+        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).wanRoutes().addresses());
     }
 
     /**

@@ -216,17 +216,17 @@ final class Node {
 
     /** Sends one of the adapter's own requests, to the system endpoint. */
     @Nullable
-    Way send(int node, int handler, Arguments arguments) {
+    Route send(int node, int handler, Arguments arguments) {
         return send(node, Link.SYSTEM, handler, arguments, ANY_METHOD);
     }
 
     /**
      * Sends a request.
      *
-     * @return the way that it took; null if it goes to this process, or if {@link PendingConnects} still has to connect
+     * @return the route that it took; null if it goes to this process, or if {@link PendingConnects} still has to connect
      */
     @Nullable
-    Way send(int node, Link link, int handler, Arguments arguments, String[] methods) {
+    Route send(int node, Link link, int handler, Arguments arguments, String[] methods) {
         if (over && !link.isSystem()) {
             throw new NexusException("the context of rank " + rank() + " is closed: nothing is sent any more");
         }
@@ -287,26 +287,26 @@ final class Node {
         }
     }
 
-    /** Called when a way to a peer has sent all that was queued. */
+    /** Called when a route to a peer has sent all that was queued. */
     void wayIsFree(Peer peer) {
         systemRequests.tellRefusals(peer);
     }
 
-    /** Called when a way is lost: calls that took it and have no answer will not get one. */
-    void wayLost(Peer peer, Way way, String why) {
-        calls.wayLost(way, why);
+    /** Called when a route is lost: calls that took it and have no answer will not get one. */
+    void routeLost(Peer peer, Route route, String why) {
+        calls.routeLost(route, why);
         if (!peer.isAtWork()) {
             inboundCalls.peerGone(peer.number(), why);
         }
-        if (way instanceof WanWay wan && wan.leavesPlace()) {
+        if (route instanceof WanRoute wan && wan.leavesPlace()) {
             attaching.left();
         }
         signal.signal();
     }
 
-    /** The way by which an answer of a node is expected; null if it is not known, or if the node is this process. */
+    /** The route by which an answer of a node is expected; null if it is not known, or if the node is this process. */
     @Nullable
-    Way wayTo(int node) {
+    Route routeTo(int node) {
         return node == session.rank() ? null : nodes.get(node).current();
     }
 

@@ -40,7 +40,7 @@ final class Nodes {
             members[rank] = new Peer(node, rank, new NodeId(session, name, rank));
             if (rank != node.rank()) {
                 for (Channel channel : channels) {
-                    members[rank].add(new MadWay(node, members[rank], channel, rank, node.signal()));
+                    members[rank].add(new ChannelRoute(node, members[rank], channel, rank, node.signal()));
                 }
             }
         }

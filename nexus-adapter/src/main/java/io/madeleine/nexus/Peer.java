@@ -10,8 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another node, with all ways to it: over channels of the session, over existing wide-area connections, and to
- * addresses where it listens. Requests take the first way that works; when that fails, the next one.
+ * Another node, with all routes to it: over channels of the session, over existing wide-area connections, and to
+ * addresses where it listens. Requests take the first route that works; when that fails, the next one.
  *
  * <p>Threading: thread-safe.
  */
@@ -22,27 +22,27 @@ final class Peer {
     private final int number;
     private final NodeId id;
 
-    /** The usable ways, best first; connections that this process has made are in {@link #routes}, too. */
-    private final List<Way> ways = new CopyOnWriteArrayList<>();
+    /** The usable routes, best first; connections that this process has made are in {@link #wanRoutes}, too. */
+    private final List<Route> routes = new CopyOnWriteArrayList<>();
 
-    private final Routes routes;
+    private final WanRoutes wanRoutes;
     private final Refusals refusals = new Refusals();
     private final RefusedCalls refusedCalls = new RefusedCalls();
 
     /** The status of channels of the session that are lost. */
-    private final CopyOnWriteArrayList<MethodStatus> lostWays = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<MethodStatus> lostRoutes = new CopyOnWriteArrayList<>();
 
     private final PendingConnects pendingConnects;
 
-    private volatile @Nullable Way current;
+    private volatile @Nullable Route current;
 
-    /** Why nothing can be sent any more by any way; null while the peer is reachable. */
+    /** Why nothing can be sent any more by any route; null while the peer is reachable. */
     private volatile @Nullable String left;
 
     /** Whether the peer has closed its context in order, and its goodbye came behind everything it had sent. */
     private volatile boolean saidGoodbye;
 
-    /** Whether a way has been lost, possibly with messages on it. */
+    /** Whether a route has been lost, possibly with messages on it. */
     private volatile boolean hasLost;
 
     /** The id of the last call that had begun when a message was dropped. */
@@ -52,7 +52,7 @@ final class Peer {
         this.node = node;
         this.number = number;
         this.id = id;
-        this.routes = new Routes(node, this);
+        this.wanRoutes = new WanRoutes(node, this);
         this.pendingConnects = new PendingConnects(node, this);
     }
 
@@ -64,8 +64,8 @@ final class Peer {
         return id;
     }
 
-    Routes routes() {
-        return routes;
+    WanRoutes wanRoutes() {
+        return wanRoutes;
     }
 
     Refusals refusals() {
@@ -76,26 +76,26 @@ final class Peer {
         return refusedCalls;
     }
 
-    /** The way that requests take and by which answers are expected; null if there is none yet. */
+    /** The route that requests take and by which answers are expected; null if there is none yet. */
     @Nullable
-    Way current() {
+    Route current() {
         return current;
     }
 
-    /** Adds a usable way. */
-    void add(Way way) {
-        ways.add(way);
+    /** Adds a usable route. */
+    void add(Route route) {
+        routes.add(route);
         if (current == null) {
-            current = way;
+            current = route;
         }
     }
 
     // ---- requests
 
-    /** Sends a request, waits until the arguments may be changed, and returns the way it took. */
-    Way send(Arguments arguments, Link link, int handler) {
-        Way way = current;
-        return way != null && way.send(arguments, link, handler) ? way : send(arguments, link, handler, ANY);
+    /** Sends a request, waits until the arguments may be changed, and returns the route it took. */
+    Route send(Arguments arguments, Link link, int handler) {
+        Route route = current;
+        return route != null && route.send(arguments, link, handler) ? route : send(arguments, link, handler, ANY);
     }
 
     /**
@@ -104,38 +104,38 @@ final class Peer {
      *
      * @throws PeerFailedException if none works; the message lists all methods
      */
-    Way send(Arguments arguments, Link link, int handler, String[] methods) {
+    Route send(Arguments arguments, Link link, int handler, String[] methods) {
         while (true) {
-            Way way = atWork(methods);
-            if (way == null) {
-                way = left == null ? routes.connectAny(methods) : null;
+            Route route = atWork(methods);
+            if (route == null) {
+                route = left == null ? wanRoutes.connectAny(methods) : null;
             }
-            if (way == null) {
+            if (route == null) {
                 throw unreachable(methods);
             }
             if (methods.length == 0) {
-                current = way;
+                current = route;
             }
-            if (way.send(arguments, link, handler)) {
-                return way;
+            if (route.send(arguments, link, handler)) {
+                return route;
             }
         }
     }
 
     /** Sends without waiting; null if the request is left to {@link PendingConnects}, which connects first. */
     @Nullable
-    Way sendNow(Arguments arguments, Link link, int handler, String[] methods) {
+    Route sendNow(Arguments arguments, Link link, int handler, String[] methods) {
         while (pendingConnects.isEmpty()) {
-            Way used = current;
-            Way way = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
-            if (way == null) {
+            Route used = current;
+            Route route = methods.length == 0 && used != null && used.lost() == null ? used : atWork(methods);
+            if (route == null) {
                 break;
             }
-            if (way.sendNow(arguments, link, handler, methods)) {
-                return way;
+            if (route.sendNow(arguments, link, handler, methods)) {
+                return route;
             }
         }
-        if (left != null || (pendingConnects.isEmpty() && !routes.mayConnect(methods))) {
+        if (left != null || (pendingConnects.isEmpty() && !wanRoutes.mayConnect(methods))) {
             throw unreachable(methods);
         }
         pendingConnects.add(arguments, link, handler, methods);
@@ -143,20 +143,20 @@ final class Peer {
     }
 
     /**
-     * Sends a notice without waiting, by an existing way only: nodes without a connection do not need it.
+     * Sends a notice without waiting, by an existing route only: nodes without a connection do not need it.
      *
      * @param what the number of the handler of the system endpoint
      */
     void tell(Arguments notice, int what) {
-        Way used = current; // the way that answers take, so that the notice arrives behind them
-        Way way = used != null && used.lost() == null ? used : first();
-        while (way != null && !way.sendNow(notice, Link.SYSTEM, what, ANY)) {
-            way = first();
+        Route used = current; // the route that answers take, so that the notice arrives behind them
+        Route route = used != null && used.lost() == null ? used : first();
+        while (route != null && !route.sendNow(notice, Link.SYSTEM, what, ANY)) {
+            route = first();
         }
     }
 
     /**
-     * As {@link #sendNow}, for a request that was queued for a way that is lost; reports a send failure if no other way
+     * As {@link #sendNow}, for a request that was queued for a route that is lost; reports a send failure if no other route
      * works.
      */
     void sendAnotherWay(Arguments arguments, Link link, int handler, String[] methods) {
@@ -173,21 +173,21 @@ final class Peer {
         }
     }
 
-    private @Nullable Way atWork(String[] methods) {
+    private @Nullable Route atWork(String[] methods) {
         for (String word : methods) {
-            for (Way way : ways) {
-                if (way.lost() == null && way.isMeantBy(word)) {
-                    return way;
+            for (Route route : routes) {
+                if (route.lost() == null && route.isMeantBy(word)) {
+                    return route;
                 }
             }
         }
         return methods.length > 0 ? null : first();
     }
 
-    private @Nullable Way first() {
-        for (Way way : ways) {
-            if (way.lost() == null) {
-                return way;
+    private @Nullable Route first() {
+        for (Route route : routes) {
+            if (route.lost() == null) {
+                return route;
             }
         }
         return null;
@@ -220,7 +220,7 @@ final class Peer {
 
     /** The communication methods with their states, best first. */
     List<MethodStatus> methods() {
-        List<MethodStatus> all = new ArrayList<>(lostWays);
+        List<MethodStatus> all = new ArrayList<>(lostRoutes);
         if (number >= node.size()) {
             all.add(new MethodStatus(
                     "mad",
@@ -229,46 +229,47 @@ final class Peer {
                     "it is of session " + id.session() + ", this process of "
                             + node.nodes().self().session()));
         }
-        Way used = left == null ? current : null;
-        for (Way way : ways) {
-            if (way.lost() != null) {
+        Route used = left == null ? current : null;
+        for (Route route : routes) {
+            if (route.lost() != null) {
                 continue; // it is being removed
             }
-            boolean inUse = way == used || (used == null && way == first());
+            boolean inUse = route == used || (used == null && route == first());
             all.add(new MethodStatus(
-                    way.name(),
-                    way.address(),
+                    route.name(),
+                    route.address(),
                     inUse ? MethodStatus.State.IN_USE : MethodStatus.State.WORKS,
                     inUse ? "the first that works" : "another one is in use"));
         }
-        routes.addStatus(all);
+        wanRoutes.addStatus(all);
         return all;
     }
 
-    /** The usable ways, best first. */
-    List<Way> ways() {
-        return List.copyOf(ways);
+    /** The usable routes, best first. */
+    List<Route> routes() {
+        return List.copyOf(routes);
     }
 
-    /** Whether there is a usable way. */
+    /** Whether there is a usable route. */
     boolean isAtWork() {
-        return !ways.isEmpty();
+        return !routes.isEmpty();
     }
 
     /** Whether the peer is known to be gone: dead in its session, or with a closed context. */
     boolean isGone() {
-        return ways.isEmpty() && (left != null || !routes.mayConnect(ANY)); // not before all its ways have been removed
+        return routes.isEmpty()
+                && (left != null || !wanRoutes.mayConnect(ANY)); // not before all its routes have been removed
     }
 
     boolean isDrained() {
-        return ways.stream().allMatch(Way::isDrained);
+        return routes.stream().allMatch(Route::isDrained);
     }
 
     boolean awaitDrained(long timeoutNs) {
         long deadlineNs = System.nanoTime() + timeoutNs;
         boolean drained = true;
-        for (Way way : ways) {
-            drained &= way.awaitDrained(Math.max(0, deadlineNs - System.nanoTime()));
+        for (Route route : routes) {
+            drained &= route.awaitDrained(Math.max(0, deadlineNs - System.nanoTime()));
         }
         return drained;
     }
@@ -287,37 +288,37 @@ final class Peer {
 
     // ---- the end
 
-    /** Called by a way that is lost; called again if an earlier attempt has thrown. */
-    void wayLost(Way way, String why) {
+    /** Called by a route that is lost; called again if an earlier attempt has thrown. */
+    void routeLost(Route route, String why) {
         hasLost = true;
-        ways.remove(way);
-        if (current == way) {
+        routes.remove(route);
+        if (current == route) {
             current = first();
         }
-        if (way instanceof WanWay wan) {
-            routes.lost(wan, why);
+        if (route instanceof WanRoute wan) {
+            wanRoutes.lost(wan, why);
         } else {
-            boolean _ =
-                    lostWays.addIfAbsent(new MethodStatus(way.name(), way.address(), MethodStatus.State.FAILED, why));
+            boolean _ = lostRoutes.addIfAbsent(
+                    new MethodStatus(route.name(), route.address(), MethodStatus.State.FAILED, why));
         }
-        node.wayLost(this, way, why);
+        node.routeLost(this, route, why);
     }
 
     /**
-     * Loses the ways over channels: the session says that the process is dead, or not reachable over its networks any
+     * Loses the routes over channels: the session says that the process is dead, or not reachable over its networks any
      * more.
      */
     void lostBySession(String why) {
-        for (Way way : ways) {
-            if (way instanceof MadWay) {
-                way.lose(why);
+        for (Route route : routes) {
+            if (route instanceof ChannelRoute) {
+                route.lose(why);
             }
         }
     }
 
     /** Called when the peer has said that its context is closed. */
     void goodbye() {
-        if (!hasLost) { // else a lost way may have taken answers with it
+        if (!hasLost) { // else a lost route may have taken answers with it
             saidGoodbye = true;
             node.calls().peerClosed(this);
         }
@@ -332,7 +333,7 @@ final class Peer {
     /** Ends all sending to the peer: it is gone for good, or this context is closed. */
     void leave(String why) {
         left = why;
-        ways.forEach(way -> way.lose(why));
+        routes.forEach(route -> route.lose(why));
     }
 
     @Override

@@ -15,7 +15,7 @@ abstract class PendingCall {
     private final ServiceMethod method;
     private final long deadlineNs;
     private final @Nullable OutgoingCall outgoing;
-    private volatile @Nullable Way way;
+    private volatile @Nullable Route route;
     private volatile boolean givenUp;
     private int givenMs;
     private @Nullable PendingCall nextUntold;
@@ -66,17 +66,17 @@ abstract class PendingCall {
         return outgoing;
     }
 
-    /** The way that the call took; null if not known yet. */
-    final @Nullable Way way() {
-        return way;
+    /** The route that the call took; null if not known yet. */
+    final @Nullable Route route() {
+        return route;
     }
 
     /**
-     * Notes the way that the call took; returns whether the way is lost by now, in which case {@link Calls#wayLost} may
+     * Notes the route that the call took; returns whether the route is lost by now, in which case {@link Calls#routeLost} may
      * have missed the call.
      */
-    final boolean wentBy(Way taken) {
-        way = taken;
+    final boolean wentBy(Route taken) {
+        route = taken;
         return taken.lost() != null;
     }
 

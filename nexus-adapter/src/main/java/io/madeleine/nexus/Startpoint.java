@@ -263,7 +263,7 @@ public final class Startpoint {
                 arguments.putLong(link.grant()).putLong(link.grantRest());
             }
             if (!light) {
-                WanAddress.writeAll(arguments, node.routes().addresses());
+                WanAddress.writeAll(arguments, node.wanRoutes().addresses());
             }
         }
     }
@@ -307,7 +307,7 @@ public final class Startpoint {
                         + ranks[i] + ", which this session has never given out: expected one that it has");
             }
             if (!light) {
-                node.routes().add(WanAddress.readAll(request));
+                node.wanRoutes().add(WanAddress.readAll(request));
             }
         }
         return new Startpoint(request.context(), ranks, links, light);

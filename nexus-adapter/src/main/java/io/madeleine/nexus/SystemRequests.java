@@ -25,7 +25,7 @@ final class SystemRequests {
         system.nonThreaded("goodbye", (_, request) -> goodbye(request));
         system.nonThreaded(
                 "addresses",
-                (_, request) -> node.nodes().get(request.remote()).routes().add(WanAddress.readAll(request)));
+                (_, request) -> node.nodes().get(request.remote()).wanRoutes().add(WanAddress.readAll(request)));
     }
 
     private void goodbye(Request request) {
@@ -109,7 +109,7 @@ final class SystemRequests {
     /** Sends the listening addresses of this context to all nodes. */
     void tellAddresses() {
         Arguments arguments = new Arguments();
-        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).routes().addresses());
+        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).wanRoutes().addresses());
         node.nodes().forEachOther(peer -> tell(peer, ADDRESSES, arguments));
     }
 

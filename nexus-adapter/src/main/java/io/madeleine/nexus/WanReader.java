@@ -24,7 +24,7 @@ final class WanReader implements Runnable {
     private static final int KEPT_BYTES = 1 << 20;
 
     private final Node node;
-    private final WanWay way;
+    private final WanRoute route;
     private final SealedConnection connection;
     private final Request request;
     private final IncrementalReader incremental;
@@ -32,9 +32,9 @@ final class WanReader implements Runnable {
     private final MemorySegment fields = MemorySegment.ofArray(header);
     private byte[] memory = new byte[1024];
 
-    WanReader(Node node, WanWay way, SealedConnection connection) {
+    WanReader(Node node, WanRoute route, SealedConnection connection) {
         this.node = node;
-        this.way = way;
+        this.route = route;
         this.connection = connection;
         this.request = new Request(node);
         this.incremental = new IncrementalReader(connection, node.argumentMemory());
@@ -43,12 +43,12 @@ final class WanReader implements Runnable {
     @Override
     public void run() {
         try {
-            while (way.lost() == null) {
+            while (route.lost() == null) {
                 receive();
                 boolean _ = Thread.interrupted(); // left behind by a handler, and not meant for the next one
             }
         } catch (Throwable e) { // out of memory, too
-            way.giveUp(e); // never throws
+            route.giveUp(e); // never throws
         }
         incremental.release();
     }
@@ -60,7 +60,7 @@ final class WanReader implements Runnable {
     private void receive() throws IOException {
         connection.readFully(header, 0, header.length);
         int bulks = fields.get(Wire.INT, WanLayout.BULK_COUNT_OFFSET);
-        if (bulks == WanWay.SIGN) {
+        if (bulks == WanRoute.SIGN) {
             return;
         }
         int inline = fields.get(Wire.INT, WanLayout.INLINE_OFFSET);
@@ -110,7 +110,7 @@ final class WanReader implements Runnable {
             for (long length : lengths) {
                 connection.skip(length);
             }
-            node.inbound().refuse(way.peer.number(), endpoint, handler, Refusal.Reason.NO_SUCH_ENDPOINT);
+            node.inbound().refuse(route.peer.number(), endpoint, handler, Refusal.Reason.NO_SUCH_ENDPOINT);
             return;
         }
         long bytes = sum(lengths);
@@ -127,7 +127,7 @@ final class WanReader implements Runnable {
         } else if (endpoint == Wire.SYSTEM_ENDPOINT) {
             receive(small, inline, lengths.length, BulkSource.NO_ROOM);
         } else {
-            node.inbound().refuse(way.peer.number(), endpoint, handler, Refusal.Reason.OVERLOADED);
+            node.inbound().refuse(route.peer.number(), endpoint, handler, Refusal.Reason.OVERLOADED);
         }
     }
 
@@ -135,14 +135,14 @@ final class WanReader implements Runnable {
         return endpoint == Wire.SYSTEM_ENDPOINT
                 || node.grants()
                         .allow(
-                                way.peer.number(),
+                                route.peer.number(),
                                 node.find(endpoint),
                                 fields.get(Wire.LONG, WanLayout.GRANT_OFFSET),
                                 fields.get(Wire.LONG, WanLayout.GRANT_REST_OFFSET));
     }
 
     private void receive(Bytes small, int inline, int count, BulkSource bulks) {
-        request.begin(small, 0, inline, way.peer.number(), count, bulks);
+        request.begin(small, 0, inline, route.peer.number(), count, bulks);
         node.inbound()
                 .receive(
                         request,
@@ -190,21 +190,21 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // of the target memory, or out of memory
-                way.breakOff("an argument could not be read", e);
+                route.breakOff("an argument could not be read", e);
                 throw e;
             }
         }
 
         private void check(long bytes) {
             if (bytes != lengths[taken]) {
-                throw new NexusException("the request from " + way.peer + " says that a large argument has " + bytes
+                throw new NexusException("the request from " + route.peer + " says that a large argument has " + bytes
                         + " bytes, and brings " + lengths[taken]);
             }
         }
 
         private PeerFailedException lost(IOException why) {
-            way.lose("its connection is lost: " + text(why));
-            return new PeerFailedException(way.peer.number(), "an argument was cut off: " + text(why));
+            route.lose("its connection is lost: " + text(why));
+            return new PeerFailedException(route.peer.number(), "an argument was cut off: " + text(why));
         }
 
         @Override
@@ -221,7 +221,7 @@ final class WanReader implements Runnable {
             } catch (IOException e) {
                 throw lost(e);
             } catch (RuntimeException | Error e) { // out of memory, for instance
-                way.breakOff("an argument could not be read", e);
+                route.breakOff("an argument could not be read", e);
                 throw e;
             }
         }
@@ -250,14 +250,14 @@ final class WanReader implements Runnable {
         }
 
         void awaitEnd() throws IOException {
-            while (!over && way.lost() == null) {
+            while (!over && route.lost() == null) {
                 boolean _ = Thread.interrupted(); // left behind by a handler; park would not wait
                 LockSupport.park(this);
             }
             if (over && expected != null) {
                 taken++;
             }
-            for (; over && taken < lengths.length && way.lost() == null; taken++) {
+            for (; over && taken < lengths.length && route.lost() == null; taken++) {
                 connection.skip(lengths[taken]);
             }
         }

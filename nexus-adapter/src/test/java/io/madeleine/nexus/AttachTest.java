@@ -454,9 +454,9 @@ class AttachTest {
             Context client = clients.of(0);
             assertInterrupted(deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
             Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
-            peer.routes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
             assertInterrupted(deaf, () -> peer.send(new Arguments(), new Link(1), 1, anyMethod));
-            assertTrue(peer.routes().mayConnect(anyMethod)); // the address has not failed
+            assertTrue(peer.wanRoutes().mayConnect(anyMethod)); // the address has not failed
         }
     }
 

@@ -282,16 +282,16 @@ class ForgedLengthsTest {
     private static String endOf(
             Node node, Listener listener, Credentials key, BlockingQueue<SealedConnection> called, byte[] frame)
             throws Exception {
-        WanWay way;
+        WanRoute route;
         try (SealedConnection guest = Handshake.connect("127.0.0.1", listener.port(), key, 10_000)) {
             SealedConnection connection = called.poll(10, TimeUnit.SECONDS);
             assertNotNull(connection);
-            way = new WanWay(node, node.nodes().of(new NodeId("guest.x", "default", 0)), connection, null, false);
-            way.start();
+            route = new WanRoute(node, node.nodes().of(new NodeId("guest.x", "default", 0)), connection, null, false);
+            route.start();
             guest.write(frame, 0, frame.length);
         }
-        World.await(() -> way.lost() != null);
-        return String.valueOf(way.lost());
+        World.await(() -> route.lost() != null);
+        return String.valueOf(route.lost());
     }
 
     @Test
@@ -333,7 +333,7 @@ class ForgedLengthsTest {
                 do {
                     frame = WanLayout.whole(arguments(), link, id);
                     forge(frame, from, from + WanLayout.HEADER_BYTES);
-                } while (MemorySegment.ofArray(frame).get(Wire.INT, 0) == WanWay.SIGN);
+                } while (MemorySegment.ofArray(frame).get(Wire.INT, 0) == WanRoute.SIGN);
                 String why = endOf(node, listener, key, called, frame);
                 assertTrue(!why.contains("OutOfMemory"), why);
             }

@@ -43,9 +43,9 @@ class MethodsTest {
 
     /** As when its network has found out. */
     private static void lose(Startpoint to, String method) {
-        for (Way way : to.context().node().nodes().get(to.rank()).ways()) {
-            if (way.name().equals(method)) {
-                way.lose("its cable is cut");
+        for (Route route : to.context().node().nodes().get(to.rank()).routes()) {
+            if (route.name().equals(method)) {
+                route.lose("its cable is cut");
             }
         }
     }

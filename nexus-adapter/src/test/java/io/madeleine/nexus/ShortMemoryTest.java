@@ -75,7 +75,7 @@ class ShortMemoryTest {
     }
 
     /** A way whose loss takes more memory than there is, for some time. */
-    private static final class Fragile extends Way {
+    private static final class Fragile extends Route {
         private final AtomicInteger shortages;
         private volatile @Nullable String settled;
 
@@ -138,14 +138,14 @@ class ShortMemoryTest {
     @Test
     void shouldLoseAWayAtLastHoweverOftenMemoryIsTooShort() {
         try (World world = world()) {
-            Fragile way = new Fragile(world.of(1), 5);
-            way.peer.add(way);
-            way.loseAtLast(shortage());
-            assertEquals(shortage().toString(), way.settled);
-            assertFalse(way.peer.ways().contains(way));
+            Fragile route = new Fragile(world.of(1), 5);
+            route.peer.add(route);
+            route.loseAtLast(shortage());
+            assertEquals(shortage().toString(), route.settled);
+            assertFalse(route.peer.routes().contains(route));
             assertEquals(
                     1,
-                    way.peer.methods().stream()
+                    route.peer.methods().stream()
                             .filter(method -> method.name().equals("fragile"))
                             .count());
         }
@@ -154,10 +154,10 @@ class ShortMemoryTest {
     @Test
     void shouldLoseAWayWithTheNextOneWhoFindsItLost() {
         try (World world = world()) {
-            Fragile way = new Fragile(world.of(1), 1);
-            assertThrows(OutOfMemoryError.class, () -> way.lose("first"));
-            way.lose("second");
-            assertEquals("first", way.settled);
+            Fragile route = new Fragile(world.of(1), 1);
+            assertThrows(OutOfMemoryError.class, () -> route.lose("first"));
+            route.lose("second");
+            assertEquals("first", route.settled);
         }
     }
 
@@ -212,8 +212,8 @@ class ShortMemoryTest {
         try (World world = world()) {
             Untellable call = new Untellable(world.of(1), "never", 3);
             call.begin(world.of(1));
-            World.await(() -> call.way() != null);
-            world.of(1).node().calls().wayLost(Objects.requireNonNull(call.way()), "it is cut");
+            World.await(() -> call.route() != null);
+            world.of(1).node().calls().routeLost(Objects.requireNonNull(call.route()), "it is cut");
             assertTrue(call.end.get(10, TimeUnit.SECONDS).getMessage().contains("it is cut"));
             assertEquals(0, world.of(1).outstandingCount());
         }

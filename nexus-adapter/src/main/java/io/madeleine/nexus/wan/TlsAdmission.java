@@ -77,7 +77,7 @@ final class TlsAdmission implements AutoCloseable {
 
     private void serve(UnauthenticatedConnection<Preauthentication> first) {
         for (UnauthenticatedConnection<Preauthentication> next = first; next != null; next = nextOrLeave()) {
-            meet(next);
+            admit(next);
         }
     }
 
@@ -105,7 +105,7 @@ final class TlsAdmission implements AutoCloseable {
         waiting.clear();
     }
 
-    private void meet(UnauthenticatedConnection<Preauthentication> connection) {
+    private void admit(UnauthenticatedConnection<Preauthentication> connection) {
         long goneMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - connection.sinceNs());
         int leftMs = (int) Math.max(1, timeoutMs - goneMs);
         Socket socket = connection.channel().socket();

@@ -15,28 +15,28 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe; one thread connects at a time.
  */
-final class Routes {
+final class WanRoutes {
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final Node node;
     private final Peer peer;
-    private final Map<WanAddress, Route> routes = new LinkedHashMap<>();
+    private final Map<WanAddress, Candidate> candidates = new LinkedHashMap<>();
     private final ReentrantLock connecting = new ReentrantLock();
 
     /** The state of an address. */
-    private static final class Route {
-        private @Nullable WanWay way;
+    private static final class Candidate {
+        private @Nullable WanRoute route;
         private @Nullable String trouble;
         private long pauseNs = FIRST_PAUSE_NS;
         private long restsUntilNs;
 
         boolean mayBeTried() {
-            return way == null && (trouble == null || System.nanoTime() - restsUntilNs >= 0);
+            return route == null && (trouble == null || System.nanoTime() - restsUntilNs >= 0);
         }
     }
 
-    Routes(Node node, Peer peer) {
+    WanRoutes(Node node, Peer peer) {
         this.node = node;
         this.peer = peer;
     }
@@ -44,14 +44,14 @@ final class Routes {
     /** Adds addresses where the node listens. */
     synchronized void add(List<WanAddress> addresses) {
         for (WanAddress address : addresses) {
-            if (routes.size() < WanAddress.MAX_COUNT) {
-                routes.putIfAbsent(address, new Route());
+            if (candidates.size() < WanAddress.MAX_COUNT) {
+                candidates.putIfAbsent(address, new Candidate());
             }
         }
     }
 
     synchronized List<WanAddress> addresses() {
-        return List.copyOf(routes.keySet());
+        return List.copyOf(candidates.keySet());
     }
 
     private static boolean isMeant(WanAddress address, String[] methods) {
@@ -70,19 +70,19 @@ final class Routes {
 
     private synchronized List<WanAddress> tries(String[] methods) {
         List<WanAddress> tries = new ArrayList<>();
-        routes.forEach((address, route) -> {
-            if (isMeant(address, methods) && route.mayBeTried()) {
+        candidates.forEach((address, candidate) -> {
+            if (isMeant(address, methods) && candidate.mayBeTried()) {
                 tries.add(address);
             }
         });
         return tries;
     }
 
-    private synchronized @Nullable WanWay connected(String[] methods) {
-        for (Map.Entry<WanAddress, Route> entry : routes.entrySet()) {
-            WanWay way = entry.getValue().way;
-            if (way != null && isMeant(entry.getKey(), methods)) {
-                return way;
+    private synchronized @Nullable WanRoute connected(String[] methods) {
+        for (Map.Entry<WanAddress, Candidate> entry : candidates.entrySet()) {
+            WanRoute route = entry.getValue().route;
+            if (route != null && isMeant(entry.getKey(), methods)) {
+                return route;
             }
         }
         return null;
@@ -90,20 +90,20 @@ final class Routes {
 
     /** Connects to the first address that answers, with the connect timeout for each; null if none does. */
     @Nullable
-    Way connectAny(String[] methods) {
+    Route connectAny(String[] methods) {
         if (!mayConnect(methods)) {
             return connected(methods);
         }
         connecting.lock();
         try {
-            WanWay made = connected(methods); // connected by another thread meanwhile
+            WanRoute made = connected(methods); // connected by another thread meanwhile
             if (made != null) {
                 return made;
             }
             for (WanAddress address : tries(methods)) {
-                WanWay way = connect(address);
-                if (way != null) {
-                    return way;
+                WanRoute route = connect(address);
+                if (route != null) {
+                    return route;
                 }
             }
             return null;
@@ -112,47 +112,47 @@ final class Routes {
         }
     }
 
-    private @Nullable WanWay connect(WanAddress address) {
-        WanWay way;
+    private @Nullable WanRoute connect(WanAddress address) {
+        WanRoute route;
         try {
-            way = node.attaching().connect(peer, address);
+            route = node.attaching().connect(peer, address);
         } catch (IOException e) {
             Attaching.throwIfInterrupted(e);
             failed(address, WanReader.text(e));
             return null;
         }
-        connected(way);
+        connected(route);
         try {
-            way.start();
-            return way;
+            route.start();
+            return route;
         } catch (IOException _) {
-            return null; // the way is lost, and its address has failed with it
+            return null; // the route is lost, and its address has failed with it
         }
     }
 
     private synchronized void failed(WanAddress address, String why) {
-        Route route = routes.get(address);
-        if (route != null) {
-            route.way = null;
-            route.trouble = why;
-            route.restsUntilNs = System.nanoTime() + route.pauseNs;
-            route.pauseNs = Math.min(2 * route.pauseNs, LONGEST_PAUSE_NS);
+        Candidate candidate = candidates.get(address);
+        if (candidate != null) {
+            candidate.route = null;
+            candidate.trouble = why;
+            candidate.restsUntilNs = System.nanoTime() + candidate.pauseNs;
+            candidate.pauseNs = Math.min(2 * candidate.pauseNs, LONGEST_PAUSE_NS);
         }
     }
 
     /** Notes that a connection has been made. */
-    synchronized void connected(WanWay way) {
-        Route route = way.target() == null ? null : routes.get(way.target());
-        if (route != null) {
-            route.way = way;
-            route.trouble = null;
-            route.pauseNs = FIRST_PAUSE_NS;
+    synchronized void connected(WanRoute route) {
+        Candidate candidate = route.target() == null ? null : candidates.get(route.target());
+        if (candidate != null) {
+            candidate.route = route;
+            candidate.trouble = null;
+            candidate.pauseNs = FIRST_PAUSE_NS;
         }
     }
 
     /** Notes that a connection is lost. */
-    void lost(WanWay way, String why) {
-        WanAddress target = way.target();
+    void lost(WanRoute route, String why) {
+        WanAddress target = route.target();
         if (target != null) {
             failed(target, why);
         }
@@ -160,9 +160,9 @@ final class Routes {
 
     /** Adds the addresses that are not connected to the table of methods. */
     synchronized void addStatus(List<MethodStatus> table) {
-        routes.forEach((address, route) -> {
-            String why = route.trouble;
-            if (route.way == null) {
+        candidates.forEach((address, candidate) -> {
+            String why = candidate.trouble;
+            if (candidate.route == null) {
                 table.add(new MethodStatus(
                         "wan",
                         address.toString(),

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The beginning and the end of a wide-area connection as a way. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class WanWayTest {
+class WanRouteTest {
     private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
     private static final int TIMEOUT_MS = 10_000;
 
@@ -31,10 +31,10 @@ class WanWayTest {
             Credentials credentials = new Credentials(node.session().deriveKey("nexus wide area 2"), null);
             Peer peer = node.nodes().of(server.of(0).node().nodes().self());
             SealedConnection connection = Handshake.connect("127.0.0.1", point.port(), credentials, TIMEOUT_MS);
-            WanWay way = new WanWay(node, peer, connection, null, false);
+            WanRoute route = new WanRoute(node, peer, connection, null, false);
             connection.close(); // as the deadline of the connect timeout does
-            assertThrows(IOException.class, way::start);
-            assertTrue(String.valueOf(way.lost()).contains("its connection is lost"), way::lost);
+            assertThrows(IOException.class, route::start);
+            assertTrue(String.valueOf(route.lost()).contains("its connection is lost"), route::lost);
             assertFalse(peer.isAtWork());
             assertNull(peer.current());
         }
@@ -54,9 +54,9 @@ class WanWayTest {
             assertFalse(guests.of(0).attach(point.url()).isLocal());
             Peer first = host.node().nodes().foreign().iterator().next();
             World.await(first::isAtWork);
-            Way way = first.ways().getFirst();
-            first.wayLost(way, "memory is short");
-            first.wayLost(way, "memory is short");
+            Route route = first.routes().getFirst();
+            first.routeLost(route, "memory is short");
+            first.routeLost(route, "memory is short");
             assertFalse(guests.of(1).attach(point.url()).isLocal());
             AttachException full =
                     assertThrows(AttachException.class, () -> guests.of(2).attach(point.url()));

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-abstract class Way {
+abstract class Route {
     private static final long PAUSE_NS = 10_000_000;
 
     final Node node;
     final Peer peer;
 
-    /** Why the way is lost; null while it works. */
+    /** Why the route is lost; null while it works. */
     private volatile @Nullable String lost;
 
     /** Whether the consequences of a loss have still to be handled. */
     private final AtomicBoolean unsettled = new AtomicBoolean(true);
 
-    Way(Node node, Peer peer) {
+    Route(Node node, Peer peer) {
         this.node = node;
         this.peer = peer;
     }
@@ -33,12 +33,12 @@ abstract class Way {
 
     abstract String address();
 
-    /** Whether a name that the user gave to {@link Startpoint#via} means this way. */
+    /** Whether a name that the user gave to {@link Startpoint#via} means this route. */
     boolean isMeantBy(String word) {
         return word.equals(name());
     }
 
-    /** A signal for a thread that waits for an answer by this way. */
+    /** A signal for a thread that waits for an answer by this route. */
     Signal newSignal() {
         return node.session().newSignal();
     }
@@ -49,17 +49,17 @@ abstract class Way {
     }
 
     /**
-     * Sends a request and waits until the arguments may be changed; false if the way is lost and nothing has been sent.
+     * Sends a request and waits until the arguments may be changed; false if the route is lost and nothing has been sent.
      *
-     * @throws io.madeleine.api.PeerFailedException if the way was lost meanwhile: the request may or may not have
+     * @throws io.madeleine.api.PeerFailedException if the route was lost meanwhile: the request may or may not have
      *     arrived
      */
     abstract boolean send(Arguments arguments, Link link, int handler);
 
     /**
-     * Sends or queues a request without waiting; false if the way is lost and nothing has been sent.
+     * Sends or queues a request without waiting; false if the route is lost and nothing has been sent.
      *
-     * @param methods the methods that the request may take instead if this way is lost while it is queued
+     * @param methods the methods that the request may take instead if this route is lost while it is queued
      * @throws OverloadedException if the request cannot be sent at once and too many bytes are queued
      */
     abstract boolean sendNow(Arguments arguments, Link link, int handler, String[] methods);
@@ -70,17 +70,17 @@ abstract class Way {
     /** Waits until the queue is empty, for at most that time; returns whether it is. */
     abstract boolean awaitDrained(long timeoutNs);
 
-    /** Why the node cannot be reached, which the network may know before this way does; null if it seems reachable. */
+    /** Why the node cannot be reached, which the network may know before this route does; null if it seems reachable. */
     abstract @Nullable String whyDisconnected();
 
-    /** Why the way is lost; null while it works. */
+    /** Why the route is lost; null while it works. */
     final @Nullable String lost() {
         return lost;
     }
 
     /**
-     * Marks the way as lost and fails the calls that took it. If that runs out of memory, the next caller repeats it;
-     * for a way with calls on it, this is the thread that watches their deadlines.
+     * Marks the route as lost and fails the calls that took it. If that runs out of memory, the next caller repeats it;
+     * for a route with calls on it, this is the thread that watches their deadlines.
      */
     final void lose(String why) {
         String first;
@@ -90,7 +90,7 @@ abstract class Way {
         }
         if (unsettled.compareAndSet(true, false)) {
             try {
-                peer.wayLost(this, first);
+                peer.routeLost(this, first);
                 afterLoss(first);
             } catch (Throwable e) {
                 unsettled.set(true);
@@ -99,7 +99,7 @@ abstract class Way {
         }
     }
 
-    /** As {@link #lose}, for a thread of the way's own, which ends with it: retries until there is enough memory. */
+    /** As {@link #lose}, for a thread of the route's own, which ends with it: retries until there is enough memory. */
     final void loseAtLast(Throwable why) {
         while (true) {
             try {
@@ -125,6 +125,6 @@ abstract class Way {
         return String.valueOf(why);
     }
 
-    /** Releases the resources of the way, which has been removed from its peer. Called again if it has thrown. */
+    /** Releases the resources of the route, which has been removed from its peer. Called again if it has thrown. */
     abstract void afterLoss(String why);
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handlers reply to a node while a thread of theirs keeps the way there busy: all arrives, in order, and the session closes. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class BusyWayTest {
+class BusyRouteTest {
     private static final int COUNT = 100_000;
     private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 

@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to another process of the session, over a channel. A thread that may wait sends and waits. A non-threaded
+ * The route to another process of the session, over a channel. A thread that may wait sends and waits. A non-threaded
  * handler must not wait: it sends if the connection is free, and otherwise leaves the request in a bounded queue, which
- * is emptied when the connection takes more. When the way is lost, queued requests take another way.
+ * is emptied when the connection takes more. When the route is lost, queued requests take another route.
  *
  * <p>Threading: thread-safe.
  */
-final class MadWay extends Way {
+final class ChannelRoute extends Route {
     /** The estimated overhead of a queued request, in bytes. */
     private static final long ENTRY_BYTES = 160;
 
@@ -96,7 +96,7 @@ final class MadWay extends Way {
         }
     }
 
-    MadWay(Node node, Peer peer, Channel channel, int rank, Signal signal) {
+    ChannelRoute(Node node, Peer peer, Channel channel, int rank, Signal signal) {
         super(node, peer);
         this.channel = channel;
         this.rank = rank;
@@ -181,6 +181,9 @@ final class MadWay extends Way {
         OutgoingMessage message;
         try {
             failed.close();
+            if (arguments.trySend(channel, rank, link.endpoint(), handler)) {
+                return true;
+            }
             message = channel.beginPackingUntil(rank, arguments.sendByNs());
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));
@@ -231,6 +234,9 @@ final class MadWay extends Way {
         Optional<OutgoingMessage> begun;
         try {
             failed.close();
+            if (arguments.trySend(channel, rank, link.endpoint(), handler)) {
+                return Attempt.SENT;
+            }
             begun = channel.tryBeginPacking(rank);
         } catch (PeerFailedException e) {
             lose(String.valueOf(e.getMessage()));

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to a node over a wide-area connection; {@link WanLayout} is the layout of requests.
+ * The route to a node over a wide-area connection; {@link WanLayout} is the layout of requests.
  *
  * <p>One thread writes and another one reads ({@link WanReader}). They are platform threads, because the JDK may lose a
  * parked virtual thread when memory is short ({@link Sweeper}). Arguments are copied, a bounded number of bytes at a
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class WanWay extends Way {
+final class WanRoute extends Route {
     /** A value of {@code bulks} that marks a keep-alive message: a header that nothing follows. */
     static final int SIGN = -1;
 
@@ -37,12 +37,12 @@ final class WanWay extends Way {
             Thread.ofPlatform().daemon().name("nexus-wan-writer").unstarted(this::write);
 
     /**
-     * Creates a way; {@link #start} begins to use it.
+     * Creates a route; {@link #start} begins to use it.
      *
      * @param target the address that this process has connected to, if it is one that the node has told; else null
      * @param accepted whether the node has connected to this process
      */
-    WanWay(Node node, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
+    WanRoute(Node node, Peer peer, SealedConnection connection, @Nullable WanAddress target, boolean accepted) {
         super(node, peer);
         this.accepted = accepted;
         this.holdsPlace = accepted;
@@ -53,8 +53,8 @@ final class WanWay extends Way {
     }
 
     /**
-     * Adds the way to its peer, and starts to write and read; in this order, so that answers to what is read find the
-     * way. If this throws, the way is lost.
+     * Adds the route to its peer, and starts to write and read; in this order, so that answers to what is read find the
+     * route. If this throws, the route is lost.
      */
     void start() throws IOException {
         try {
