@@ -16,17 +16,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s queries by any thread.
  */
-public final class SciCellLink implements DynamicLink, SciLink {
+public final class SciCellLink extends SciEnd implements DynamicLink {
     public static final String REGULAR = "sci/regular";
     public static final String DMA = "sci/dma";
 
-    private final SciConnection connection;
-    private final int index;
-    private final TransmissionCapabilities capabilities;
     private final CellProducer producer;
     private final CellConsumer consumer;
     private final @Nullable PeerBlocks peerBlocks;
-    private boolean stalled;
 
     private SciCellLink(
             SciConnection connection,
@@ -35,9 +31,7 @@ public final class SciCellLink implements DynamicLink, SciLink {
             CellProducer producer,
             CellConsumer consumer,
             @Nullable PeerBlocks peerBlocks) {
-        this.connection = connection;
-        this.index = index;
-        this.capabilities = capabilities;
+        super(connection, index, capabilities);
         this.producer = producer;
         this.consumer = consumer;
         this.peerBlocks = peerBlocks;
@@ -78,11 +72,6 @@ public final class SciCellLink implements DynamicLink, SciLink {
     }
 
     @Override
-    public TransmissionCapabilities capabilities() {
-        return capabilities;
-    }
-
-    @Override
     public int send(long header, BufferGroup group, long trailer) {
         try {
             return sendParts(header, group, trailer);
@@ -116,39 +105,13 @@ public final class SciCellLink implements DynamicLink, SciLink {
         return LinkStatus.CLOSED;
     }
 
-    private void setStalled(boolean now) {
-        if (stalled != now) {
-            stalled = now;
-            connection.setStalled(index, now);
-        }
+    @Override
+    long frontHeader() {
+        return consumer.front();
     }
 
     @Override
-    public long front() {
-        if (connection.isClosed()) {
-            return LinkStatus.CLOSED;
-        }
-        try {
-            long header = consumer.front();
-            return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
-        } catch (InternalError e) {
-            if (connection.isCutOff()) {
-                return LinkStatus.CLOSED;
-            }
-            throw e;
-        }
-    }
-
-    private long frontSlowPath(long found) {
-        long header = found == 0 ? consumer.front() : found; // a packet that came before the end counts
-        if (header > 0) {
-            return header;
-        }
-        breakUpIfBroken();
-        return LinkStatus.CLOSED;
-    }
-
-    private void breakUpIfBroken() {
+    void breakUpIfBroken() {
         if (consumer.isBroken()) {
             connection.breakUp("a cell of " + capabilities.id() + " does not hold a part of a packet");
         }

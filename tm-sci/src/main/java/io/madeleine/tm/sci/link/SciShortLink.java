@@ -13,30 +13,19 @@ import java.util.List;
  *
  * <p>Threading: as {@link TransmissionLink} says; {@link SciLink}'s queries by any thread.
  */
-public final class SciShortLink implements OneStepLink, SciLink {
+public final class SciShortLink extends SciEnd implements OneStepLink {
     public static final String ID = "sci/short";
 
-    private final SciConnection connection;
-    private final int index;
-    private final TransmissionCapabilities capabilities;
     private final MemorySegment memory;
     private final RingProducer producer;
     private final RingConsumer consumer;
-    private boolean stalled;
 
     SciShortLink(SciConnection connection, int index, TransmissionCapabilities capabilities, List<RingLayout> rings) {
+        super(connection, index, capabilities);
         PairSegment segment = connection.segment();
-        this.connection = connection;
-        this.index = index;
-        this.capabilities = capabilities;
         this.memory = segment.memory();
         this.producer = new RingProducer(memory, rings.get(segment.side()));
         this.consumer = new RingConsumer(memory, rings.get(segment.otherSide()));
-    }
-
-    @Override
-    public TransmissionCapabilities capabilities() {
-        return capabilities;
     }
 
     @Override
@@ -46,7 +35,7 @@ public final class SciShortLink implements OneStepLink, SciLink {
         }
         try {
             long offset = producer.claim();
-            return offset >= 0 && !stalled ? offset : claimSlowPath(offset);
+            return offset >= 0 && !isStalled() ? offset : claimSlowPath(offset);
         } catch (InternalError e) {
             return closedIfCutOff(e);
         }
@@ -64,22 +53,13 @@ public final class SciShortLink implements OneStepLink, SciLink {
             connection.breakUp("its position in the ring of " + ID + " is impossible");
             return closedSlowPath();
         }
-        if (offset < 0 != stalled) {
-            setStalled(!stalled);
-        }
+        setStalled(offset < 0);
         return offset;
     }
 
     private long closedSlowPath() {
-        if (stalled) {
-            setStalled(false);
-        }
+        setStalled(false);
         return LinkStatus.CLOSED;
-    }
-
-    private void setStalled(boolean now) {
-        stalled = now;
-        connection.setStalled(index, now);
     }
 
     @Override
@@ -95,7 +75,7 @@ public final class SciShortLink implements OneStepLink, SciLink {
     @Override
     public boolean sendPacket(long header, MemorySegment block, long offset) {
         try {
-            return !stalled && !connection.isSendEnded() && producer.put(header, block, offset);
+            return !isStalled() && !connection.isSendEnded() && producer.put(header, block, offset);
         } catch (InternalError e) {
             return whetherOrThrow(e);
         }
@@ -123,31 +103,16 @@ public final class SciShortLink implements OneStepLink, SciLink {
     }
 
     @Override
-    public long front() {
-        if (connection.isClosed()) {
-            return LinkStatus.CLOSED;
-        }
-        try {
-            long header = consumer.front();
-            return header > 0 || header == 0 && !connection.isReceiveEnded() ? header : frontSlowPath(header);
-        } catch (InternalError e) {
-            if (connection.isCutOff()) {
-                return LinkStatus.CLOSED;
-            }
-            throw e;
-        }
+    long frontHeader() {
+        return consumer.front();
     }
 
-    private long frontSlowPath(long found) {
-        long header = found == 0 ? consumer.front() : found; // a packet that came before the end counts
-        if (header > 0) {
-            return header;
-        }
-        if (header == RingConsumer.BROKEN) {
+    @Override
+    void breakUpIfBroken() {
+        if (consumer.front() == RingConsumer.BROKEN) {
             connection.breakUp("the ring of " + ID + " has a word that is not a packet header: 0x"
                     + Long.toHexString(consumer.rawFront()));
         }
-        return LinkStatus.CLOSED;
     }
 
     @Override
