@@ -110,6 +110,20 @@ public interface Channel {
             TimeUnit unit);
 
     /**
+     * As {@link #send(int, MemorySegment, long, long, SendMode, ReceiveMode)} if the whole message can leave at once;
+     * never waits, and keeps no block beyond the call. Code that must not wait tries this first, and then begins the
+     * message by {@link #tryBeginPacking}. Does not allocate.
+     *
+     * @return whether the message was sent; if not, nothing of it was: another message is being sent or waits for its
+     *     turn, the network has no room at the moment, or the block is too large to be sent in one step
+     * @throws IllegalArgumentException if {@code remote} is not another process of the session
+     * @throws IndexOutOfBoundsException if the block does not lie in the segment
+     * @throws PeerFailedException if the process has died or left
+     */
+    boolean trySend(
+            int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode);
+
+    /**
      * Makes a task that runs {@code action} when a message to {@code remote} can begin, for code that must not wait and
      * has found the connection taken. The task is not scheduled yet.
      *

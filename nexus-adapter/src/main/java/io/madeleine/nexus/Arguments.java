@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static io.madeleine.api.ReceiveMode.EXPRESS;
 
+import io.madeleine.api.Channel;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.nexus.wire.Bytes;
@@ -320,6 +321,25 @@ public final class Arguments {
         MemorySegment.copy(memory.segment(), Wire.HEADER_BYTES, target, offset, inlineBytes());
     }
 
+    /**
+     * Sends the whole request if it is one small block and can leave at once; never waits.
+     *
+     * @return whether it was sent; if not, nothing of it was
+     */
+    boolean trySend(Channel channel, int rank, int endpoint, int handler) {
+        if (end > Wire.FIRST_BYTES || bulkCount > 0) {
+            return false;
+        }
+        putHeader(endpoint, handler, 0);
+        return channel.trySend(rank, memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
+    }
+
+    private void putHeader(int endpoint, int handler, int hasBulks) {
+        memory.putInt(Wire.ENDPOINT_OFFSET, endpoint);
+        memory.putInt(Wire.HANDLER_OFFSET, handler);
+        memory.putInt(Wire.SIZES_OFFSET, inlineBytes() | hasBulks);
+    }
+
     /** Packs the whole request into a message, without ending it. */
     void pack(OutgoingMessage message, int endpoint, int handler) {
         if (bulkCount == 0) {
@@ -330,9 +350,7 @@ public final class Arguments {
     }
 
     private void packInline(OutgoingMessage message, int endpoint, int handler, int hasBulks) {
-        memory.putInt(Wire.ENDPOINT_OFFSET, endpoint);
-        memory.putInt(Wire.HANDLER_OFFSET, handler);
-        memory.putInt(Wire.SIZES_OFFSET, inlineBytes() | hasBulks);
+        putHeader(endpoint, handler, hasBulks);
         message.pack(memory.segment(), 0, Wire.FIRST_BYTES, SendMode.SAFER, EXPRESS);
         for (int at = Wire.FIRST_BYTES; at < end; ) {
             int to = Wire.pieceEnd(at, end);

@@ -209,6 +209,12 @@ public final class SwitchedChannel implements Channel {
     }
 
     @Override
+    public boolean trySend(
+            int remote, MemorySegment block, long offset, long bytes, SendMode sendMode, ReceiveMode receiveMode) {
+        return wholeMessages.trySend(connection(remote).sending(), block, offset, bytes, sendMode, receiveMode);
+    }
+
+    @Override
     public SendTask newSendTask(int remote, Runnable action) {
         Objects.requireNonNull(action, "action");
         return connection(remote).sending().tasks().newTask(action);

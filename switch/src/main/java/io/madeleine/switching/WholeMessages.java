@@ -47,6 +47,24 @@ final class WholeMessages {
         }
     }
 
+    /** Sends a message if it can leave in one step; returns whether it has left. */
+    boolean trySend(
+            SendHalf sending,
+            MemorySegment block,
+            long offset,
+            long bytes,
+            SendMode sendMode,
+            ReceiveMode receiveMode) {
+        StackRoom.ensureToMove();
+        MessageHandle.require(block, sendMode, receiveMode);
+        Objects.checkFromIndexSize(offset, bytes, block.byteSize());
+        if (sending.sendWhole(block, offset, bytes, sendMode, receiveMode)) {
+            return true;
+        }
+        sending.throwIfLost();
+        return false;
+    }
+
     private static long deadlineNs(long timeout, @Nullable TimeUnit unit) {
         return unit == null ? ProgressEngine.NO_DEADLINE : Deadlines.after(timeout, unit);
     }

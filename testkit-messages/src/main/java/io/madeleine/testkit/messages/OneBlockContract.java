@@ -7,6 +7,7 @@ import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.AsymmetricMessageException;
 import io.madeleine.api.Channel;
@@ -37,6 +38,9 @@ abstract class OneBlockContract extends LayoutContract {
     private static final int SERIES = 400;
     private static final int SENDERS = 3;
     private static final int EACH_SENDS = 300;
+
+    /** More small messages than a ring holds. */
+    private static final int MOST_AT_ONCE = 200_000;
 
     /** More bytes than a network buffers while its peer receives nothing. */
     private static final int HUGE = 24 << 20;
@@ -304,6 +308,58 @@ abstract class OneBlockContract extends LayoutContract {
         channel(0).send(1, block(1, 8), SendMode.CHEAPER, CHEAPER);
         assertThrows(MessageAbortedException.class, () -> channel(1).receive(0, freed, SendMode.CHEAPER, CHEAPER));
         checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldSendAtOnceOrNotAtAll() {
+        open(2);
+        MemorySegment block = block(8);
+        int sent = 0;
+        while (sent < MOST_AT_ONCE && trySend(Pattern.fill(sent, block))) {
+            sent++;
+        }
+        for (int i = 0; i < sent; i++) {
+            channel(1).receive(0, block, SendMode.SAFER, EXPRESS);
+            Pattern.check(i, block);
+        }
+        assertTrue(channel(1).tryBeginUnpacking(0).isEmpty(), "nothing of a message that was not sent");
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldNotSendAtOnceWhileAnotherMessageIsSent() {
+        open(2);
+        MemorySegment block = block(8);
+        try (OutgoingMessage open = channel(0).beginPacking(1)) {
+            assertFalse(trySend(block));
+            open.pack(Pattern.fill(7, block), SendMode.SAFER, EXPRESS);
+            open.endPacking();
+        }
+        MemorySegment received = block(8);
+        channel(1).receive(0, received, SendMode.SAFER, EXPRESS);
+        Pattern.check(7, received);
+        checkUsable(0, 1);
+    }
+
+    @Test
+    void shouldTellWhatCanNeverBeSentAtOnce() {
+        open(2);
+        MemorySegment block = block(8);
+        assertThrows(
+                IndexOutOfBoundsException.class, () -> channel(0).trySend(1, block, 1, 8, SendMode.SAFER, EXPRESS));
+        assertThrows(IllegalArgumentException.class, () -> channel(0).trySend(0, block, 0, 8, SendMode.SAFER, EXPRESS));
+        sessions().die(1);
+        assertThrows(PeerFailedException.class, () -> {
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (System.nanoTime() - giveUpNs < 0) {
+                boolean _ = trySend(block);
+                int _ = sessions().session(0).progress();
+            }
+        });
+    }
+
+    private boolean trySend(MemorySegment block) {
+        return channel(0).trySend(1, block, 0, block.byteSize(), SendMode.SAFER, EXPRESS);
     }
 
     @Test
