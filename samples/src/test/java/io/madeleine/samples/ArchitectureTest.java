@@ -4,6 +4,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -24,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeAll;
@@ -209,6 +211,51 @@ class ArchitectureTest {
                         resideInAnyPackage("io.madeleine.nexus.wire", "io.madeleine.nexus.codec"),
                         resideInAnyPackage("io.madeleine.nexus"))
                 .check(shipped);
+    }
+
+    /** The table "Networks" in CONTRIBUTING.md. */
+    @Test
+    void shouldHaveTheSameFilesInEachNetwork() throws IOException {
+        List<String> missing = new ArrayList<>();
+        int networks = 0;
+        for (String folder : MODULES.keySet()) {
+            Path sources = root().resolve(folder).resolve("src/main");
+            Set<String> files = fileNames(sources);
+            Optional<String> driver =
+                    files.stream().filter(file -> file.endsWith("Pmm.java")).findAny();
+            if (!folder.startsWith("tm-") || driver.isEmpty()) { // tm-tcp-boringssl adds to a network and is none
+                continue;
+            }
+            networks++;
+            String family = driver.get().substring(0, driver.get().length() - "Pmm.java".length());
+            for (String name : List.of("Config", "Adapter", "Address", "Connection", "GuiceModule")) {
+                if (!files.contains(family + name + ".java")) {
+                    missing.add(folder + ": " + family + name + ".java");
+                }
+            }
+            if (files.stream().noneMatch(file -> file.startsWith(family) && file.endsWith("Link.java"))) {
+                missing.add(folder + ": a link, " + family + "...Link.java");
+            }
+            if (!files.contains("reference.conf")) {
+                missing.add(folder + ": reference.conf");
+            }
+            if (!fileNames(root().resolve(folder).resolve("src/test")).contains("RoomsTest.java")) {
+                missing.add(folder + ": RoomsTest.java");
+            }
+        }
+        assertEquals(List.of(), missing, "files of a network that CONTRIBUTING.md lists");
+        assertTrue(networks >= 2, "found " + networks + " networks");
+    }
+
+    private static Set<String> fileNames(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return Set.of();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile)
+                    .map(file -> file.getFileName().toString())
+                    .collect(Collectors.toSet());
+        }
     }
 
     @Test
