@@ -159,6 +159,33 @@ class InboundCallsTest {
     }
 
     @Test
+    void shouldNotCountACallThatMaxRunningRefusesAgainstMaxConcurrent() throws Exception {
+        try (World world = world(2, ContextOptions.DEFAULT.withMaxRunning(2))) {
+            Two two = world.of(1).service(0, Two.class);
+            Any any = world.of(1).service(0, Any.class);
+            CompletableFuture<Integer> first = any.future();
+            CompletableFuture<Integer> second = any.future();
+            World.await(() -> futures.size() == 2);
+            for (int i = 0; i < 5; i++) {
+                String bound = failureOf(two.future()).getMessage();
+                assertTrue(bound.contains("maxRunning"), bound);
+            }
+            futures.take().complete(1);
+            futures.take().complete(2);
+            assertEquals(3, first.join() + second.join());
+            World.await(() -> world.of(0).runningCount() == 0);
+
+            CompletableFuture<Integer> third = two.future();
+            CompletableFuture<Integer> fourth = two.future();
+            World.await(() -> futures.size() == 2 || third.isDone() || fourth.isDone());
+            assertEquals(2, futures.size(), "both calls that maxConcurrent allows are carried out");
+            futures.take().complete(3);
+            futures.take().complete(4);
+            assertEquals(7, third.join() + fourth.join());
+        }
+    }
+
+    @Test
     void shouldCancelTheFutureOfACallThatIsGivenUp() throws Exception {
         try (World world = world(2, ContextOptions.DEFAULT)) {
             CompletableFuture<Integer> call = world.of(1).service(0, Any.class).future();

@@ -180,6 +180,18 @@ class LauncherIT {
     }
 
     @Test
+    void shouldReturnTheCodeOfTheRankThatFailedFirst() throws Exception {
+        int code = run(source(
+                        3,
+                        "Second",
+                        "int rank = Integer.parseInt(System.getenv(\"MADELEINE_RANK\"));"
+                                + " if (rank == 2) System.exit(5);"
+                                + " if (rank == 1) { Thread.sleep(2000); System.exit(9); }")
+                .withConduct(conduct(OnFailure.CONTINUE, true)));
+        assertEquals(5, code, () -> errors.toString(StandardCharsets.UTF_8));
+    }
+
+    @Test
     void shouldStopItsProcessesWhenItIsClosed() throws Exception {
         Launcher launcher = start(source(2, "Sleep", "Thread.sleep(600_000);"));
         List<ProcessHandle> processes = launcher.pids().stream()

@@ -217,6 +217,24 @@ class CoalescingTest {
         assertTrue(longestNs < Duration.ofSeconds(1).toNanos(), longestNs + " ns");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldLetAKeptMessageLeaveThoughTheOtherOfTwoDenseStreamsHasEnded(boolean firstEnds) throws Exception {
+        connect(LONG);
+        Pair.Ends first = ends;
+        Pair.Ends second = pair.connect("other");
+        sendStreamOfWhichSomeIsKept();
+        ends = second;
+        sendStreamOfWhichSomeIsKept();
+        Pair.Ends ended = firstEnds ? first : second;
+        ended.left().connection.close();
+        ends = firstEnds ? second : first;
+        for (int i = 0; i < 10; i++) {
+            sendStreamOfWhichSomeIsKept();
+            nsUntil(() -> !hasKept());
+        }
+    }
+
     @Test
     void shouldLetAKeptMessageLeaveWhenAStreamHasPaused() throws Exception {
         connect("madeleine.tm.tcp.coalesce-time = 1ms");
