@@ -1,7 +1,6 @@
 /** A program on the module path. */
 module app {
-    requires io.madeleine.api;
-    requires io.madeleine.nexus;
+    requires io.madeleine;
 
     opens app to
             io.madeleine.nexus; // which calls the interfaces of services

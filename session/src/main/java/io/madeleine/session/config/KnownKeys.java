@@ -102,7 +102,7 @@ final class KnownKeys {
             String path, String key, ConfigValue value, Set<String> listed, Set<String> near) {
         return new ConfigurationException("unknown key " + path + " ("
                 + value.origin().description() + "): expected "
-                + (listed.isEmpty() ? "a network, and none is on the class path" : "one of ")
+                + (listed.isEmpty() ? "a network, " + ConfigSources.NO_NETWORK : "one of ")
                 + String.join(", ", new TreeSet<>(listed))
                 + Suggestions.didYouMean(key, new TreeSet<>(near)));
     }

@@ -61,7 +61,7 @@ public final class NamedNetworks {
     }
 
     private static String anyOf(List<String> existing) {
-        return existing.isEmpty() ? "and none is on the class path" : Suggestions.anyOf(existing);
+        return existing.isEmpty() ? ConfigSources.NO_NETWORK : Suggestions.anyOf(existing);
     }
 
     private static void checkPreferred(
