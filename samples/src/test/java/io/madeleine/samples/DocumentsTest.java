@@ -32,6 +32,7 @@ class DocumentsTest {
 
     /** Classes of the JDK and of libraries. A user's own classes in examples stand in code blocks, which are not read. */
     private static final Set<String> OTHERS = Set.of(
+            "AppendingTransformer",
             "AtomicReference",
             "ByteBuf",
             "ByteBuffer",
@@ -61,6 +62,7 @@ class DocumentsTest {
             "SecureRandom",
             "SelectableChannel",
             "ServiceLoader",
+            "ServicesResourceTransformer",
             "ServerSocketChannel",
             "SocketChannel",
             "StackOverflowError",
