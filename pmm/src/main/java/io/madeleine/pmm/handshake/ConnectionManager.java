@@ -59,7 +59,7 @@ public final class ConnectionManager {
 
     // ---- calls of the driver
 
-    /** Makes the object for a request that this process is about to {@linkplain #want make}. Any thread. */
+    /** Makes the object for a request that this process is about to {@linkplain #request make}. Any thread. */
     public PendingConnection prepare(String channel, ConnectionRequest request) {
         return new PendingConnection(family, channel, request, teller, this::done);
     }
