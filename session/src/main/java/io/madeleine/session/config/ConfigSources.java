@@ -33,8 +33,8 @@ import java.util.stream.Stream;
 public record ConfigSources(Config explicit, Optional<Path> file, ProcessEnvironment surroundings) {
     /** Completes the text of an error where a network is expected and no module brings one. */
     public static final String NO_NETWORK =
-            "and none is there: the class path needs the artifact io.madeleine:madeleine, "
-                    + "a program on the module path \"requires io.madeleine\", and a fat jar joins the files reference.conf";
+            "and none is there: the class path needs the artifact io.madeleine:madeleine, a program on the module path "
+                    + "\"requires io.madeleine\", and a fat jar joins the files reference.conf";
 
     private static final String ROOT = "madeleine";
     private static final String REFERENCE = "reference.conf";
