@@ -50,7 +50,7 @@ public record Membership(String name, int rank, int size, Contact contact, Strin
 
         /**
          * The session is opened by a request. Rank 0 listens; {@code here} if this process already does, with a {@link
-         * ListeningPort}.
+         * io.madeleine.api.SessionPort}.
          */
         record Root(HostAddress address, boolean here) implements Contact {
             @Override
