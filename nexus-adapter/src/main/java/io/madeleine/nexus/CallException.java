@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A failure of a call with a code and details that programs can evaluate. Methods of services throw it; the caller gets
@@ -22,13 +23,13 @@ public class CallException extends NexusException {
     /** Creates a failure with a code. */
     public CallException(ErrorCode code, String message) {
         super(message);
-        this.code = code;
+        this.code = Objects.requireNonNull(code, "code");
     }
 
     /** Creates a failure with a code and a cause. */
     public CallException(ErrorCode code, String message, Throwable cause) {
         super(message, cause);
-        this.code = code;
+        this.code = Objects.requireNonNull(code, "code");
     }
 
     /**

@@ -76,7 +76,7 @@ public final class Context implements AutoCloseable {
         Context context = new Context(channels, options);
         try {
             setup.accept(context);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             context.node.giveUp();
             throw e;
         }

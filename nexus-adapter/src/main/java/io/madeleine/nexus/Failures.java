@@ -65,7 +65,7 @@ final class Failures {
         for (HandlerFailureListener listener : handlerListeners) {
             try {
                 listener.handlerFailed(endpoint, handler, sender, cause);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 log(Level.WARNING, () -> "a listener of handler failures failed", e);
             }
         }
@@ -79,7 +79,7 @@ final class Failures {
         for (Refusal.Listener listener : refusalListeners) {
             try {
                 listener.refused(refusal);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 log(Level.WARNING, () -> "a listener of refusals failed", e);
             }
         }
@@ -97,7 +97,7 @@ final class Failures {
         for (SendFailureListener listener : sendListeners) {
             try {
                 listener.sendFailed(peer, cause);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 log(Level.WARNING, () -> "a listener of send failures failed", e);
             }
         }

@@ -74,20 +74,29 @@ final class Thrown {
         }
     }
 
+    private static int codeOf(Throwable thrown) {
+        try {
+            return ErrorCode.of(thrown).number();
+        } catch (Throwable e) {
+            return ErrorCode.UNKNOWN.number();
+        }
+    }
+
     /**
      * Writes code and details of one exception of the chain; each has its own, so that wrapping an exception loses
      * none.
      */
     private static void writeCode(Arguments arguments, Throwable thrown) {
-        int code = ErrorCode.of(thrown).number();
+        int code = codeOf(thrown);
         CallException detailed = thrown instanceof CallException call
                 ? call
                 : causeOf(thrown) instanceof RemoteException remote ? remote : null;
-        if (detailed == null || detailed.details().isEmpty()) {
+        Metadata details = detailed == null ? Metadata.EMPTY : detailed.metadata();
+        if (details.isEmpty()) {
             arguments.putByte((byte) code);
         } else {
             arguments.putByte((byte) (code | HAS_DETAILS));
-            detailed.metadata().write(arguments);
+            details.write(arguments);
         }
     }
 

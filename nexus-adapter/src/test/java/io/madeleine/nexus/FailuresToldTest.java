@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -31,10 +32,51 @@ class FailuresToldTest {
 
         Flow.Publisher<String> all();
 
+        void codeless();
+
+        Flow.Publisher<String> codelessStream();
+
         void take(Flow.Publisher<String> items);
     }
 
+    /** A failure of a program that overrides what it should not. */
+    private static final class Codeless extends CallException {
+        private static final long serialVersionUID = 1L;
+
+        Codeless() {
+            super(ErrorCode.ABORTED, "no code");
+        }
+
+        @Override
+        public ErrorCode code() {
+            throw new IllegalStateException("as a test");
+        }
+
+        @Override
+        public Map<String, String> details() {
+            throw new IllegalStateException("as a test");
+        }
+    }
+
     private static final class Implementation implements Teller {
+        @Override
+        public void codeless() {
+            throw new Codeless().with("item", "7");
+        }
+
+        @Override
+        public Flow.Publisher<String> codelessStream() {
+            return subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long count) {
+                    subscriber.onError(new Codeless());
+                }
+
+                @Override
+                public void cancel() {}
+            });
+        }
+
         @Override
         public void wrapped() {
             CallException inner = new CallException(ErrorCode.NOT_FOUND, "no such item").with("item", "7");
@@ -95,6 +137,54 @@ class FailuresToldTest {
         assertEquals(List.of("refused 4", "not sent to 1"), heard);
         assertEquals(4, failures.refusedCount());
         assertEquals(1, failures.sendFailureCount());
+    }
+
+    /** Code in other languages, or compiled with tools, throws checked exceptions where none is declared. */
+    @Test
+    void shouldTellAllListenersThoughOneThrowsAnUndeclaredException() {
+        Failures failures = new Failures(0);
+        List<String> heard = new ArrayList<>();
+        failures.listen((Refusal.Listener) _ -> throwUndeclared());
+        failures.listen((Refusal.Listener) refusal -> heard.add("refused " + refusal.count()));
+        failures.listen((SendFailureListener) (_, _) -> throwUndeclared());
+        failures.listen((SendFailureListener) (peer, _) -> heard.add("not sent to " + peer));
+        failures.listen((HandlerFailureListener) (_, _, _, _) -> throwUndeclared());
+        failures.listen((HandlerFailureListener) (_, handler, _, _) -> heard.add("failed " + handler));
+        failures.refused(new Refusal(1, 2, 3, Refusal.Reason.OVERLOADED, 4));
+        failures.sendFailed(1, new IllegalStateException("as a test"));
+        try (World world = new World("sci", 1, _ -> {})) {
+            failures.handlerFailed(world.of(0).endpoint(), "add", 1, new IllegalStateException("as a test"));
+        }
+        assertEquals(List.of("refused 4", "not sent to 1", "failed add"), heard);
+        assertEquals(4, failures.refusedCount());
+        assertEquals(1, failures.sendFailureCount());
+        assertEquals(1, failures.handlerFailureCount());
+    }
+
+    private static void throwUndeclared() {
+        throw Sneaky.asUnchecked(new InterruptedException("as a test"));
+    }
+
+    @Test
+    void shouldRefuseAFailureWithoutACode() {
+        assertThrows(NullPointerException.class, () -> new CallException(null, "no code"));
+        assertThrows(NullPointerException.class, () -> new CallException(null, "no code", new RuntimeException()));
+    }
+
+    /** A call that is not answered waits until its deadline, and a stream for ever. */
+    @Test
+    void shouldTellOfAFailureWhoseOwnMethodsFail() throws Exception {
+        try (World world = world()) {
+            Teller teller = world.of(1).service(0, Teller.class);
+            RemoteException failure = assertThrows(RemoteException.class, teller::codeless);
+            assertEquals(ErrorCode.UNKNOWN, failure.code());
+            assertEquals("no code", failure.getMessage());
+            assertEquals(Map.of("item", "7"), failure.details());
+            ExecutionException stream = assertThrows(
+                    ExecutionException.class,
+                    () -> Publishers.toList(teller.codelessStream()).get(20, TimeUnit.SECONDS));
+            assertEquals("no code", stream.getCause().getMessage());
+        }
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.madeleine.nexus;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.madeleine.api.Channel;
 import io.madeleine.nexus.wire.Wire;
@@ -40,6 +41,22 @@ class SuccessiveContextsTest {
             other.close();
             World.await(() -> next.node().nodes().get(1).isGone());
             next.close();
+        }
+    }
+
+    @Test
+    void shouldFreeTheChannelOfAContextWhoseSetupThrowsAnUndeclaredException() {
+        try (World world = new World("sci", 1, _ -> {})) {
+            world.of(0).close();
+            Channel channel = world.of(0).node().session().channel();
+            assertThrows(
+                    InterruptedException.class,
+                    () -> Context.open(channel, ContextOptions.DEFAULT, _ -> {
+                        throw Sneaky.asUnchecked(new InterruptedException("as a test"));
+                    }));
+            try (Context next = open(channel)) {
+                assertEquals(2, next.service(0, Adder.class).next(1));
+            }
         }
     }
 

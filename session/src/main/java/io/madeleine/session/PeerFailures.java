@@ -286,7 +286,7 @@ final class PeerFailures implements AutoCloseable {
         try {
             hearer.peerFailed(
                     rank, new PeerFailedException(rank, loss.kind, Exit.sentence(rank, "is gone", loss.reason)));
-        } catch (RuntimeException | Error e) { // the other listeners have to be called all the same
+        } catch (Throwable e) { // the other listeners have to be called all the same
             LOGGER.log(Level.WARNING, "a listener of peer failures failed", e);
         } finally {
             boolean _ = Thread.interrupted(); // an interrupt from this listener must not reach the next one

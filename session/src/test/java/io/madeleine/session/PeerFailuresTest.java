@@ -46,6 +46,20 @@ class PeerFailuresTest {
         assertEquals(0, heard.size());
     }
 
+    /** Code in other languages, or compiled with tools, throws checked exceptions where none is declared. */
+    @Test
+    void shouldTellAllListenersThoughOneThrowsAnUndeclaredException() throws Exception {
+        failures.listen((_, _) -> PeerFailuresTest.<RuntimeException>sneak(new InterruptedException("as a test")));
+        hear("b");
+        failures.report(1, "it fell");
+        assertEquals("b 1 1 rank 1 is gone: it fell", next());
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // erased: this is the point
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
     @Test
     void shouldNotTakeALeaveForADeath() throws Exception {
         hear("a");

@@ -198,7 +198,7 @@ final class MessageCompletion implements Completion, Condition {
         boolean wasInterrupted = Thread.interrupted();
         try {
             taken.run();
-        } catch (RuntimeException | Error e) { // not thrown on: the calling thread did not cause it
+        } catch (Throwable e) { // not thrown on: the calling thread did not cause it
             FAILURES.error("the action of a completion failed", e);
         } finally {
             engine.afterUsersCode(wasInterrupted);

@@ -1,5 +1,6 @@
 package io.madeleine.switching;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.madeleine.pmm.ProgressEngine;
@@ -26,5 +27,28 @@ class MessageCompletionTest {
             completion.leave();
             assertEquals(List.of("first", "second"), called);
         }
+    }
+
+    /** Code in other languages, or compiled with tools, throws checked exceptions where none is declared. */
+    @Test
+    void shouldThrowNothingThatAnActionThrows() {
+        try (SelectorReactor reactor = new SelectorReactor();
+                ProgressEngine engine = new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.BLOCK, 0, 0))) {
+            MessageCompletion completion = new MessageCompletion(engine, new Waitable());
+            completion.begin();
+            completion.onDone(MessageCompletionTest::throwUndeclared);
+            completion.end(null);
+            assertDoesNotThrow(completion::leave);
+            assertDoesNotThrow(() -> completion.onDone(MessageCompletionTest::throwUndeclared));
+        }
+    }
+
+    private static void throwUndeclared() {
+        MessageCompletionTest.<RuntimeException>sneak(new InterruptedException("as a test"));
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // erased: this is the point
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
     }
 }
