@@ -162,8 +162,9 @@ public non-sealed interface IncomingMessage extends Message {
     }
 
     /**
-     * Ends the message without waiting. The blocks hold their data when the completion is done. Does not allocate: the
-     * completion belongs to the message.
+     * Ends the message without waiting. The blocks hold their data when the completion is done, and stay lent until
+     * then. From this call on nothing discards the message, not even {@link #discard} and {@link #close}. Does not
+     * allocate: the completion belongs to the message.
      *
      * @throws IllegalStateException if a block that has not arrived lies in memory confined to one thread, since
      *     another thread may have to fill it
@@ -173,11 +174,14 @@ public non-sealed interface IncomingMessage extends Message {
     /**
      * Drops the blocks that have not been unpacked and ends the message without waiting: the session drains the rest,
      * and the sender's next message follows. Only if a NIC may be writing into blocks of the message, the call waits
-     * for the NIC, no longer than {@code madeleine.peer-timeout}.
+     * for the NIC, no longer than {@code madeleine.peer-timeout}. After this call nothing accesses the message's blocks.
+     *
+     * <p>Does nothing after the end, nor after {@link #endUnpackingAsync}: the blocks of that message are still lent
+     * until its completion is done.
      */
     void discard();
 
-    /** {@linkplain #discard() Discards} the message if it has not ended. */
+    /** {@linkplain #discard() Discards} the message if it has neither ended nor is ending asynchronously. */
     @Override
     default void close() {
         discard();

@@ -145,19 +145,22 @@ public non-sealed interface OutgoingMessage extends Message {
 
     /**
      * Finalizes the message without waiting. Its blocks may be reused when the completion is done; the connection's
-     * next message cannot begin before. Does not allocate: the completion belongs to the message.
+     * next message cannot begin before. From this call on nothing aborts the message, not even {@link #close}. Does not
+     * allocate: the completion belongs to the message.
      */
     Completion endPackingAsync();
 
     /**
      * Aborts the message unless {@link #endPacking()} has returned normally: its receiver gets a
-     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end.
+     * {@link MessageAbortedException}, and the connection stays usable. Does nothing after the end, and aborts nothing
+     * after {@link #endPackingAsync()}: that message is still sent, and its blocks stay lent until its completion is
+     * done.
      *
      * <p>If a call of {@link #endPacking()} has failed, for instance at its deadline, the message may have left in the
      * meantime. It is then delivered as if the call had succeeded. To be certain, call {@link #endPacking()} again,
      * with a bound, instead of this method.
      *
-     * <p>After this call nothing accesses the message's blocks. The call waits only for that: until the thread that
+     * <p>After a call that aborts the message nothing accesses its blocks. The call waits only for that: until the thread that
      * drives the networks has stopped using them and, if a NIC is reading them, no longer than
      * {@code madeleine.peer-timeout}.
      */
