@@ -1,6 +1,5 @@
 package io.madeleine.nexus;
 
-import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Deadline;
 import io.madeleine.nexus.wan.Handshake;
@@ -10,10 +9,8 @@ import io.madeleine.nexus.wire.NodeId;
 import io.madeleine.nexus.wire.Wire;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
@@ -216,7 +213,7 @@ final class Attaching {
         }
         try {
             Consumer<Arguments> purpose = hello -> hello.putByte(ATTACH).putString(path);
-            return connectAndGreet(bare, place.getPort(), purpose, connection -> {
+            Answered<Startpoint> answered = connection -> {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
                 peer.wanRoutes().add(answer.addresses());
@@ -231,9 +228,10 @@ final class Attaching {
                     route.start();
                 }
                 return startpoint;
-            });
+            };
+            return Connector.run(
+                    () -> connectAndGreet(bare, place.getPort(), purpose, answered), Connector.NO_DEADLINE);
         } catch (SocketException | EOFException e) {
-            throwIfInterrupted(e);
             // nothing listens there, or it has stopped, or it is another program
             String seen = e instanceof EOFException ? "the connection was closed at once" : WanReader.text(e);
             throw new AttachException(
@@ -241,20 +239,7 @@ final class Attaching {
                             + " at that port (Context.allowAttach)",
                     e);
         } catch (IOException | NexusException e) {
-            throwIfInterrupted(e);
             throw new AttachException("cannot attach to " + url + ": " + WanReader.text(e), e);
-        }
-    }
-
-    /**
-     * Throws if connecting has failed because the thread is interrupted: that ends the pause between two attempts, and
-     * closes the socket that a virtual thread waits for.
-     */
-    static void throwIfInterrupted(Exception failure) {
-        boolean isPause = failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException);
-        Thread current = Thread.currentThread();
-        if (current.isInterrupted() && (isPause || current.isVirtual())) {
-            throw new WaitInterruptedException("interrupted while a connection was made", failure);
         }
     }
 

@@ -108,7 +108,7 @@ final class Peer {
         while (true) {
             Route route = atWork(methods);
             if (route == null) {
-                route = left == null ? wanRoutes.connectAny(methods) : null;
+                route = left == null ? wanRoutes.connectAny(methods, arguments.sendByNs()) : null;
             }
             if (route == null) {
                 throw unreachable(methods);

@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -88,13 +89,29 @@ final class WanRoutes {
         return null;
     }
 
-    /** Connects to the first address that answers, with the connect timeout for each; null if none does. */
+    /**
+     * Connects to the first address that answers, with the connect timeout for each; null if none does.
+     *
+     * @param untilNs the deadline in {@link System#nanoTime()} terms, or {@link Long#MAX_VALUE}
+     */
     @Nullable
-    Route connectAny(String[] methods) {
+    Route connectAny(String[] methods, long untilNs) {
         if (!mayConnect(methods)) {
             return connected(methods);
         }
-        connecting.lock();
+        try {
+            return Connector.run(() -> connectInTurn(methods), untilNs);
+        } catch (IOException e) {
+            throw new NexusException("no connection to " + peer + " was made: " + e.getMessage(), e);
+        }
+    }
+
+    private @Nullable Route connectInTurn(String[] methods) throws IOException {
+        try {
+            connecting.lockInterruptibly();
+        } catch (InterruptedException e) {
+            throw (IOException) new InterruptedIOException("interrupted while another thread connected").initCause(e);
+        }
         try {
             WanRoute made = connected(methods); // connected by another thread meanwhile
             if (made != null) {
@@ -112,12 +129,14 @@ final class WanRoutes {
         }
     }
 
-    private @Nullable WanRoute connect(WanAddress address) {
+    private @Nullable WanRoute connect(WanAddress address) throws IOException {
         WanRoute route;
         try {
             route = node.attaching().connect(peer, address);
         } catch (IOException e) {
-            Attaching.throwIfInterrupted(e);
+            if (Thread.currentThread().isInterrupted()) {
+                throw e; // given up by the caller; the address has not failed
+            }
             failed(address, WanReader.text(e));
             return null;
         }

@@ -3,9 +3,11 @@ package io.madeleine.nexus;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.WaitInterruptedException;
 import io.madeleine.nexus.wire.Link;
@@ -22,12 +24,15 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Contexts of several sessions, joined over loopback. */
 @Timeout(60)
@@ -445,24 +450,36 @@ class AttachTest {
         }
     }
 
-    /** A platform thread is not woken by an interrupt here; it ends at the connect timeout. */
-    @Test
-    void shouldTellAVirtualThreadThatItWasInterruptedWhileItConnected() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldTellAThreadThatItWasInterruptedWhileItConnected(boolean virtual) throws Exception {
         String[] anyMethod = {};
         try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Context client = clients.of(0);
-            assertInterrupted(deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
+            assertInterrupted(virtual, deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
             Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
             peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
-            assertInterrupted(deaf, () -> peer.send(new Arguments(), new Link(1), 1, anyMethod));
+            assertInterrupted(virtual, deaf, () -> peer.send(new Arguments(), new Link(1), 1, anyMethod));
             assertTrue(peer.wanRoutes().mayConnect(anyMethod)); // the address has not failed
         }
     }
 
-    private static void assertInterrupted(ServerSocket deaf, Runnable connects) throws Exception {
+    private static void assertInterrupted(boolean virtual, ServerSocket deaf, Runnable connects) throws Exception {
+        Started started = start(virtual, connects);
+        try (Socket _ = deaf.accept()) {
+            started.thread.interrupt();
+            assertTrue(started.interrupted.get(20, TimeUnit.SECONDS));
+        }
+    }
+
+    /** A thread, and whether it has been told that it was interrupted, with its status set. */
+    private record Started(Thread thread, CompletableFuture<Boolean> interrupted) {}
+
+    private static Started start(boolean virtual, Runnable connects) {
         CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
-        Thread thread = Thread.startVirtualThread(() -> {
+        Thread.Builder threads = virtual ? Thread.ofVirtual() : Thread.ofPlatform();
+        Thread thread = threads.start(() -> {
             try {
                 connects.run();
                 interrupted.complete(false);
@@ -472,10 +489,54 @@ class AttachTest {
                 interrupted.completeExceptionally(e);
             }
         });
-        try (Socket _ = deaf.accept()) {
-            thread.interrupt();
-            assertTrue(interrupted.get(20, TimeUnit.SECONDS));
+        return new Started(thread, interrupted);
+    }
+
+    /** The thread that connects may have to wait until the connect timeout. */
+    @Test
+    void shouldInterruptAThreadThatWaitsForAnotherOneToConnect() throws Exception {
+        String[] anyMethod = {};
+        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+                ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Peer peer = clients.of(0).node().nodes().of(new NodeId("another session", "default", 0));
+            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            Runnable connects = () -> peer.send(new Arguments(), new Link(1), 1, anyMethod);
+            Started first = start(false, connects);
+            try (Socket _ = deaf.accept()) {
+                Started second = start(false, connects);
+                second.thread.interrupt();
+                assertTrue(second.interrupted.get(20, TimeUnit.SECONDS));
+                assertFalse(first.interrupted.isDone());
+                first.thread.interrupt();
+                assertTrue(first.interrupted.get(20, TimeUnit.SECONDS));
+            }
         }
+    }
+
+    @Test
+    void shouldEndACallThatHasToConnectFirstAtItsDeadline() throws Exception {
+        try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
+                ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Context client = clients.of(0);
+            Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
+            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            Hasty hasty = new Startpoint(client, new int[] {peer.number()}, new Link[] {new Link(1)}, false)
+                    .service(Hasty.class);
+            assertThrows(DeadlineExceededException.class, hasty::call);
+            CompletableFuture<Integer> later = hasty.callLater();
+            ExecutionException late =
+                    assertThrows(ExecutionException.class, () -> later.get(20, TimeUnit.SECONDS));
+            assertInstanceOf(DeadlineExceededException.class, late.getCause());
+            assertEquals(0, client.outstandingCount());
+        }
+    }
+
+    @RemoteService
+    @CallTimeout(millis = 200)
+    interface Hasty {
+        int call();
+
+        CompletableFuture<Integer> callLater();
     }
 
     @Test
