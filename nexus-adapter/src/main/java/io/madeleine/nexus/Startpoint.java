@@ -95,6 +95,7 @@ public final class Startpoint {
      * @throws io.madeleine.api.PeerFailedException if a node is gone or no communication method works; the message
      *     lists the methods tried. The other endpoints have got the request
      * @throws OverloadedException if a non-threaded handler calls it and too many bytes are queued already
+     * @throws NexusException if this context is closed
      * @throws io.madeleine.api.MessageAbortedException if the memory of a large argument is closed while a channel
      *     sends it
      * @throws io.madeleine.api.WaitInterruptedException if the thread is interrupted while it waits

@@ -649,7 +649,12 @@ final class SendHalf implements Step {
     }
 
     private String progressText() {
-        return blockCount + " blocks are packed, the last into "
-                + table.modules().get(insertion.currentLink()).id();
+        if (blockCount == 0) {
+            return "no block is packed";
+        }
+        String module = table.modules().get(insertion.currentLink()).id();
+        return blockCount == 1
+                ? "1 block is packed, into " + module
+                : blockCount + " blocks are packed, the last into " + module;
     }
 }
