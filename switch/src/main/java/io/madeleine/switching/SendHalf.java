@@ -52,7 +52,7 @@ final class SendHalf implements Step {
     /** Everything has been sent or given up, but a network still reads memory of the message. */
     private boolean releasing;
 
-    /** This process is leaving: nothing is sent any more, not even the rest of a message. */
+    /** This process is leaving, or a link is closed: nothing is sent any more, not even the rest of a message. */
     private volatile boolean stopped;
 
     /** The giving-up of messages. A field, since there may be no stack left for an accessor. */
@@ -537,6 +537,9 @@ final class SendHalf implements Step {
                 boolean _ = posted.isAwaited(); // its time begins
             }
             return false;
+        }
+        if (status == LinkStatus.CLOSED) {
+            stopped = true; // the connection may learn of the loss later than whoever begins the next message
         }
         return conclude(status == LinkStatus.COMPLETE ? sendAbort.why() : connection.failure());
     }

@@ -261,6 +261,7 @@ abstract class LossContract extends ThreadsContract {
             });
             assertSays("rank 1 is gone from channel default", failure);
             assertFalse(failure.toString().contains("its link is closed"), failure.toString());
+            assertThrows(PeerFailedException.class, () -> channel(0).tryBeginPacking(1)); // also before it is reported
             close();
         }
     }
