@@ -524,8 +524,7 @@ class AttachTest {
                     .service(Hasty.class);
             assertThrows(DeadlineExceededException.class, hasty::call);
             CompletableFuture<Integer> later = hasty.callLater();
-            ExecutionException late =
-                    assertThrows(ExecutionException.class, () -> later.get(20, TimeUnit.SECONDS));
+            ExecutionException late = assertThrows(ExecutionException.class, () -> later.get(20, TimeUnit.SECONDS));
             assertInstanceOf(DeadlineExceededException.class, late.getCause());
             assertEquals(0, client.outstandingCount());
         }

@@ -336,7 +336,8 @@ final class Extraction {
         for (ReceiveBmm bmm : bmms) {
             missingBytes += bmm.missingBytes();
         }
-        String blocks = blockCount == 1 ? "1 block are missing, from " : blockCount + " blocks are missing, the last from ";
+        String blocks =
+                blockCount == 1 ? "1 block are missing, from " : blockCount + " blocks are missing, the last from ";
         return missingBytes + " bytes of " + blocks + id(currentLink);
     }
 

@@ -39,14 +39,20 @@ class DeadlineTextsTest {
             out.packInt(1);
             checkSays("(1 block is packed, into loop/short)", () -> here.beginPacking(1, 1, TimeUnit.MILLISECONDS));
             out.pack(MemorySegment.ofArray(new byte[4096]), SendMode.CHEAPER, ReceiveMode.EXPRESS);
-            checkSays("(2 blocks are packed, the last into loop/short)", () -> here.beginPacking(
-                    1, 1, TimeUnit.MILLISECONDS));
+            checkSays(
+                    "(2 blocks are packed, the last into loop/short)",
+                    () -> here.beginPacking(1, 1, TimeUnit.MILLISECONDS));
             out.close();
         }
     }
 
     @Test
     void shouldSayHowManyBlocksAreMissing() {
+        checkMissing(1, "bytes of 1 block are missing, from loop/short");
+        checkMissing(2, "bytes of 2 blocks are missing, the last from loop/short");
+    }
+
+    private static void checkMissing(int blocks, String text) {
         try (LocalSessions sessions = LocalSessions.of(2)
                 .loop("loop", List.of(LoopTm.withStaticBuffers("short", AggregationMode.SYMMETRIC, 112, 1024)))
                 .open()) {
@@ -54,10 +60,11 @@ class DeadlineTextsTest {
             out.pack(MemorySegment.ofArray(new byte[4096]), SendMode.CHEAPER, ReceiveMode.EXPRESS);
             try (IncomingMessage in = sessions.channel(1).beginUnpacking(0)) {
                 in.within(1, TimeUnit.MILLISECONDS);
-                in.unpack(MemorySegment.ofArray(new byte[4096]), SendMode.CHEAPER, ReceiveMode.CHEAPER);
-                checkSays("bytes of 1 block are missing, from loop/short", () -> in.endUnpacking(1, TimeUnit.MILLISECONDS));
-                in.unpack(MemorySegment.ofArray(new byte[40]), SendMode.CHEAPER, ReceiveMode.CHEAPER);
-                checkSays("bytes of 2 blocks are missing, the last from loop/short", in::endUnpacking);
+                in.unpack(MemorySegment.ofArray(new byte[8192]), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                for (int i = 1; i < blocks; i++) {
+                    in.unpack(MemorySegment.ofArray(new byte[40]), SendMode.CHEAPER, ReceiveMode.CHEAPER);
+                }
+                checkSays(text, in::endUnpacking);
             }
             out.close();
         }
