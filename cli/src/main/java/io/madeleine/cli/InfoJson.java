@@ -43,6 +43,7 @@ final class InfoJson {
         all.put("reason", protocol.availability().reason());
         all.put("remedy", protocol.availability().remedy());
         all.put("details", protocol.availability().details());
+        all.put("inventory", protocol.inventory().get());
         Map<String, Object> apart = new TreeMap<>();
         protocol.adaptersApart()
                 .forEach(adapter -> apart.put(

@@ -53,6 +53,7 @@ final class InfoText {
             line("             to mend it: " + protocol.availability().remedy());
         }
         protocol.availability().details().forEach(detail -> line("             " + detail));
+        protocol.inventory().get().forEach(offer -> line("             " + offer));
         if (!protocol.preferred()) {
             line("             auto does not take it: it is not in madeleine.networks");
         }

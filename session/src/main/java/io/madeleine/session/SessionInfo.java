@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Describes the networks, transmission modules and channels that a session with this configuration would have in this
@@ -54,6 +55,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
      *     family is off
      * @param nativeModules the Java modules that need native access for this family
      * @param thresholds the settings that determine the selection
+     * @param inventory asks the driver what this host offers it, which may load a native library: see {@link
+     *     ProtocolModule#inventory()}
      */
     public record Protocol(
             String name,
@@ -63,7 +66,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
             List<TransmissionCapabilities> modules,
             Map<String, List<TransmissionCapabilities>> modulesByAdapter,
             List<String> nativeModules,
-            List<Threshold> thresholds) {
+            List<Threshold> thresholds,
+            Supplier<List<String>> inventory) {
         public boolean on() {
             return availability.on();
         }
@@ -156,7 +160,8 @@ public record SessionInfo(List<Protocol> protocols, List<ChannelConfig> channels
                 family.module().map(ProtocolModule::thresholdKeys).orElse(List.of()).stream()
                         .filter(root::hasPath)
                         .map(key -> threshold(key, root.getValue(key)))
-                        .toList());
+                        .toList(),
+                () -> family.module().map(ProtocolModule::inventory).orElse(List.of()));
     }
 
     private static Threshold threshold(String key, ConfigValue value) {

@@ -64,6 +64,14 @@ public interface ProtocolModule {
     }
 
     /**
+     * What this host offers the driver, for {@code mad info}: one line each, such as the devices that a library lists.
+     * The driver may load that library if this process may call native code. Never throws.
+     */
+    default List<String> inventory() {
+        return List.of();
+    }
+
+    /**
      * A reactor in which the engine has to sleep because no other one can watch this family's events. The session uses
      * the first one offered, or else its own.
      */
