@@ -106,7 +106,8 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
     }
 
     /**
-     * Arms the adapter and sleeps, at most until the next demand is due, as the engine does.
+     * Arms the adapter and sleeps, at most until the next demand is due and as long as the adapter allows, as the engine
+     * does.
      *
      * @return false if pending events forbade the sleep
      */
@@ -114,6 +115,7 @@ final class SpiEnd implements ConnectionListener, AutoCloseable {
         boolean quiet = adapter.progress().armForBlocking();
         try {
             long leftNs = Math.min(timeoutNs, demands.untilNextNs(System.nanoTime()));
+            leftNs = Math.min(leftNs, adapter.progress().longestSleepNs());
             if (quiet && leftNs > 0) {
                 reactor.sleep(leftNs);
             }
