@@ -5,4 +5,5 @@ module io.madeleine {
     requires io.madeleine.session;
     requires io.madeleine.tm.tcp;
     requires io.madeleine.tm.sci;
+    requires io.madeleine.tm.via;
 }

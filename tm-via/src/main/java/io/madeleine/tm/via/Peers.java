@@ -1,0 +1,64 @@
+package io.madeleine.tm.via;
+
+import io.madeleine.tm.via.port.LocalEndpoints;
+import io.madeleine.tm.via.port.ViaPort;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+
+/**
+ * The peers in the address vector, each once however many connections it has.
+ *
+ * <p>Threading: guarded by the adapter's lock.
+ */
+final class Peers {
+    private final ViaPort port;
+    private final Map<String, Peer> byName = new HashMap<>();
+    private final Map<Long, String> names = new HashMap<>();
+
+    private static final class Peer {
+        final long number;
+        int users;
+
+        Peer(long number) {
+            this.number = number;
+        }
+    }
+
+    Peers(ViaPort port) {
+        this.port = port;
+    }
+
+    /** The number of a peer, which is added if it is new. */
+    long use(byte[] name) {
+        String text = HexFormat.of().formatHex(name);
+        Peer peer = byName.get(text);
+        if (peer == null) {
+            peer = new Peer(port.addPeer(name));
+            LocalEndpoints.use(text);
+            byName.put(text, peer);
+            names.put(peer.number, text);
+        }
+        peer.users++;
+        return peer.number;
+    }
+
+    /** A connection to the peer has been freed; the last one removes it. */
+    void release(long number) {
+        String name = names.get(number);
+        Peer peer = name == null ? null : byName.get(name);
+        if (peer != null && --peer.users == 0) {
+            byName.remove(name);
+            names.remove(number);
+            port.removePeer(number);
+            LocalEndpoints.release(name);
+        }
+    }
+
+    /** Nothing more is sent to any peer. */
+    void close() {
+        byName.keySet().forEach(LocalEndpoints::release);
+        byName.clear();
+        names.clear();
+    }
+}

@@ -1,0 +1,154 @@
+package io.madeleine.tm.via;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.api.SessionException;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.tm.via.ViaConfig.AdapterConfig;
+import io.madeleine.tm.via.ffi.FabricInfo;
+import io.madeleine.tm.via.ffi.FabricLibrary;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Chooses a provider of libfabric. Without a named provider it takes those of RDMA devices only: the software providers
+ * are slower than the networks that Madeleine has without libfabric.
+ *
+ * <p>Threading: stateless.
+ */
+final class Providers {
+    /** The provider of shared memory. */
+    static final String SHM = "shm";
+
+    /** The provider net; it says that 256 receives may be posted, but takes any number. */
+    static final String NET = "net";
+
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final List<String> SOFTWARE = List.of("tcp", NET, "sockets", "udp");
+    private static final List<String> HARDWARE = List.of("verbs", "efa", "cxi", "psm3", "opx", "psm2", "usnic");
+
+    /** Directories with an entry for each RDMA device. */
+    private static final List<Path> DEVICES =
+            List.of(Path.of("/sys/class/infiniband"), Path.of("/sys/class/cxi"), Path.of("/sys/class/hfi1"));
+
+    private static final AtomicInteger OPENED = new AtomicInteger();
+
+    private Providers() {}
+
+    private static String core(String provider) {
+        return provider.split(";", 2)[0];
+    }
+
+    private static boolean isHardware(String provider) {
+        return HARDWARE.contains(core(provider));
+    }
+
+    /** The names of the RDMA devices of this host, without libfabric. */
+    static Set<String> devices() {
+        Set<String> found = new TreeSet<>();
+        for (Path directory : DEVICES) {
+            try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+                entries.forEach(entry -> found.add(entry.getFileName().toString()));
+            } catch (IOException _) {
+                // no driver of this kind is loaded
+            }
+        }
+        return found;
+    }
+
+    /** The own address of an adapter: a name for shared memory, the loopback address for software providers. */
+    private static Optional<String> source(AdapterConfig adapter, String provider, ProcessContext context) {
+        if (provider.equals(SHM)) {
+            return Optional.of(ShmFiles.newName(context.sessionId(), OPENED.incrementAndGet()));
+        }
+        return adapter.address().or(() -> SOFTWARE.contains(core(provider)) ? Optional.of(LOOPBACK) : Optional.empty());
+    }
+
+    /**
+     * Finds the offer for an adapter.
+     *
+     * @throws io.madeleine.api.MadeleineException if there is none; the text names the key that mends it
+     */
+    static FabricInfo choose(FabricLibrary library, AdapterConfig adapter, ProcessContext context) {
+        Optional<String> source = adapter.provider().flatMap(provider -> source(adapter, provider, context));
+        String key = ViaConfig.ROOT + ".adapters." + adapter.name();
+        if (!context.guarded() && isReachable(adapter, source, key)) {
+            throw new SessionException("via: the adapter " + adapter.name()
+                    + " can be reached from other hosts, so the session needs a secret; set madeleine.session.secret");
+        }
+        List<FabricInfo> offers =
+                FabricInfo.find(library, new FabricInfo.Query(adapter.provider(), adapter.domain(), source));
+        Optional<FabricInfo> chosen = offers.stream()
+                .filter(offer -> adapter.provider()
+                        .map(name -> name.equals(offer.provider()))
+                        .orElseGet(() -> isHardware(offer.provider())))
+                .findFirst()
+                .or(() -> offers.stream()
+                        .filter(_ -> adapter.provider().isPresent())
+                        .findFirst());
+        offers.stream().filter(offer -> chosen.filter(offer::equals).isEmpty()).forEach(FabricInfo::close);
+        return chosen.orElseThrow(() -> new SessionException(refusal(library, adapter, source, key)));
+    }
+
+    private static boolean isReachable(AdapterConfig adapter, Optional<String> source, String key) {
+        String provider = adapter.provider().orElse("");
+        if (provider.equals(SHM)) {
+            return false;
+        }
+        if (!SOFTWARE.contains(core(provider))) {
+            return true;
+        }
+        try {
+            return !InetAddress.getByName(source.orElse(LOOPBACK)).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            throw new ConfigurationException(key + ".address is " + source.orElse("") + ", which is no address", e);
+        }
+    }
+
+    private static String refusal(FabricLibrary library, AdapterConfig adapter, Optional<String> source, String key) {
+        StringBuilder text = new StringBuilder("libfabric " + library.versionText() + " has no endpoint with reliable")
+                .append(" datagrams, messages in order and remote writes for the adapter ")
+                .append(adapter.name());
+        adapter.provider().ifPresent(name -> text.append(", provider ").append(name));
+        adapter.domain().ifPresent(name -> text.append(", domain ").append(name));
+        source.ifPresent(name -> text.append(", address ").append(name));
+        return text.append("; it has the providers ")
+                .append(String.join(", ", names(library)))
+                .append(" (")
+                .append(key)
+                .append(")")
+                .toString();
+    }
+
+    private static Set<String> names(FabricLibrary library) {
+        Set<String> names = new TreeSet<>();
+        all(library, offer -> names.add(offer.provider()));
+        return names;
+    }
+
+    /** The providers and their domains, one line each. */
+    static List<String> inventory(FabricLibrary library) {
+        Set<String> lines = new TreeSet<>();
+        all(
+                library,
+                offer -> lines.add("provider " + offer.provider() + ", domain " + offer.domainName()
+                        + (isHardware(offer.provider()) ? "" : ", software: taken only when named")));
+        return List.copyOf(lines);
+    }
+
+    private static void all(FabricLibrary library, java.util.function.Consumer<FabricInfo> each) {
+        for (FabricInfo offer :
+                FabricInfo.find(library, new FabricInfo.Query(Optional.empty(), Optional.empty(), Optional.empty()))) {
+            each.accept(offer);
+            offer.close();
+        }
+    }
+}

@@ -1,0 +1,510 @@
+package io.madeleine.tm.via;
+
+import io.madeleine.api.LossKind;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.HandshakeLimits;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.tm.via.ffi.FabricInfo;
+import io.madeleine.tm.via.link.ActiveList;
+import io.madeleine.tm.via.link.ConnectionSizes;
+import io.madeleine.tm.via.link.GrantFlyweight;
+import io.madeleine.tm.via.link.Home;
+import io.madeleine.tm.via.link.ViaConnection;
+import io.madeleine.tm.via.port.LocalEndpoints;
+import io.madeleine.tm.via.port.MessageFlyweight;
+import io.madeleine.tm.via.port.Opening;
+import io.madeleine.tm.via.port.PortSettings;
+import io.madeleine.tm.via.port.Receives;
+import io.madeleine.tm.via.port.RegionUses;
+import io.madeleine.tm.via.port.ViaPort;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One endpoint of libfabric for one session: its lines, its connections, and the handshake between them.
+ *
+ * <p>Threading: the control path is guarded by one lock, and no callback runs under it; the thread that polls calls
+ * {@link #poll}, {@link #onMessage} and {@link #bury}.
+ */
+final class ViaAdapter implements Adapter, Home, Receives.Receiver {
+    /** Receives for openings and frames of peers that have no connection yet. */
+    private static final int LINE_RECEIVES = 16;
+
+    private static final long CLOSING_NS = 1_000_000_000;
+    private static final long BEHIND_NS = 200_000;
+    private static final long PEER_CHECK_NS = 500_000_000;
+
+    private final String name;
+    private final ProcessContext context;
+    private final ConnectionSizes sizes;
+    private final ViaPort port;
+    private final ViaAddress address;
+    private final ViaProgress progress;
+    private final RegionUses regions;
+    private final Peers peers;
+    private final ConnectionTable connections;
+    private final ConnectionManager manager;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ActiveList active = new ActiveList();
+    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+    private final List<ViaConnection> lines = new ArrayList<>();
+    private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
+    private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
+    private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
+    private boolean someUnheard;
+    private volatile boolean someBehind;
+    private volatile boolean linesHaveNews;
+    private volatile long controlDueNs = Long.MAX_VALUE;
+    private long nextPeerCheckNs;
+    private volatile boolean closed;
+
+    ViaAdapter(String name, FabricInfo info, PortSettings settings, ConnectionSizes sizes, ProcessContext context) {
+        this.name = name;
+        this.context = context;
+        this.sizes = sizes;
+        this.connections = new ConnectionTable();
+        this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, news::add);
+        this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
+        this.regions = new RegionUses(context.memory());
+        this.address = ViaAddress.own(info.provider(), port.name());
+        this.peers = new Peers(port);
+        if (info.provider().equals(Providers.SHM)) {
+            LocalEndpoints.open(localName());
+        }
+        this.progress = new ViaProgress(this, context.reactor());
+        port.receives().reserve(LINE_RECEIVES);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String address() {
+        return address.toString();
+    }
+
+    @Override
+    public Optional<String> unreachable(String peerAddress) {
+        Optional<ViaAddress> peer = ViaAddress.read(peerAddress);
+        if (peer.isEmpty()) {
+            return Optional.of("its address is not one of this release of via");
+        }
+        if (!peer.get().provider().equals(address.provider())) {
+            return Optional.of("it uses libfabric's provider " + peer.get().provider() + ", this process "
+                    + address.provider() + " (" + ViaConfig.ROOT + ".adapters)");
+        }
+        if (address.provider().equals(Providers.SHM) && !peer.get().isOnHostOf(address)) {
+            return Optional.of("it is on another host, which the provider shm does not reach");
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public ProtocolChannel openChannel(String channelName) {
+        return new ViaChannel(this, channelName);
+    }
+
+    @Override
+    public ProgressSource progress() {
+        return progress;
+    }
+
+    @Override
+    public ViaPort port() {
+        return port;
+    }
+
+    // ---- connecting
+
+    /** What a further connection lacks; empty if nothing. */
+    Optional<String> lacks() {
+        int wanted = port.receives().count() + sizes.receiveCount();
+        return wanted <= port.receiveLimit()
+                ? Optional.empty()
+                : Optional.of("the provider " + address.provider() + " lets an endpoint post " + port.receiveLimit()
+                        + " receives, and a further connection needs " + sizes.receiveCount() + " more than the "
+                        + port.receives().count() + " in use; use fewer channels, or a smaller " + ViaConfig.ROOT
+                        + ".pool.packets");
+    }
+
+    CompletableFuture<ProtocolConnection> connect(String channel, ConnectionRequest request) {
+        PendingConnection wanted = manager.prepare(channel, request);
+        lock.lock();
+        try {
+            manager.want(wanted);
+            if (request.initiator()) {
+                call(wanted);
+            }
+            setDue();
+        } finally {
+            lock.unlock();
+        }
+        wake();
+        return wanted.future();
+    }
+
+    private void call(PendingConnection wanted) {
+        Optional<ViaAddress> peer = ViaAddress.read(wanted.request().peerAddress());
+        if (peer.isEmpty()) {
+            boolean _ = wanted.fail("its address is not one of this release of via");
+            return;
+        }
+        try {
+            ViaConnection line = newLine(
+                    peer.get().name(),
+                    peer.get().provider() + " of process " + peer.get().pid());
+            calls.put(line, wanted);
+            processes.put(line, peer.get());
+            line.reserve();
+            line.sendOpening(MessageFlyweight.OPEN, port.name());
+        } catch (MadeleineException e) {
+            boolean _ = wanted.fail(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private ViaConnection newLine(byte[] peerName, String remote) {
+        long peer = peers.use(peerName);
+        ViaConnection line =
+                connections.add((number, token) -> new ViaConnection(this, number, token, peer, remote, sizes));
+        lines.add(line);
+        return line;
+    }
+
+    void closeChannel(String channel) {
+        lock.lock();
+        try {
+            manager.closeChannel(channel);
+            setDue();
+        } finally {
+            lock.unlock();
+        }
+        wake();
+    }
+
+    private void setDue() {
+        controlDueNs = System.nanoTime();
+    }
+
+    // ---- messages
+
+    @Override
+    public void onMessage(int slot, MemorySegment memory, long at, int bytes) {
+        if (bytes >= MessageFlyweight.BYTES) {
+            int to = MessageFlyweight.to(memory, at);
+            int kind = MessageFlyweight.kind(memory, at);
+            ViaConnection connection = connections.get(to);
+            if (connection != null && connection.token() == MessageFlyweight.token(memory, at)) {
+                if (kind != MessageFlyweight.ACCEPT) {
+                    connection.onMessage(slot, memory, at, bytes);
+                    return;
+                }
+                onAccept(connection, memory, at, bytes);
+            } else if (to == MessageFlyweight.NO_CONNECTION && kind == MessageFlyweight.OPEN) {
+                onOpen(memory, at, bytes);
+            }
+        }
+        port.receives().post(slot);
+    }
+
+    private static Optional<Opening> opening(MemorySegment memory, long at, int bytes) {
+        return Opening.read(memory, at + MessageFlyweight.BYTES, bytes - MessageFlyweight.BYTES);
+    }
+
+    private void onOpen(MemorySegment memory, long at, int bytes) {
+        Optional<Opening> opening = opening(memory, at, bytes);
+        if (opening.isEmpty() || closed) {
+            return;
+        }
+        lock.lock();
+        try {
+            ViaConnection line = newLine(opening.get().name(), address.provider());
+            boolean _ = line.opened(opening.get(), MessageFlyweight.word(memory, at));
+            line.sendOpening(MessageFlyweight.ACCEPT, port.name());
+            Handshake handshake = manager.accept(line, System.nanoTime());
+            line.use(handshake);
+            handshake.start();
+            setDue();
+        } catch (MadeleineException e) {
+            context.logger().log(System.Logger.Level.WARNING, "via: a peer cannot be accepted: {0}", e.getMessage());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void onAccept(ViaConnection line, MemorySegment memory, long at, int bytes) {
+        Optional<Opening> opening = opening(memory, at, bytes);
+        lock.lock();
+        try {
+            PendingConnection wanted = calls.remove(line);
+            if (wanted == null || opening.isEmpty()) {
+                return;
+            }
+            boolean _ = line.opened(opening.get(), MessageFlyweight.word(memory, at));
+            Handshake handshake = manager.call(wanted, line, System.nanoTime());
+            line.use(handshake);
+            handshake.start();
+            setDue();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void onWritten(long immediate) {
+        ViaConnection connection = connections.get(GrantFlyweight.connection(immediate));
+        if (connection != null) {
+            connection.onWritten(immediate);
+        }
+    }
+
+    @Override
+    public void onBroken(String reason) {
+        for (ViaConnection connection : connections.all()) {
+            connection.lost(LossKind.ADAPTER, "the adapter " + name + " is broken: " + reason);
+        }
+        wake();
+    }
+
+    // ---- Home
+
+    @Override
+    public RegionUses regions() {
+        return regions;
+    }
+
+    @Override
+    public void wake() {
+        progress.wake();
+    }
+
+    @Override
+    public void active(ViaConnection connection) {
+        active.add(connection);
+        wake();
+    }
+
+    @Override
+    public void behind() {
+        someBehind = true;
+        port.outstanding().need();
+    }
+
+    @Override
+    public void lineHasNews() {
+        linesHaveNews = true;
+    }
+
+    @Override
+    public void closing(ViaConnection connection) {
+        graves.add(connection);
+        port.outstanding().need();
+    }
+
+    // ---- polling
+
+    int poll(long nowNs, long idleNs) {
+        int work = port.poll();
+        if (someBehind) {
+            flush();
+        }
+        if (linesHaveNews || nowNs - controlDueNs >= 0 && controlDueNs != Long.MAX_VALUE) {
+            work += control(nowNs);
+        }
+        work += tell();
+        work += active.poll();
+        if (!graves.isEmpty()) {
+            bury();
+        }
+        if (nowNs - nextPeerCheckNs >= 0) {
+            checkPeers(nowNs);
+        }
+        port.look(nowNs, someBehind || !graves.isEmpty() || regions.isAny(), idleNs);
+        return work;
+    }
+
+    private void flush() {
+        someBehind = false;
+        boolean done = true;
+        for (ViaConnection connection : connections.all()) {
+            done &= connection.flush();
+        }
+        if (!done) {
+            someBehind = true;
+        }
+    }
+
+    private int control(long nowNs) {
+        int work = 0;
+        lock.lock();
+        try {
+            linesHaveNews = false;
+            boolean _ = manager.poll(System.nanoTime());
+            for (ViaConnection line : List.copyOf(lines)) {
+                work += line.feed(nowNs);
+                PendingConnection wanted = calls.get(line);
+                if (wanted != null && (wanted.isDone() || line.lineHasNews())) {
+                    calls.remove(line);
+                    boolean _ = wanted.fail("no line could be opened: " + line.seenOfLoss());
+                    line.close();
+                }
+            }
+            lines.removeIf(line -> line.isOpenOrClosed() && !calls.containsKey(line));
+            long untilNs = manager.untilNextNs(System.nanoTime());
+            controlDueNs = untilNs == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + untilNs;
+        } finally {
+            lock.unlock();
+        }
+        return work;
+    }
+
+    private int tell() {
+        int told = 0;
+        if (!news.isEmpty()) {
+            for (Runnable next = news.poll(); next != null; next = news.poll()) {
+                next.run();
+                told++;
+            }
+        }
+        return told;
+    }
+
+    /** Frees closed connections whose messages have left. */
+    private void bury() {
+        for (ViaConnection connection : graves) {
+            if (connection.flush() && connection.isIdle()) {
+                graves.remove(connection);
+                lock.lock();
+                try {
+                    free(connection);
+                } finally {
+                    lock.unlock();
+                }
+            }
+        }
+    }
+
+    private void free(ViaConnection connection) {
+        someUnheard |= !connection.wasHeard();
+        connections.remove(connection);
+        lines.remove(connection);
+        calls.remove(connection);
+        processes.remove(connection);
+        connection.free();
+        peers.release(connection.peerAddress());
+    }
+
+    /** The process of a peer, once this process has requested the connection; null before. */
+    private @Nullable ViaAddress processOf(ViaConnection connection) {
+        ViaAddress known = processes.get(connection);
+        if (known == null) {
+            known = connection.requestedAddress().flatMap(ViaAddress::read).orElse(null);
+            if (known != null) {
+                processes.put(connection, known);
+            }
+        }
+        return known;
+    }
+
+    /** Looks whether the processes of peers on this host have ended: an endpoint does not notice that by itself. */
+    private void checkPeers(long nowNs) {
+        nextPeerCheckNs = nowNs + PEER_CHECK_NS;
+        lock.lock();
+        try {
+            for (ViaConnection connection : connections.all()) {
+                ViaAddress process = processOf(connection);
+                if (process != null && process.isDead(address)) {
+                    connection.lost(LossKind.PEER, "its process (" + process.pid() + ") has ended");
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether anything keeps the engine from sleeping, once completions have been handled. */
+    boolean hasNews() {
+        return port.poll() > 0 || linesHaveNews || !news.isEmpty() || active.hasNews();
+    }
+
+    /** How long until something is due, in nanoseconds. */
+    long untilDueNs(long nowNs) {
+        long control = controlDueNs == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(0, controlDueNs - nowNs);
+        return connections.isEmpty()
+                ? control
+                : Math.min(control, someBehind ? BEHIND_NS : PostingLink.LONGEST_SLEEP_NS);
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            manager.close();
+        } finally {
+            lock.unlock();
+        }
+        for (ViaConnection connection : connections.all()) {
+            connection.close();
+        }
+        int _ = tell();
+        long deadlineNs = System.nanoTime() + CLOSING_NS;
+        while (!graves.isEmpty() && System.nanoTime() - deadlineNs < 0) {
+            int _ = port.poll();
+            bury();
+            Thread.onSpinWait();
+        }
+        progress.close();
+        lock.lock();
+        try {
+            peers.close();
+        } finally {
+            lock.unlock();
+        }
+        graves.forEach(ViaConnection::drop);
+        regions.close();
+        LocalEndpoints.close(localName(), this::free);
+    }
+
+    private String localName() {
+        return HexFormat.of().formatHex(port.name());
+    }
+
+    private void free() {
+        lock.lock();
+        try {
+            boolean isShared = address.provider().equals(Providers.SHM);
+            if (isShared && (someUnheard || graves.stream().anyMatch(each -> !each.wasHeard()))) {
+                ShmFiles.closeButKeep(port.name(), port::closeEndpoint);
+            } else {
+                port.closeEndpoint();
+            }
+            List.copyOf(graves).forEach(this::free);
+            port.close();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

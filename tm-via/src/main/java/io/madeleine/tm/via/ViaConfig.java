@@ -1,0 +1,110 @@
+package io.madeleine.tm.via;
+
+import com.typesafe.config.Config;
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.ConfigReader;
+import io.madeleine.tm.via.link.ConnectionSizes;
+import io.madeleine.tm.via.link.RdmaSizes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The settings of libfabric networks, {@code madeleine.tm.via}. {@code reference.conf} describes the keys.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param enabled whether sessions may use libfabric
+ * @param library the file of libfabric; empty for the usual names
+ * @param adapters the adapters; the first is the default
+ * @param sizes the sizes of a connection
+ */
+record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> adapters, ConnectionSizes sizes) {
+    /** The path of the settings in the configuration. */
+    static final String ROOT = "madeleine.tm.via";
+
+    static final String AUTO = "auto";
+    private static final int MIN_MESSAGE_BYTES = 4096;
+    private static final int MAX_MESSAGE_BYTES = 1 << 20;
+    private static final int MAX_COUNT = 1024;
+    private static final int MIN_CHUNK_BYTES = 4096;
+    private static final int MAX_CHUNK_BYTES = 1 << 24;
+    private static final int MAX_GRANTS = 32;
+    private static final int MAX_HEADERS = 64;
+
+    /** Copies the list. */
+    ViaConfig {
+        adapters = List.copyOf(adapters);
+    }
+
+    /**
+     * One adapter.
+     *
+     * @param name its name
+     * @param provider libfabric's provider; empty for the best provider of an RDMA device
+     * @param domain the domain; empty for the provider's choice
+     * @param address the own address; empty for the default
+     */
+    record AdapterConfig(String name, Optional<String> provider, Optional<String> domain, Optional<String> address) {}
+
+    /**
+     * Reads the settings.
+     *
+     * @param root the whole configuration
+     * @throws ConfigurationException if a value is wrong; the message names the key, its origin and the accepted values
+     */
+    static ViaConfig from(Config root) {
+        ConfigReader via = new ConfigReader(root, ROOT);
+        via.onlyKeys("enabled", "guice-module", "providers", "library", "adapters", "pool", "rdma");
+        ConfigReader pool = via.at("pool");
+        pool.onlyKeys("message", "packets");
+        return new ViaConfig(
+                via.bool("enabled"),
+                named(via, "library"),
+                adapters(via.at("adapters")),
+                new ConnectionSizes(
+                        pool.bytes("message", MIN_MESSAGE_BYTES, MAX_MESSAGE_BYTES),
+                        pool.integer("packets", 2, MAX_COUNT),
+                        rdma(via.at("rdma"))));
+    }
+
+    private static RdmaSizes rdma(ConfigReader rdma) {
+        rdma.onlyKeys("from", "chunk", "grants", "headers");
+        boolean off = rdma.is("from", "off");
+        return new RdmaSizes(
+                off ? Long.MAX_VALUE : rdma.bytes("from", 1, Integer.MAX_VALUE),
+                rdma.bytes("chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
+                rdma.integer("grants", 1, MAX_GRANTS),
+                rdma.integer("headers", 1, MAX_HEADERS));
+    }
+
+    private static Optional<String> named(ConfigReader reader, String key) {
+        String value = reader.text(key);
+        return value.equals(AUTO) ? Optional.empty() : Optional.of(value);
+    }
+
+    private static List<AdapterConfig> adapters(ConfigReader all) {
+        List<AdapterConfig> adapters = new ArrayList<>();
+        for (String name : all.keys().stream().sorted().toList()) {
+            ConfigReader one = all.at(name);
+            one.onlyKeys("provider", "domain", "address");
+            adapters.add(new AdapterConfig(
+                    name,
+                    named(one, "provider"),
+                    one.has("domain") ? named(one, "domain") : Optional.empty(),
+                    one.has("address") ? named(one, "address") : Optional.empty()));
+        }
+        if (adapters.isEmpty()) {
+            throw all.wrong("", "empty", "at least one adapter, as in default { provider = auto }");
+        }
+        return adapters;
+    }
+
+    /** The adapter with this name. */
+    AdapterConfig adapter(String name) {
+        return adapters.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new ConfigurationException("no adapter " + name + " in " + ROOT + ".adapters"));
+    }
+}

@@ -1,0 +1,188 @@
+package io.madeleine.tm.via;
+
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.Availability;
+import io.madeleine.pmm.spi.BufferMode;
+import io.madeleine.pmm.spi.DescriptorPoller;
+import io.madeleine.pmm.spi.LinkMode;
+import io.madeleine.pmm.spi.NativeAccess;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.tm.via.ViaConfig.AdapterConfig;
+import io.madeleine.tm.via.ffi.FabricInfo;
+import io.madeleine.tm.via.ffi.FabricLibrary;
+import io.madeleine.tm.via.link.RdmaSizes;
+import io.madeleine.tm.via.port.PortSettings;
+import io.madeleine.tm.via.port.Strictness;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+
+/**
+ * The driver of networks with remote memory access, through libfabric. The paper's VIA driver (section 5.2.1) had
+ * pre-registered buffers for small blocks and remote writes for large ones; this one has both in libfabric's terms.
+ *
+ * <p>Threading: thread-safe, immutable.
+ */
+public final class ViaPmm implements ProtocolModule {
+    /** The name of the driver. */
+    public static final String NAME = "via";
+
+    private static final long POLL_WITHOUT_DESCRIPTOR_NS = 100_000;
+    private static final long POLL_WITH_DESCRIPTOR_NS = 10_000_000;
+
+    private final ViaConfig config;
+    private final Strictness strictness;
+
+    /** Creates the driver. */
+    ViaPmm(ViaConfig config) {
+        this(config, Strictness.NONE);
+    }
+
+    /** A driver with restrictions beyond those of its provider. */
+    ViaPmm(ViaConfig config, Strictness strictness) {
+        this.config = config;
+        this.strictness = strictness;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Availability availability() {
+        if (!config.enabled()) {
+            return Availability.off("switched off by " + ViaConfig.ROOT + ".enabled");
+        }
+        if (!System.getProperty("os.name", "").equals("Linux")
+                || !Set.of("amd64", "aarch64").contains(System.getProperty("os.arch", ""))) {
+            return Availability.off("it needs Linux on x86-64 or AArch64; this system is "
+                    + System.getProperty("os.name") + " on " + System.getProperty("os.arch"));
+        }
+        Set<String> devices = Providers.devices();
+        if (!isNamed() && devices.isEmpty()) {
+            return Availability.off(
+                    "this host has no RDMA device, and libfabric's software providers are taken only when named",
+                    "name one with " + adapterKey() + ".provider = shm (or \"tcp;ofi_rxm\", net)");
+        }
+        Optional<String> lacking = NativeAccess.missing(ViaPmm.class.getModule());
+        if (lacking.isPresent()) {
+            return Availability.off(lacking.get());
+        }
+        if (config.library().isEmpty() && !LibraryFile.isInstalled()) {
+            return Availability.off(
+                    "libfabric is not installed",
+                    "install it (package libfabric1 on Debian and Ubuntu, libfabric on Fedora), or give its file with "
+                            + ViaConfig.ROOT + ".library");
+        }
+        return Availability.on("libfabric, "
+                + config.adapters()
+                        .getFirst()
+                        .provider()
+                        .map(name -> "provider " + name)
+                        .orElseGet(() -> "RDMA devices " + String.join(", ", devices)));
+    }
+
+    private String adapterKey() {
+        return ViaConfig.ROOT + ".adapters." + config.adapters().getFirst().name();
+    }
+
+    private boolean isNamed() {
+        return config.adapters().stream().anyMatch(adapter -> adapter.provider().isPresent());
+    }
+
+    @Override
+    public List<String> inventory() {
+        if (NativeAccess.missing(ViaPmm.class.getModule()).isPresent()) {
+            return List.of();
+        }
+        try {
+            FabricLibrary library = FabricLibrary.load(config.library());
+            List<String> lines = new ArrayList<>();
+            lines.add("libfabric " + library.versionText() + " (" + library.name() + ") has these endpoints; it"
+                    + " does not encrypt");
+            lines.addAll(Providers.inventory(library));
+            return lines;
+        } catch (io.madeleine.api.MadeleineException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public List<TransmissionCapabilities> transmissionModules() {
+        RdmaSizes rdma = config.sizes().rdma();
+        TransmissionCapabilities pool = new TransmissionCapabilities(
+                "via/pool",
+                BufferMode.STATIC,
+                LinkMode.BUFFER,
+                AggregationMode.ASYMMETRIC,
+                rdma.isOn() ? rdma.fromBytes() - 1 : Long.MAX_VALUE,
+                config.sizes().payloadBytes(),
+                "blocks copied through registered buffers, " + config.sizes().packetCount()
+                        + " for each direction of a connection");
+        return rdma.isOn() ? List.of(pool, rdma(rdma)) : List.of(pool);
+    }
+
+    private static TransmissionCapabilities rdma(RdmaSizes sizes) {
+        return new TransmissionCapabilities(
+                "via/rdma",
+                BufferMode.DYNAMIC,
+                LinkMode.BUFFER_GROUP,
+                AggregationMode.ASYMMETRIC,
+                Long.MAX_VALUE,
+                0,
+                "large blocks, written into memory of the receiver in chunks of " + sizes.chunkBytes() / 1024 + " KiB");
+    }
+
+    @Override
+    public List<String> thresholdKeys() {
+        return List.of(ViaConfig.ROOT + ".rdma.from");
+    }
+
+    @Override
+    public List<String> nativeModules() {
+        if (!config.enabled() || !isNamed() && Providers.devices().isEmpty()) {
+            return List.of();
+        }
+        List<String> modules = new ArrayList<>(List.of("io.madeleine.tm.via"));
+        for (DescriptorPoller poller : ServiceLoader.load(DescriptorPoller.class, ViaPmm.class.getClassLoader())) {
+            modules.addAll(poller.nativeModules());
+        }
+        return modules;
+    }
+
+    @Override
+    public List<String> adapterNames() {
+        return config.adapters().stream().map(AdapterConfig::name).toList();
+    }
+
+    @Override
+    public Adapter openAdapter(String name, ProcessContext context) {
+        FabricLibrary library = FabricLibrary.load(config.library());
+        boolean waits = context.reactor().descriptors().on();
+        try (FabricInfo info = Providers.choose(library, config.adapter(name), context)) {
+            boolean isShared = info.provider().equals(Providers.SHM);
+            if (isShared) {
+                ShmFiles.sweep();
+            }
+            PortSettings settings = new PortSettings(
+                    config.sizes().messageBytes(),
+                    isShared && strictness.equals(Strictness.NONE) ? Integer.MAX_VALUE : 0,
+                    waits && !isShared,
+                    info.provider().equals(Providers.NET),
+                    isShared || !waits ? POLL_WITHOUT_DESCRIPTOR_NS : POLL_WITH_DESCRIPTOR_NS,
+                    strictness);
+            return new ViaAdapter(name, info, settings, config.sizes(), context);
+        }
+    }
+
+    @Override
+    public void removeLeftovers() {
+        ShmFiles.sweep();
+    }
+}

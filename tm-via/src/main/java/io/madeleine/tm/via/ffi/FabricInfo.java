@@ -1,0 +1,176 @@
+package io.madeleine.tm.via.ffi;
+
+import io.madeleine.tm.via.ffi.Offsets.FiDomainAttr;
+import io.madeleine.tm.via.ffi.Offsets.FiEpAttr;
+import io.madeleine.tm.via.ffi.Offsets.FiFabricAttr;
+import io.madeleine.tm.via.ffi.Offsets.FiInfo;
+import io.madeleine.tm.via.ffi.Offsets.FiRxAttr;
+import io.madeleine.tm.via.ffi.Offsets.FiTxAttr;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One offer of libfabric: a provider with the properties of an endpoint that it can open.
+ *
+ * <p>Ownership: the object owns its fi_info until it is closed.
+ *
+ * <p>Threading: immutable; do not use it after it is closed.
+ */
+public final class FabricInfo implements AutoCloseable {
+    private static final long NAMES_CONTEXT = Flags.FI_CONTEXT | Flags.FI_CONTEXT2;
+
+    private final FabricLibrary library;
+    private final long info;
+
+    private FabricInfo(FabricLibrary library, long info) {
+        this.library = library;
+        this.info = info;
+    }
+
+    /**
+     * What an endpoint has to offer.
+     *
+     * @param provider the provider, such as "tcp;ofi_rxm"; empty for all
+     * @param domain the domain, such as "mlx5_0"; empty for all
+     * @param source the own address, such as "127.0.0.1"; empty for the provider's choice
+     */
+    public record Query(Optional<String> provider, Optional<String> domain, Optional<String> source) {}
+
+    /**
+     * Asks for endpoints with reliable datagrams, messages in order, and remote memory access.
+     *
+     * @return the offers, best first as libfabric orders them; the caller closes them
+     */
+    public static List<FabricInfo> find(FabricLibrary library, Query query) {
+        long hints = library.newInfo();
+        try {
+            Raw.putPointer(hints + FiInfo.CAPS, Flags.FI_MSG | Flags.FI_RMA);
+            Raw.putPointer(hints + FiInfo.MODE, NAMES_CONTEXT | Flags.FI_RX_CQ_DATA);
+            Raw.putNumber(Raw.pointer(hints + FiInfo.EP_ATTR) + FiEpAttr.TYPE, Flags.FI_EP_RDM);
+            Raw.putPointer(Raw.pointer(hints + FiInfo.TX_ATTR) + FiTxAttr.MSG_ORDER, Flags.FI_ORDER_SAS);
+            Raw.putPointer(Raw.pointer(hints + FiInfo.RX_ATTR) + FiRxAttr.MSG_ORDER, Flags.FI_ORDER_SAS);
+            long domain = Raw.pointer(hints + FiInfo.DOMAIN_ATTR);
+            Raw.putNumber(domain + FiDomainAttr.THREADING, Flags.FI_THREAD_SAFE);
+            Raw.putNumber(
+                    domain + FiDomainAttr.MR_MODE,
+                    Flags.FI_MR_LOCAL
+                            | Flags.FI_MR_VIRT_ADDR
+                            | Flags.FI_MR_ALLOCATED
+                            | Flags.FI_MR_PROV_KEY
+                            | Flags.FI_MR_ENDPOINT);
+            query.domain.ifPresent(name -> Raw.putPointer(domain + FiDomainAttr.NAME, Libc.duplicate(name)));
+            query.provider.ifPresent(name -> Raw.putPointer(
+                    Raw.pointer(hints + FiInfo.FABRIC_ATTR) + FiFabricAttr.PROV_NAME, Libc.duplicate(name)));
+            long flags = query.source.isPresent() ? Flags.FI_SOURCE : 0;
+            return split(library, library.getInfo(query.source, flags, hints));
+        } finally {
+            library.freeInfo(hints);
+        }
+    }
+
+    private static List<FabricInfo> split(FabricLibrary library, long list) {
+        List<FabricInfo> all = new ArrayList<>();
+        try {
+            for (long next = list; next != 0; next = Raw.pointer(next + FiInfo.NEXT)) {
+                all.add(new FabricInfo(library, library.copyInfo(next)));
+            }
+        } finally {
+            if (list != 0) {
+                library.freeInfo(list);
+            }
+        }
+        return all;
+    }
+
+    FabricLibrary library() {
+        return library;
+    }
+
+    long address() {
+        return info;
+    }
+
+    long fabricAttributes() {
+        return Raw.pointer(info + FiInfo.FABRIC_ATTR);
+    }
+
+    private long transmit() {
+        return Raw.pointer(info + FiInfo.TX_ATTR);
+    }
+
+    private long domain() {
+        return Raw.pointer(info + FiInfo.DOMAIN_ATTR);
+    }
+
+    /** The provider's name, such as "tcp;ofi_rxm". */
+    public String provider() {
+        return Raw.text(Raw.pointer(fabricAttributes() + FiFabricAttr.PROV_NAME));
+    }
+
+    /** The fabric's name, such as "127.0.0.0/8". */
+    public String fabricName() {
+        return Raw.text(Raw.pointer(fabricAttributes() + FiFabricAttr.NAME));
+    }
+
+    /** The domain's name, such as "mlx5_0". */
+    public String domainName() {
+        return Raw.text(Raw.pointer(domain() + FiDomainAttr.NAME));
+    }
+
+    /** The longest message that can be injected, in bytes. */
+    public long injectBytes() {
+        return Raw.pointer(transmit() + FiTxAttr.INJECT_SIZE);
+    }
+
+    /** How many sends and writes may be outstanding. */
+    public int sendCount() {
+        return (int) Math.min(Integer.MAX_VALUE, Raw.pointer(transmit() + FiTxAttr.SIZE));
+    }
+
+    /** How many receives may be posted. */
+    public int receiveCount() {
+        return (int) Math.min(Integer.MAX_VALUE, Raw.pointer(Raw.pointer(info + FiInfo.RX_ATTR) + FiRxAttr.SIZE));
+    }
+
+    /** The size of immediate data in bytes; 0 if there is none. */
+    public long immediateBytes() {
+        return Raw.pointer(domain() + FiDomainAttr.CQ_DATA_SIZE);
+    }
+
+    /** The size of the keys of registered memory in bytes. */
+    public long keyBytes() {
+        return Raw.pointer(domain() + FiDomainAttr.MR_KEY_SIZE);
+    }
+
+    /** The longest message in bytes. */
+    public long maxMessageBytes() {
+        long bytes = Raw.pointer(Raw.pointer(info + FiInfo.EP_ATTR) + FiEpAttr.MAX_MSG_SIZE);
+        return bytes < 0 ? Long.MAX_VALUE : bytes; // an unsigned number
+    }
+
+    /** Whether the registration mode has this flag. */
+    public boolean hasRegistration(int flag) {
+        return (Raw.number(domain() + FiDomainAttr.MR_MODE) & flag) != 0;
+    }
+
+    /** Whether each operation needs memory for its context. */
+    public boolean needsContext() {
+        return (Raw.pointer(info + FiInfo.MODE) & NAMES_CONTEXT) != 0;
+    }
+
+    /** Whether a write with immediate data uses up a posted receive. */
+    public boolean immediateUsesReceive() {
+        return (Raw.pointer(info + FiInfo.MODE) & Flags.FI_RX_CQ_DATA) != 0;
+    }
+
+    /** All properties, as libfabric prints them. */
+    public String describe() {
+        return library.describe(info, Flags.FI_TYPE_INFO);
+    }
+
+    @Override
+    public void close() {
+        library.freeInfo(info);
+    }
+}

@@ -1,0 +1,77 @@
+package io.madeleine.tm.via.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The calls of the C library that loading libfabric needs. Do not initialise this class without native access.
+ *
+ * <p>Threading: stateless.
+ */
+final class Libc {
+    private static final MemorySegment SIGACTION = find("sigaction");
+    private static final MemorySegment SETENV = find("setenv");
+    private static final MemorySegment STRDUP = find("strdup");
+    private static final MemorySegment FREE = find("free");
+
+    /** The size of struct sigaction on Linux with glibc; musl's is as large. */
+    private static final int SIGACTION_BYTES = 152;
+
+    private static final int SIGINT = 2;
+    private static final int SIGBUS = 7;
+    private static final int SIGSEGV = 11;
+    private static final int SIGTERM = 15;
+    private static final List<Integer> TAKEN = List.of(SIGSEGV, SIGBUS, SIGTERM, SIGINT);
+
+    private Libc() {}
+
+    private static MemorySegment find(String name) {
+        return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    }
+
+    /** Sets a variable of the C environment unless it has a value. */
+    static void setEnvironmentDefault(String name, String value) {
+        try (Arena arena = Arena.ofConfined()) {
+            int _ = Downcalls.of2AndInt(
+                    SETENV,
+                    arena.allocateFrom(name).address(),
+                    arena.allocateFrom(value).address(),
+                    0);
+        }
+    }
+
+    /** A copy of a text that {@code free} can free. */
+    static long duplicate(String text) {
+        try (Arena arena = Arena.ofConfined()) {
+            return Downcalls.longOf1(STRDUP, arena.allocateFrom(text).address());
+        }
+    }
+
+    static void free(long address) {
+        long _ = Downcalls.longOf1(FREE, address);
+    }
+
+    /**
+     * Runs an action that may install signal handlers, and restores those from before. A provider's handler of SIGSEGV
+     * kills the JVM at its first implicit null check, or unlinks the provider's files. Meanwhile no other thread runs
+     * an action of this kind.
+     */
+    static synchronized void keepingSignalHandlers(Runnable action) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment saved = arena.allocate((long) SIGACTION_BYTES * TAKEN.size(), 16);
+            for (int i = 0; i < TAKEN.size(); i++) {
+                int _ = Downcalls.ofIntAnd2(SIGACTION, TAKEN.get(i), 0, saved.address() + (long) i * SIGACTION_BYTES);
+            }
+            try {
+                action.run();
+            } finally {
+                for (int i = 0; i < TAKEN.size(); i++) {
+                    int _ = Downcalls.ofIntAnd2(
+                            SIGACTION, TAKEN.get(i), saved.address() + (long) i * SIGACTION_BYTES, 0);
+                }
+            }
+        }
+    }
+}

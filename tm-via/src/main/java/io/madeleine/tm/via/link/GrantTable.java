@@ -1,0 +1,185 @@
+package io.madeleine.tm.via.link;
+
+import io.madeleine.tm.via.ffi.Registration;
+import io.madeleine.tm.via.port.RegionUses;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The outstanding grants of a receiver, oldest first. A grant is memory for a stretch of the payload stream, either a
+ * block of the user or a chunk of the link. Its pieces land one by one, in any order.
+ *
+ * <p>Threading: guarded by the receiver's lock.
+ */
+final class GrantTable {
+    static final int NO_CHUNK = -1;
+    private static final int MASK = GrantFlyweight.GRANTS - 1;
+    private static final int WORDS = GrantFlyweight.PIECES / Long.SIZE;
+
+    private final long[] positions = new long[GrantFlyweight.GRANTS];
+    private final int[] lengths = new int[GrantFlyweight.GRANTS];
+    private final MemorySegment[] memories = new MemorySegment[GrantFlyweight.GRANTS];
+    private final long[] offsets = new long[GrantFlyweight.GRANTS];
+    private final int[] chunks = new int[GrantFlyweight.GRANTS];
+    private final @Nullable Registration[] registrations = new Registration[GrantFlyweight.GRANTS];
+    private final RegionUses.@Nullable Use[] uses = new RegionUses.Use[GrantFlyweight.GRANTS];
+    private final long[] landed = new long[GrantFlyweight.GRANTS * WORDS];
+    private int first;
+    private int end;
+    private int userCount;
+
+    GrantTable() {
+        Arrays.fill(memories, MemorySegment.NULL);
+    }
+
+    /** The number of the oldest grant. */
+    int first() {
+        return first;
+    }
+
+    /** The number after the newest grant. */
+    int end() {
+        return end;
+    }
+
+    int count() {
+        return end - first;
+    }
+
+    /** How many grants are memory of the user. */
+    int userCount() {
+        return userCount;
+    }
+
+    /** Adds a chunk of the link. */
+    void addChunk(long position, int bytes, MemorySegment memory, int chunk) {
+        add(position, bytes, memory, 0, chunk);
+    }
+
+    /** Adds memory of the user. */
+    void addUser(
+            long position,
+            int bytes,
+            MemorySegment memory,
+            long offset,
+            Registration registration,
+            RegionUses.Use use) {
+        registrations[end & MASK] = registration;
+        uses[end & MASK] = use;
+        userCount++;
+        add(position, bytes, memory, offset, NO_CHUNK);
+    }
+
+    private void add(long position, int bytes, MemorySegment memory, long offset, int chunk) {
+        int at = end & MASK;
+        positions[at] = position;
+        lengths[at] = bytes;
+        memories[at] = memory;
+        offsets[at] = offset;
+        chunks[at] = chunk;
+        Arrays.fill(landed, at * WORDS, (at + 1) * WORDS, 0);
+        end++;
+    }
+
+    long position(int grant) {
+        return positions[grant & MASK];
+    }
+
+    long endOf(int grant) {
+        return positions[grant & MASK] + lengths[grant & MASK];
+    }
+
+    int bytes(int grant) {
+        return lengths[grant & MASK];
+    }
+
+    MemorySegment memory(int grant) {
+        return memories[grant & MASK];
+    }
+
+    /** The offset in the memory of the byte at a position of the stream. */
+    long offsetOf(int grant, long position) {
+        return offsets[grant & MASK] + (position - positions[grant & MASK]);
+    }
+
+    boolean isUser(int grant) {
+        return registrations[grant & MASK] != null;
+    }
+
+    /** The key of the user's memory. */
+    long key(int grant) {
+        Registration registration = registrations[grant & MASK];
+        return registration == null ? 0 : registration.key();
+    }
+
+    int chunk(int grant) {
+        return chunks[grant & MASK];
+    }
+
+    /** A piece has landed; false if there is no such grant. The number is modulo {@link GrantFlyweight#GRANTS}. */
+    boolean land(int grant, int piece) {
+        int number = first + (grant - first & MASK);
+        if (number - end >= 0) {
+            return false;
+        }
+        landed[(number & MASK) * WORDS + piece / Long.SIZE] |= 1L << piece % Long.SIZE;
+        return true;
+    }
+
+    boolean hasLanded(int grant, int piece) {
+        int at = piece % GrantFlyweight.PIECES;
+        return (landed[(grant & MASK) * WORDS + at / Long.SIZE] & 1L << at % Long.SIZE) != 0;
+    }
+
+    /** The piece has been taken: its number may come again. */
+    void take(int grant, int piece) {
+        int at = piece % GrantFlyweight.PIECES;
+        landed[(grant & MASK) * WORDS + at / Long.SIZE] &= ~(1L << at % Long.SIZE);
+    }
+
+    /** Ends a grant's use of the user's memory; peers cannot write to it any more. */
+    void endUser(int grant) {
+        int at = grant & MASK;
+        Registration registration = registrations[at];
+        RegionUses.Use use = uses[at];
+        if (registration != null) {
+            registrations[at] = null;
+            userCount--;
+            registration.close();
+        }
+        if (use != null) {
+            uses[at] = null;
+            use.end();
+        }
+        memories[at] = MemorySegment.NULL;
+    }
+
+    /** Copies what has landed, from a position on, out of the user's memory, and ends the use of that. */
+    void keep(int grant, long from, long to) {
+        long start = Math.max(from, position(grant));
+        long bytes = Math.max(0, Math.min(to, endOf(grant)) - start);
+        MemorySegment kept = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+        MemorySegment.copy(memory(grant), offsetOf(grant, start), kept, 0, bytes);
+        endUser(grant);
+        memories[grant & MASK] = kept;
+        offsets[grant & MASK] = position(grant) - start;
+    }
+
+    /** Shortens a grant to the position at which it ends. */
+    void trim(int grant, long to) {
+        lengths[grant & MASK] = (int) (to - position(grant));
+    }
+
+    /** Removes the oldest grant; the caller has ended its use. */
+    void removeFirst() {
+        memories[first & MASK] = MemorySegment.NULL;
+        first++;
+    }
+
+    /** Removes the newest grant; the caller has ended its use. */
+    void removeLast() {
+        end--;
+        memories[end & MASK] = MemorySegment.NULL;
+    }
+}

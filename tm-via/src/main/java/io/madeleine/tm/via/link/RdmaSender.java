@@ -1,0 +1,424 @@
+package io.madeleine.tm.via.link;
+
+import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.tm.via.ffi.FabricException;
+import io.madeleine.tm.via.ffi.Flags;
+import io.madeleine.tm.via.ffi.Registration;
+import io.madeleine.tm.via.port.Completion;
+import io.madeleine.tm.via.port.MessageFlyweight;
+import io.madeleine.tm.via.port.RegionUses;
+import io.madeleine.tm.via.port.Slab;
+import io.madeleine.tm.via.port.ViaPort;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending half of {@code via/rdma}. A packet's header goes as a message; its payload is written into memory that
+ * the receiver grants, a stretch of the payload stream for each grant, in order. Memory of the session is written from
+ * where it lies; other memory is copied into a registered chunk first.
+ *
+ * <p>Threading: the sending half of the link; grants and revocations come from the thread that polls, completions too.
+ */
+final class RdmaSender implements Completion {
+    private static final int MASK = GrantFlyweight.GRANTS - 1;
+
+    private final ViaConnection connection;
+    private final Lane lane;
+    private final ViaPort port;
+    private final RegionUses regions;
+    private final Credits headers;
+    private final int firstHeaderSlot;
+    private final int headerWindow;
+    private final int chunkBytes;
+    private final int writes;
+    private final int firstOperation;
+    private final AtomicIntegerArray busy;
+    private final RegionUses.@Nullable Use[] uses;
+    private final @Nullable Registration[] registrations;
+    private final @Nullable Slab[] chunks;
+
+    /** Guards the grants and the position. */
+    private final SpinLock lock = new SpinLock();
+
+    private final long[] positions = new long[GrantFlyweight.GRANTS];
+    private final long[] addresses = new long[GrantFlyweight.GRANTS];
+    private final long[] keys = new long[GrantFlyweight.GRANTS];
+    private final int[] lengths = new int[GrantFlyweight.GRANTS];
+    private int granted;
+    private int begun;
+    private int usedOfGrant;
+    private int piece;
+    private long position;
+    private int committed;
+
+    // ---- the packet under way
+    private int sentHeaders;
+    private boolean headerIsOut;
+    private long packetEnd;
+    private int filled;
+    private int write;
+
+    private volatile boolean awaitsRoom;
+    private volatile int held;
+    private volatile int returned;
+
+    RdmaSender(
+            ViaConnection connection,
+            Lane lane,
+            RegionUses regions,
+            Credits headers,
+            int firstHeaderSlot,
+            int headerWindow,
+            RdmaSizes sizes) {
+        this.connection = connection;
+        this.lane = lane;
+        this.port = connection.port();
+        this.regions = regions;
+        this.headers = headers;
+        this.firstHeaderSlot = firstHeaderSlot;
+        this.headerWindow = headerWindow;
+        this.chunkBytes = sizes.chunkBytes();
+        this.writes = sizes.grants();
+        this.firstOperation = port.newOperations(this, writes);
+        this.busy = new AtomicIntegerArray(writes);
+        this.uses = new RegionUses.Use[writes];
+        this.registrations = new Registration[writes];
+        this.chunks = new Slab[writes];
+    }
+
+    // ---- the sending half
+
+    int send(long header, BufferGroup group, long trailer) {
+        if (connection.isOver()) {
+            return LinkStatus.CLOSED;
+        }
+        if (!headerIsOut) {
+            if (!sendHeader(header)) {
+                return pending();
+            }
+            headerIsOut = true;
+            packetEnd = position + PacketHeader.payloadBytes(header);
+        }
+        while (!group.isEmpty() || filled > 0) {
+            if (!writeNext(group)) {
+                return pending();
+            }
+        }
+        if (trailer != 0 && !sendHeader(trailer)) {
+            return pending();
+        }
+        headerIsOut = false;
+        awaitsRoom = false;
+        return LinkStatus.COMPLETE;
+    }
+
+    private int pending() {
+        awaitsRoom = true;
+        return connection.isOver() ? LinkStatus.CLOSED : LinkStatus.PENDING;
+    }
+
+    /** Whether a sender that had to wait may be able to continue. */
+    boolean hasRoomAgain() {
+        return awaitsRoom
+                && (connection.isOver() || (headerIsOut && position != packetEnd ? canWrite() : canSendHeader()));
+    }
+
+    private boolean canWrite() {
+        return granted != begun && busy.getAcquire(Math.floorMod(write, writes)) == 0;
+    }
+
+    private boolean canSendHeader() {
+        return sentHeaders - headers.returned() < headerWindow
+                && lane.isFree(firstHeaderSlot + Math.floorMod(sentHeaders, headerWindow));
+    }
+
+    private boolean sendHeader(long header) {
+        if (!canSendHeader()) {
+            return false;
+        }
+        int slot = firstHeaderSlot + Math.floorMod(sentHeaders++, headerWindow);
+        connection.address(slot, MessageFlyweight.HEADER, header);
+        lane.send(slot, MessageFlyweight.BYTES);
+        return true;
+    }
+
+    /** Writes the next piece; false if there is no grant, or the provider does not take it now. */
+    private boolean writeNext(BufferGroup group) {
+        int operation = Math.floorMod(write, writes);
+        if (busy.getAcquire(operation) != 0) {
+            return false;
+        }
+        lock.lock();
+        try {
+            if (committed == 0) {
+                int bytes = nextBytes();
+                if (bytes == 0) {
+                    checkMemory(group);
+                    return false;
+                }
+                RegionUses.Use use = useInPlace(group, bytes, operation);
+                if (use != null) {
+                    return writeInPlace(group, bytes, operation, use);
+                }
+                committed = bytes; // from now on a revocation leaves this piece to be written
+            }
+        } finally {
+            lock.unlock();
+        }
+        return writeCopy(group, operation);
+    }
+
+    /** Throws if memory of the group was freed: its message is aborted then without waiting for a grant. */
+    private static void checkMemory(BufferGroup group) {
+        for (int i = 0; i < group.count(); i++) {
+            MemorySegment memory = group.segment(i);
+            if (!memory.scope().isAlive()) {
+                throw new IllegalStateException("memory of a message was freed before it was sent");
+            }
+            if (!memory.isAccessibleBy(Thread.currentThread())) {
+                throw new WrongThreadException("memory of a message belongs to another thread");
+            }
+        }
+    }
+
+    /** How many bytes the next piece has: up to the end of the grant or of the packet; 0 without a grant. */
+    private int nextBytes() {
+        if (granted == begun) {
+            return 0;
+        }
+        return (int) Math.min(lengths[begun & MASK] - usedOfGrant, packetEnd - position);
+    }
+
+    /** Begins to use the memory in front if it can be written from where it lies; null if not. */
+    private RegionUses.@Nullable Use useInPlace(BufferGroup group, int bytes, int operation) {
+        MemorySegment source = group.segment(0);
+        if (!source.isNative() || group.bytes(0) < bytes) {
+            return null;
+        }
+        RegionUses.Use use = regions.begin(source.address() + group.offset(0), bytes);
+        if (use != null) {
+            try {
+                byte _ = source.get(ValueLayout.JAVA_BYTE, group.offset(0)); // throws if the memory was freed
+                if (port.needsLocal()) {
+                    registrations[operation] =
+                            port.registerBlock(source.address() + group.offset(0), bytes, Flags.FI_WRITE);
+                }
+            } catch (FabricException _) { // too much is registered, for instance: this piece is copied
+                use.end();
+                return null;
+            } catch (IllegalStateException | WrongThreadException e) {
+                use.end();
+                throw e;
+            }
+        }
+        return use;
+    }
+
+    private boolean writeInPlace(BufferGroup group, int bytes, int operation, RegionUses.Use use) {
+        Registration registration = registrations[operation];
+        long descriptor = registration == null ? 0 : registration.descriptor();
+        uses[operation] = use;
+        held = held + 1; // written by the sending half alone
+        if (!begin(group.segment(0).address() + group.offset(0), bytes, descriptor, operation)) {
+            held = held - 1;
+            boolean _ = endUse(operation);
+            return false;
+        }
+        group.advance(bytes);
+        return true;
+    }
+
+    /** Ends the use of the session's memory by an operation; returns whether it had any. */
+    private boolean endUse(int operation) {
+        RegionUses.Use use = uses[operation];
+        Registration registration = registrations[operation];
+        if (registration != null) {
+            registrations[operation] = null;
+            registration.close();
+        }
+        if (use != null) {
+            uses[operation] = null;
+            use.end();
+        }
+        return use != null;
+    }
+
+    /** Fills a chunk, in several calls if memory of the group turns out to be freed, and writes it. */
+    private boolean writeCopy(BufferGroup group, int operation) {
+        Slab chunk = chunk(operation);
+        if (filled < committed) {
+            long before = group.remainingBytes();
+            try {
+                long _ = group.drainTo(chunk.memory(), filled, committed - filled);
+            } finally {
+                filled += (int) (before - group.remainingBytes());
+            }
+        }
+        lock.lock();
+        try {
+            if (!begin(chunk.address(), committed, chunk.descriptor(), operation)) {
+                return false;
+            }
+            committed = 0;
+            filled = 0;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Slab chunk(int operation) {
+        Slab chunk = chunks[operation];
+        if (chunk == null) {
+            chunk = port.newSlab(chunkBytes, Flags.FI_WRITE);
+            chunks[operation] = chunk;
+        }
+        return chunk;
+    }
+
+    /** Begins a write, under the lock; false if the provider does not take it now. */
+    private boolean begin(long address, int bytes, long descriptor, int operation) {
+        int grant = begun & MASK;
+        long immediate = GrantFlyweight.immediate(connection.peerNumber(), begun, piece);
+        busy.setRelease(operation, 1);
+        int result = port.write(
+                address,
+                bytes,
+                descriptor,
+                immediate,
+                connection.peerAddress(),
+                addresses[grant] + usedOfGrant,
+                keys[grant],
+                firstOperation + operation);
+        if (result != ViaPort.BEGUN) {
+            busy.setRelease(operation, 0);
+            if (result != ViaPort.AGAIN) {
+                connection.lost("writing to it failed: " + port.errorText(result));
+            }
+            return false;
+        }
+        write++;
+        piece++;
+        position += bytes;
+        usedOfGrant += bytes;
+        if (usedOfGrant == lengths[grant]) {
+            nextGrant();
+        }
+        return true;
+    }
+
+    private void nextGrant() {
+        begun++;
+        usedOfGrant = 0;
+        piece = 0;
+    }
+
+    /** Whether the link still reads memory of the session. */
+    boolean holdsMemory() {
+        return held != returned;
+    }
+
+    // ---- the thread that polls
+
+    /** The receiver grants memory; returns false if that cannot be. */
+    boolean onGrant(MemorySegment memory, long at, int count, int first) {
+        lock.lock();
+        try {
+            if (first != granted || granted + count - begun > GrantFlyweight.GRANTS) {
+                return false;
+            }
+            long end = granted == begun ? position : positions[granted - 1 & MASK] + lengths[granted - 1 & MASK];
+            for (int i = 0; i < count; i++) {
+                long entry = at + (long) i * GrantFlyweight.BYTES;
+                int bytes = GrantFlyweight.bytes(memory, entry);
+                if (bytes < 1 || bytes > chunkBytes || GrantFlyweight.position(memory, entry) != end) {
+                    return false;
+                }
+                int grant = granted & MASK;
+                positions[grant] = end;
+                lengths[grant] = bytes;
+                addresses[grant] = GrantFlyweight.address(memory, entry);
+                keys[grant] = GrantFlyweight.key(memory, entry);
+                end += bytes;
+                granted++;
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The receiver takes back what has not been used: calls {@code answer} with what stays. */
+    void onRevoke(RevokeAnswer answer) {
+        lock.lock();
+        try {
+            granted = begun;
+            if (usedOfGrant + committed > 0) {
+                lengths[begun & MASK] = usedOfGrant + committed;
+                granted++;
+                if (committed == 0) {
+                    nextGrant();
+                }
+            }
+            answer.revoked(granted, position + committed);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Receives the answer to a revocation. */
+    interface RevokeAnswer {
+        /**
+         * What is left.
+         *
+         * @param grants how many grants the sender has used, wholly or in part
+         * @param end up to which position in the stream it has written, or will write
+         */
+        void revoked(int grants, long end);
+    }
+
+    @Override
+    public void completed(int tag, long bytes) {
+        boolean isBack = endUse(tag);
+        if (isBack) {
+            returned = returned + 1; // written by the thread that polls alone
+        }
+        busy.setRelease(tag, 0);
+        if (isBack || awaitsRoom) {
+            connection.activate();
+        }
+    }
+
+    @Override
+    public void failed(int tag, int code, String reason) {
+        completed(tag, 0);
+        connection.lost("writing to it failed: " + reason);
+    }
+
+    /** Whether no write is outstanding. */
+    boolean isIdle() {
+        for (int i = 0; i < writes; i++) {
+            if (busy.getAcquire(i) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Frees the memory; the link is idle, or the endpoint closed. */
+    void free() {
+        port.freeOperations(firstOperation, writes);
+        for (int i = 0; i < writes; i++) {
+            boolean _ = endUse(i);
+            Slab chunk = chunks[i];
+            if (chunk != null) {
+                chunk.close();
+            }
+        }
+    }
+}

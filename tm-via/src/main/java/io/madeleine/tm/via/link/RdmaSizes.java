@@ -1,0 +1,18 @@
+package io.madeleine.tm.via.link;
+
+/**
+ * The sizes of via/rdma.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param fromBytes the smallest block that takes the module; {@link Long#MAX_VALUE} if there is none
+ * @param chunkBytes the longest write, and the size of the buffers through which other memory goes
+ * @param grants how many grants a receiver keeps outstanding
+ * @param headers how many packets may be under way
+ */
+public record RdmaSizes(long fromBytes, int chunkBytes, int grants, int headers) {
+    /** Whether the module is offered. */
+    public boolean isOn() {
+        return fromBytes != Long.MAX_VALUE;
+    }
+}

@@ -1,0 +1,545 @@
+package io.madeleine.tm.via.link;
+
+import io.madeleine.api.LossKind;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.HandshakeLine;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionCapabilities;
+import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.via.port.MessageFlyweight;
+import io.madeleine.tm.via.port.Opening;
+import io.madeleine.tm.via.port.Receives;
+import io.madeleine.tm.via.port.ViaPort;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection: first the line of the handshake, then the connection. Messages go to a number and carry a
+ * token, both of which the receiver chose; messages with another token do not count.
+ *
+ * <p>Threading: as {@link ProtocolConnection}; as a line, under the adapter's lock. {@link #onMessage}, {@link #flush}
+ * and {@link #pollUp} belong to the thread that polls.
+ */
+public final class ViaConnection implements ProtocolConnection, HandshakeLine {
+    private final Home home;
+    private final int number;
+    private final long token;
+    private final long peer;
+    private final String remote;
+    private final ConnectionSizes sizes;
+    private final Receives receives;
+    private final Lane lane;
+    private final Inbox inbox;
+    private final Credits packets;
+    private final Credits headers;
+    private final RdmaReceiver receiver;
+    private volatile @Nullable RdmaSender sender;
+    private final Queue<byte[]> frames = new ConcurrentLinkedQueue<>();
+    private final ConnectionEnd end = new ConnectionEnd();
+    private final ControlMessages control;
+    private final MessageHandler messages;
+    private final AtomicBoolean active = new AtomicBoolean();
+    private @Nullable ViaConnection nextActive;
+    private volatile boolean heard;
+    private int frameSlot;
+    private int peerNumber = MessageFlyweight.NO_CONNECTION;
+    private long peerToken;
+    private int peerPacketCount;
+    private int peerHeaderCount;
+    private boolean reserved;
+    private @Nullable Handshake handshake;
+    private volatile @Nullable ConnectionRequest request;
+    private volatile @Nullable ViaPoolLink pool;
+    private volatile List<TransmissionLink> links = List.of();
+    private volatile @Nullable ConnectionListener listener;
+    private volatile boolean interested = true;
+
+    /**
+     * A line to a peer.
+     *
+     * @param number this end's number
+     * @param token this end's token
+     * @param peer the peer's number in the address vector
+     * @param remote the peer's address, for messages
+     */
+    public ViaConnection(Home home, int number, long token, long peer, String remote, ConnectionSizes sizes) {
+        this.home = home;
+        this.number = number;
+        this.token = token;
+        this.peer = peer;
+        this.remote = remote;
+        this.sizes = sizes;
+        this.receives = home.port().receives();
+        int headerCount = sizes.rdma().headers();
+        this.lane = new Lane(home.port(), peer, LaneSlots.LINE + sizes.packetCount() + headerCount, home::behind);
+        this.inbox = new Inbox(receives, sizes.packetCount());
+        this.packets = new Credits(sizes.packetCount());
+        this.headers = new Credits(headerCount);
+        this.receiver = new RdmaReceiver(this, lane, home.regions(), headers, sizes.rdma());
+        this.control = new ControlMessages(this, lane, packets, headers, receiver);
+        this.messages = new MessageHandler(this, inbox, receiver, control);
+        lane.addSlots(LaneSlots.LINE, LaneSlots.LINE_BYTES);
+    }
+
+    ViaPort port() {
+        return home.port();
+    }
+
+    /** The number that the peer gave the connection. */
+    int peerNumber() {
+        return peerNumber;
+    }
+
+    /** This end's number. */
+    public int number() {
+        return number;
+    }
+
+    /** This end's token. */
+    public long token() {
+        return token;
+    }
+
+    /** The peer's number in the address vector. */
+    public long peerAddress() {
+        return peer;
+    }
+
+    Receives receives() {
+        return receives;
+    }
+
+    // ---- the line
+
+    /** The handshake over this line. Set once, before the first frame. */
+    public void use(Handshake begun) {
+        handshake = begun;
+    }
+
+    /** Whether the peer has answered a message of this end. */
+    public boolean wasHeard() {
+        return heard;
+    }
+
+    /** Reserves the receives of a connection, before the peer can send anything. */
+    public void reserve() {
+        if (!reserved) {
+            receives.reserve(sizes.receiveCount());
+            reserved = true;
+        }
+    }
+
+    /** Sends an opening, {@link MessageFlyweight#OPEN} or {@link MessageFlyweight#ACCEPT}. */
+    public void sendOpening(int kind, byte[] ownName) {
+        int slot = frameSlot++;
+        Opening opening = new Opening(number, sizes.packetCount(), sizes.rdma().headers(), ownName);
+        int bytes = opening.write(lane.memory(slot), lane.offset(slot) + MessageFlyweight.BYTES);
+        address(slot, kind, token);
+        lane.send(slot, MessageFlyweight.BYTES + bytes);
+    }
+
+    /** The peer has said how to reach its end; returns false if it has done so before. */
+    public boolean opened(Opening opening, long itsToken) {
+        if (peerNumber != MessageFlyweight.NO_CONNECTION) {
+            return false;
+        }
+        heard = frameSlot > 0; // the peer answers
+        peerNumber = opening.number();
+        peerToken = itsToken;
+        peerPacketCount = opening.packetCount();
+        peerHeaderCount = opening.headerCount();
+        return true;
+    }
+
+    @Override
+    public String remote() {
+        return remote;
+    }
+
+    @Override
+    public void send(byte[] frame) {
+        if (frameSlot == LaneSlots.FRAMES) {
+            throw new IllegalStateException("a handshake of more frames than there are slots");
+        }
+        int slot = frameSlot++;
+        long at = lane.offset(slot) + MessageFlyweight.BYTES;
+        MemorySegment.copy(frame, 0, lane.memory(slot), ValueLayout.JAVA_BYTE, at, frame.length);
+        address(slot, MessageFlyweight.FRAME, 0);
+        lane.send(slot, MessageFlyweight.BYTES + frame.length);
+    }
+
+    /** Whether {@link #feed} has work. */
+    public boolean lineHasNews() {
+        return links.isEmpty() && (!frames.isEmpty() || end.isReached());
+    }
+
+    /** Gives arrived frames to the handshake; returns how many events that was. */
+    public int feed(long nowNs) {
+        Handshake mine = handshake;
+        int work = 0;
+        while (mine != null && !mine.isOver()) {
+            boolean ended = end.isReached(); // read before the frames: those that arrived before the end still count
+            byte[] frame = frames.poll();
+            if (frame != null) {
+                mine.receive(ByteBuffer.wrap(frame), nowNs);
+            } else if (ended) {
+                mine.fail(end.reason(), false);
+            } else {
+                break;
+            }
+            work++;
+        }
+        return work;
+    }
+
+    @Override
+    public void established(PendingConnection wanted, byte[] lastFrame) {
+        try {
+            openLinks(wanted.request());
+        } catch (MadeleineException e) {
+            wanted.fail(String.valueOf(e.getMessage()), e);
+            close();
+            return;
+        }
+        if (lastFrame.length > 0) {
+            send(lastFrame);
+        }
+        wanted.complete(this);
+    }
+
+    private void openLinks(ConnectionRequest made) {
+        reserve();
+        request = made;
+        int window = Math.min(sizes.packetCount(), peerPacketCount);
+        lane.addSlots(sizes.packetCount(), sizes.messageBytes());
+        ViaPoolLink opened =
+                new ViaPoolLink(this, made.modules().getFirst(), lane, inbox, packets, LaneSlots.LINE, window);
+        pool = opened;
+        links = made.modules().size() == 1
+                ? List.of(opened)
+                : List.of(opened, openRdma(made.modules().getLast()));
+    }
+
+    private ViaRdmaLink openRdma(TransmissionCapabilities capabilities) {
+        int firstSlot = LaneSlots.LINE + sizes.packetCount();
+        int window = Math.min(sizes.rdma().headers(), peerHeaderCount);
+        lane.addSlots(sizes.rdma().headers(), LaneSlots.HEADER_BYTES);
+        RdmaSender opened = new RdmaSender(this, lane, home.regions(), headers, firstSlot, window, sizes.rdma());
+        sender = opened;
+        receiver.open();
+        return new ViaRdmaLink(this, capabilities, opened, receiver);
+    }
+
+    @Override
+    public void failed(byte[] lastFrame, String reason, boolean decided) {
+        if (lastFrame.length > 0 && peerNumber != MessageFlyweight.NO_CONNECTION) {
+            send(lastFrame);
+        }
+        close();
+    }
+
+    /** Whether the line has become a connection, or was closed. */
+    public boolean isOpenOrClosed() {
+        return !links.isEmpty() || end.isClosedHere();
+    }
+
+    /** The address of the peer's adapter, once this process has requested the connection. */
+    public Optional<String> requestedAddress() {
+        return Optional.ofNullable(request).map(ConnectionRequest::peerAddress);
+    }
+
+    // ---- messages
+
+    /** Writes a message's head into a slot. */
+    void address(int slot, int kind, long word) {
+        MemorySegment memory = lane.memory(slot);
+        long at = lane.offset(slot);
+        MessageFlyweight.address(memory, at, peerNumber, kind, peerToken, word);
+        MessageFlyweight.credits(memory, at, packets.report(), headers.report());
+    }
+
+    /** A message for this connection has arrived, with the right token. */
+    public void onMessage(int slot, MemorySegment memory, long at, int bytes) {
+        heard = true;
+        boolean mayHaveRoom = packets.enter(MessageFlyweight.packets(memory, at));
+        if (headers.enter(MessageFlyweight.headers(memory, at)) || mayHaveRoom) {
+            roomMade();
+        }
+        if (!messages.handle(slot, memory, at, bytes)) {
+            receives.post(slot);
+        }
+    }
+
+    /** A piece of payload has landed. */
+    public void onWritten(long immediate) {
+        receiver.onWritten(GrantFlyweight.grant(immediate), GrantFlyweight.piece(immediate));
+        activate();
+    }
+
+    /** A frame of the handshake has arrived; false if there are too many. */
+    boolean onFrame(byte[] frame) {
+        if (frames.size() >= LaneSlots.FRAMES) {
+            return false;
+        }
+        frames.add(frame);
+        home.lineHasNews();
+        return true;
+    }
+
+    /** The peer has finished. */
+    void finished() {
+        end(end::finished);
+    }
+
+    /** The connection is broken; {@code reason} is a clause. Any thread. */
+    public void lost(String reason) {
+        lost(LossKind.CONNECTION, reason);
+    }
+
+    /** The peer cannot be reached any more; {@code reason} is a clause. Any thread. */
+    public void lost(LossKind kind, String reason) {
+        end(() -> end.ended(kind, reason));
+    }
+
+    private void end(Runnable mark) {
+        mark.run();
+        activate();
+        home.lineHasNews();
+    }
+
+    void activate() {
+        home.active(this);
+    }
+
+    void roomMade() {
+        if (hasRoomAgain()) {
+            activate();
+        }
+    }
+
+    private boolean hasRoomAgain() {
+        ViaPoolLink small = pool;
+        RdmaSender large = sender;
+        return small != null && small.hasRoomAgain() || large != null && large.hasRoomAgain();
+    }
+
+    /** Returns credits if enough are due. */
+    void pushControl() {
+        control.pushCredits();
+    }
+
+    /** Something of control could not be sent now: {@link #flush} tries again. */
+    void controlFollows() {
+        control.follows();
+    }
+
+    /** Whether the peer can be told something. */
+    boolean canTell() {
+        return !end.isClosedHere() && peerNumber != MessageFlyweight.NO_CONNECTION;
+    }
+
+    /** Tells the adapter that {@link #flush} is needed. */
+    void behind() {
+        home.behind();
+    }
+
+    /** Sends what could not be sent before; returns whether nothing is left. */
+    public boolean flush() {
+        if (end.isClosedThere()) {
+            lane.drop(); // nobody receives it any more
+        }
+        boolean done = lane.flush();
+        String failure = lane.failure();
+        if (failure != null && !end.isReached()) {
+            lost("sending to it failed: " + failure);
+        }
+        return control.flush() && done;
+    }
+
+    /** The sending half of via/rdma; null if there is none yet. */
+    @Nullable
+    RdmaSender sender() {
+        return sender;
+    }
+
+    /** Whether everything that was sent has left. */
+    public boolean isIdle() {
+        RdmaSender opened = sender;
+        return lane.isIdle() && (opened == null || opened.isIdle());
+    }
+
+    /** Whether memory of the user is granted to the peer. */
+    public boolean hasPosted() {
+        return receiver.hasPosted();
+    }
+
+    // ---- the connection
+
+    @Override
+    public ProcessIdentity peer() {
+        ConnectionRequest made = request;
+        if (made == null) {
+            throw new IllegalStateException("the handshake is not over");
+        }
+        return made.peer();
+    }
+
+    @Override
+    public boolean bidirectional() {
+        return true;
+    }
+
+    @Override
+    public List<TransmissionLink> links() {
+        return links;
+    }
+
+    @Override
+    public void start(ConnectionListener receiverOfUpcalls) {
+        listener = receiverOfUpcalls;
+        activate();
+        home.wake();
+    }
+
+    @Override
+    public void receiveInterest(boolean wanted) {
+        interested = wanted;
+    }
+
+    private boolean hasPackets() {
+        ViaPoolLink opened = pool;
+        return opened != null && (opened.hasPackets() || receiver.hasPackets());
+    }
+
+    /** Makes upcalls for arrivals and for the end; returns how many events that was. */
+    public int pollUp() {
+        ConnectionListener told = listener;
+        if (told == null || end.isClosedHere()) {
+            return 0;
+        }
+        boolean ended = end.isReached();
+        int work = interested && hasPackets() ? told.onReadable() : 0;
+        if (ended && end.tellOnce()) {
+            told.onLost(end.kind(), end.isOrderly(), end.reason());
+            work++;
+        }
+        return work;
+    }
+
+    /** Whether there is an event for the layer above, so that the engine must not sleep. */
+    public boolean hasNews() {
+        ViaPoolLink opened = pool;
+        if (end.isClosedHere() || opened == null) {
+            return false;
+        }
+        return listener != null
+                && (interested && hasPackets()
+                        || end.isReached() && !end.isTold()
+                        || hasRoomAgain()
+                        || receiver.mayRetract());
+    }
+
+    /** Whether there may be an event later without another message. */
+    boolean staysActive() {
+        ViaPoolLink opened = pool;
+        return !end.isClosedHere()
+                && opened != null
+                && (hasPackets() || end.isReached() && !end.isTold() || hasRoomAgain() || receiver.mayRetract());
+    }
+
+    /** Marks it as being on the list of active connections; returns whether it was not. */
+    boolean markActive() {
+        return !active.get() && active.compareAndSet(false, true);
+    }
+
+    void clearActive() {
+        active.set(false);
+    }
+
+    @Nullable
+    ViaConnection nextActive() {
+        return nextActive;
+    }
+
+    void nextActive(@Nullable ViaConnection next) {
+        nextActive = next;
+    }
+
+    boolean isClosed() {
+        return end.isClosedHere();
+    }
+
+    /** Whether sending is pointless: one of the two ends is closed. */
+    boolean isOver() {
+        return end.isClosedHere() || end.isClosedThere();
+    }
+
+    boolean hasEnded() {
+        return end.isReached();
+    }
+
+    @Override
+    public String seenOfLoss() {
+        return end.isClosedThere() ? end.reason() : "";
+    }
+
+    @Override
+    public void finish() {
+        if (!isOver()) {
+            address(LaneSlots.FINISH, MessageFlyweight.FINISH, 0);
+            lane.send(LaneSlots.FINISH, MessageFlyweight.BYTES);
+        }
+    }
+
+    @Override
+    public void giveUp() {
+        leave(1);
+    }
+
+    private void leave(int word) {
+        if (end.closeHere() && peerNumber != MessageFlyweight.NO_CONNECTION && !end.isClosedThere()) {
+            address(LaneSlots.END, MessageFlyweight.END, word);
+            lane.send(LaneSlots.END, MessageFlyweight.BYTES);
+        }
+    }
+
+    @Override
+    public void close() {
+        leave(0);
+        if (end.buryOnce()) {
+            inbox.drop();
+            home.closing(this);
+        }
+    }
+
+    /** Gives up what has not been sent. */
+    public void drop() {
+        lane.drop();
+    }
+
+    /** Frees the memory; everything has left, or the endpoint is closed. */
+    public void free() {
+        inbox.drop();
+        if (reserved) {
+            receives.release(sizes.receiveCount());
+        }
+        receiver.free();
+        RdmaSender opened = sender;
+        if (opened != null) {
+            opened.free();
+        }
+        lane.free();
+    }
+}

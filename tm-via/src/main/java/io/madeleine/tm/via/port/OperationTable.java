@@ -1,0 +1,124 @@
+package io.madeleine.tm.via.port;
+
+import io.madeleine.tm.via.ffi.FabricException;
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations that may be outstanding, each with its owner and the context by which the provider names it. The
+ * context is a number, or the address of 64 bytes where the provider needs memory for it.
+ *
+ * <p>Threading: {@link #allocate} and {@link #free} are guarded; the rest is for any thread that owns the operation or
+ * polls.
+ */
+final class OperationTable {
+    private static final int CONTEXT_BYTES = 64;
+    private static final int CHUNK = 1024;
+    private static final int MAX_OPERATIONS = 1 << 20;
+
+    private final Arena arena;
+    private final boolean needsMemory;
+    private volatile @Nullable Completion[] owners = new Completion[CHUNK];
+    private volatile int[] tags = new int[CHUNK];
+    private volatile long[] chunks = new long[0];
+    private int end;
+
+    OperationTable(Arena arena, boolean needsMemory) {
+        this.arena = arena;
+        this.needsMemory = needsMemory;
+    }
+
+    /** Makes operations with the tags 0 to {@code count - 1}; returns the number of the first. */
+    synchronized int allocate(Completion owner, int count) {
+        int from = firstFree(count);
+        if (from + count > MAX_OPERATIONS) {
+            throw new FabricException(0, "an endpoint has at most " + MAX_OPERATIONS + " operations");
+        }
+        @Nullable Completion[] now = owners;
+        int[] nowTags = tags;
+        if (from + count > now.length) {
+            int length = Math.max(2 * now.length, (from + count + CHUNK - 1) / CHUNK * CHUNK);
+            now = Arrays.copyOf(now, length);
+            nowTags = Arrays.copyOf(nowTags, length);
+        }
+        for (int i = 0; i < count; i++) {
+            now[from + i] = owner;
+            nowTags[from + i] = i;
+        }
+        if (needsMemory) {
+            addChunks(from + count);
+        }
+        tags = nowTags;
+        owners = now;
+        end = Math.max(end, from + count);
+        return from;
+    }
+
+    /** The first of so many free operations in a row. */
+    private int firstFree(int count) {
+        @Nullable Completion[] now = owners;
+        int free = 0;
+        for (int i = 0; i < end; i++) {
+            free = now[i] == null ? free + 1 : 0;
+            if (free == count) {
+                return i + 1 - count;
+            }
+        }
+        return end - free;
+    }
+
+    private void addChunks(int count) {
+        long[] now = chunks;
+        int wanted = (count + CHUNK - 1) / CHUNK;
+        if (wanted > now.length) {
+            long[] more = Arrays.copyOf(now, wanted);
+            for (int i = now.length; i < wanted; i++) {
+                more[i] = arena.allocate((long) CHUNK * CONTEXT_BYTES, CONTEXT_BYTES)
+                        .address();
+            }
+            chunks = more;
+        }
+    }
+
+    /** Frees operations of which none is outstanding. */
+    synchronized void free(int from, int count) {
+        Arrays.fill(owners, from, from + count, null);
+    }
+
+    /** The context for the provider. */
+    long context(int operation) {
+        return needsMemory ? chunks[operation / CHUNK] + (long) (operation % CHUNK) * CONTEXT_BYTES : operation + 1L;
+    }
+
+    /** The operation of a context; negative if there is none. */
+    private int operation(long context) {
+        if (!needsMemory) {
+            return context > 0 && context <= owners.length ? (int) context - 1 : -1;
+        }
+        long[] now = chunks;
+        for (int i = 0; i < now.length; i++) {
+            long offset = context - now[i];
+            if (offset >= 0 && offset < (long) CHUNK * CONTEXT_BYTES) {
+                return i * CHUNK + (int) (offset / CONTEXT_BYTES);
+            }
+        }
+        return -1;
+    }
+
+    void completed(long context, long bytes) {
+        int operation = operation(context);
+        Completion owner = operation < 0 ? null : owners[operation];
+        if (owner != null) {
+            owner.completed(tags[operation], bytes);
+        }
+    }
+
+    void failed(long context, int code, String reason) {
+        int operation = operation(context);
+        Completion owner = operation < 0 ? null : owners[operation];
+        if (owner != null) {
+            owner.failed(tags[operation], code, reason);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.madeleine.tm.via.port;
+
+/**
+ * Restrictions that hardware has and the software providers have not, so that tests can impose them.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param registersLocal whether local memory is registered
+ * @param contextsInMemory whether each operation gets memory for its context
+ * @param maxSends how many sends and writes may be outstanding, at most
+ * @param failsEvery every so many registrations of blocks fail; 0 for none
+ */
+public record Strictness(boolean registersLocal, boolean contextsInMemory, int maxSends, int failsEvery) {
+    /** No further restrictions. */
+    public static final Strictness NONE = new Strictness(false, false, Integer.MAX_VALUE, 0);
+}

@@ -1,0 +1,348 @@
+package io.madeleine.tm.via.port;
+
+import io.madeleine.pmm.spi.Demand;
+import io.madeleine.tm.via.ffi.CompletionQueue;
+import io.madeleine.tm.via.ffi.Fabric;
+import io.madeleine.tm.via.ffi.FabricException;
+import io.madeleine.tm.via.ffi.FabricInfo;
+import io.madeleine.tm.via.ffi.Flags;
+import io.madeleine.tm.via.ffi.Operations;
+import io.madeleine.tm.via.ffi.Registration;
+import java.lang.foreign.Arena;
+import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
+
+/**
+ * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The number of
+ * operations never exceeds the completion queue.
+ *
+ * <p>Threading: any thread may begin operations; one thread at a time polls; the rest is the control path.
+ */
+public final class ViaPort implements AutoCloseable {
+    /** Result of {@link #send}: sent, and the memory may be reused at once. */
+    public static final int INJECTED = 1;
+
+    /** Result: begun; the completion follows. */
+    public static final int BEGUN = 0;
+
+    /** Result: nothing was done; try again later. */
+    public static final int AGAIN = -Flags.FI_EAGAIN;
+
+    private static final int BATCHES = 4;
+    private static final int KEY_ATTEMPTS = 16;
+    private static final int MAX_RECEIVES = 1 << 14;
+
+    private final Arena arena = Arena.ofShared();
+    private final SecureRandom random = new SecureRandom();
+    private final Fabric fabric;
+    private final Operations operations;
+    private final CompletionQueue completions;
+    private final OperationTable table;
+    private final Outstanding outstanding;
+    private final Receives receives;
+    private final Receives.Receiver receiver;
+    private final LongConsumer written;
+    private final int failsEvery;
+    private final AtomicInteger blockCount = new AtomicInteger();
+    private final boolean needsLocal;
+    private final boolean usesVirtualAddresses;
+    private final boolean providerChoosesKeys;
+    private final long keyMask;
+    private final long injectBytes;
+    private final int receiveLimit;
+    private volatile boolean open = true;
+
+    /**
+     * Opens the endpoint.
+     *
+     * @param written receives the immediate data of writes of peers
+     */
+    public ViaPort(
+            FabricInfo info, PortSettings settings, Demand demand, Receives.Receiver receiver, LongConsumer written) {
+        this.receiver = receiver;
+        this.written = written;
+        this.receiveLimit =
+                settings.receivesAreUnlimited() ? MAX_RECEIVES : Math.min(info.receiveCount(), MAX_RECEIVES);
+        int sendLimit = Math.min(
+                Math.min(info.sendCount(), MAX_RECEIVES), settings.strictness().maxSends());
+        this.fabric = new Fabric(info, 2 * receiveLimit + sendLimit, settings.waits());
+        this.operations = fabric.operations();
+        this.completions = fabric.completions();
+        this.table = new OperationTable(
+                arena, info.needsContext() || settings.strictness().contextsInMemory());
+        this.outstanding = new Outstanding(demand, sendLimit, settings.pollEveryNs());
+        this.needsLocal =
+                info.hasRegistration(Flags.FI_MR_LOCAL) || settings.strictness().registersLocal();
+        this.failsEvery = settings.strictness().failsEvery();
+        this.usesVirtualAddresses = info.hasRegistration(Flags.FI_MR_VIRT_ADDR);
+        this.providerChoosesKeys = info.hasRegistration(Flags.FI_MR_PROV_KEY);
+        this.keyMask = info.keyBytes() >= Long.BYTES ? Long.MAX_VALUE : (1L << Byte.SIZE * info.keyBytes()) - 1;
+        this.injectBytes = Math.min(settings.maxInjectBytes(), info.injectBytes());
+        this.receives = new Receives(this, settings.messageBytes(), receiver);
+    }
+
+    /** The name of the endpoint, for peers. */
+    public byte[] name() {
+        return fabric.name();
+    }
+
+    /** The posted receives. */
+    public Receives receives() {
+        return receives;
+    }
+
+    /** How many receives the provider lets an endpoint post. */
+    public int receiveLimit() {
+        return receiveLimit;
+    }
+
+    /** The outstanding operations. */
+    public Outstanding outstanding() {
+        return outstanding;
+    }
+
+    /** The descriptor to wait on; negative if there is none. */
+    public int descriptor() {
+        return completions.descriptor();
+    }
+
+    /** Whether a thread may now wait on the descriptor. */
+    public boolean mayWait() {
+        return completions.mayWait();
+    }
+
+    boolean isOpen() {
+        return open;
+    }
+
+    /** libfabric's text for a negative result. */
+    public String errorText(long result) {
+        return fabric.errorText(result);
+    }
+
+    // ---- peers
+
+    /** Adds a peer; returns its number. */
+    public synchronized long addPeer(byte[] name) {
+        return fabric.addresses().insert(name);
+    }
+
+    /** Removes a peer to which nothing is outstanding. */
+    public synchronized void removePeer(long peer) {
+        if (open) {
+            fabric.addresses().remove(peer);
+        }
+    }
+
+    // ---- memory
+
+    /**
+     * Allocates memory for local operations.
+     *
+     * @param access how the endpoint uses it, of {@link Flags}
+     */
+    public Slab newSlab(long bytes, long access) {
+        Slab slab = new Slab(bytes);
+        if (needsLocal) {
+            register(slab, bytes, access);
+        }
+        return slab;
+    }
+
+    /** Allocates memory that peers can write. */
+    public Slab newTargetSlab(long bytes) {
+        Slab slab = new Slab(bytes);
+        register(slab, bytes, Flags.FI_REMOTE_WRITE);
+        return slab;
+    }
+
+    private void register(Slab slab, long bytes, long access) {
+        try {
+            slab.registered(register(slab.address(), bytes, access));
+        } catch (FabricException e) {
+            slab.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Registers a block that does not belong to the endpoint.
+     *
+     * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
+     */
+    public Registration registerBlock(long address, long bytes, long access) {
+        if (failsEvery > 0 && blockCount.incrementAndGet() % failsEvery == 0) {
+            throw new FabricException(0, "a registration fails as a test");
+        }
+        return register(address, bytes, access);
+    }
+
+    /** Registers memory, with a random key where the caller chooses it. */
+    private Registration register(long address, long bytes, long access) {
+        for (int attempt = 0; ; attempt++) {
+            try {
+                return fabric.register(address, bytes, access, providerChoosesKeys ? 0 : random.nextLong() & keyMask);
+            } catch (FabricException e) {
+                if (e.code() != Flags.FI_ENOKEY || attempt == KEY_ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Whether local memory has to be registered. */
+    public boolean needsLocal() {
+        return needsLocal;
+    }
+
+    /** The address by which a peer names a byte of registered memory. */
+    public long targetAddress(long base, long address) {
+        return usesVirtualAddresses ? address : address - base;
+    }
+
+    // ---- operations
+
+    /** Makes operations; returns the number of the first. */
+    public int newOperations(Completion owner, int count) {
+        return table.allocate(owner, count);
+    }
+
+    /** Makes one operation with this tag. */
+    int operationOf(Completion owner, int tag) {
+        return table.allocate(new Tagged(owner, tag), 1);
+    }
+
+    private record Tagged(Completion owner, int tag) implements Completion {
+        @Override
+        public void completed(int ignored, long bytes) {
+            owner.completed(tag, bytes);
+        }
+
+        @Override
+        public void failed(int ignored, int code, String reason) {
+            owner.failed(tag, code, reason);
+        }
+    }
+
+    /** Frees operations of which none is outstanding. */
+    public void freeOperations(int from, int count) {
+        table.free(from, count);
+    }
+
+    long receive(long address, long bytes, long descriptor, int operation) {
+        return operations.receive(address, bytes, descriptor, table.context(operation));
+    }
+
+    /** Sends a message: {@link #INJECTED}, {@link #BEGUN}, {@link #AGAIN} or another negative error number. */
+    public int send(long address, int bytes, long descriptor, long peer, int operation) {
+        if (bytes <= injectBytes) {
+            int result = (int) operations.inject(address, bytes, peer);
+            return result == 0 ? INJECTED : result;
+        }
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        int result = (int) operations.send(address, bytes, descriptor, peer, table.context(operation));
+        if (result != 0) {
+            outstanding.end();
+        }
+        return result;
+    }
+
+    /** Writes to a peer's memory, with immediate data: {@link #BEGUN}, {@link #AGAIN}, or another error number. */
+    public int write(
+            long address, long bytes, long descriptor, long data, long peer, long target, long key, int operation) {
+        if (!outstanding.begin()) {
+            return AGAIN;
+        }
+        int result = (int)
+                operations.writeData(address, bytes, descriptor, data, peer, target, key, table.context(operation));
+        if (result != 0) {
+            outstanding.end();
+        }
+        return result;
+    }
+
+    // ---- completions
+
+    /** Handles completions; returns how many. */
+    public int poll() {
+        int work = 0;
+        for (int batch = 0; batch < BATCHES; batch++) {
+            int count = completions.read();
+            if (count < 0) {
+                count = handleError(count);
+            } else {
+                for (int i = 0; i < count; i++) {
+                    handle(i);
+                }
+            }
+            work += count;
+            if (count < CompletionQueue.BATCH) {
+                break;
+            }
+        }
+        receives.postLate();
+        return work;
+    }
+
+    /**
+     * Keeps the demand up to date.
+     *
+     * @param othersNeedIt whether something else than an operation needs polls
+     * @param idleNs the time since the last event
+     */
+    public void look(long nowNs, boolean othersNeedIt, long idleNs) {
+        outstanding.look(nowNs, othersNeedIt, idleNs);
+    }
+
+    private void handle(int entry) {
+        long flags = completions.flags(entry);
+        if ((flags & Flags.FI_REMOTE_CQ_DATA) != 0 && (flags & Flags.FI_RECV) == 0) {
+            written.accept(completions.data(entry));
+            return;
+        }
+        if ((flags & Flags.FI_RECV) == 0) {
+            outstanding.end();
+        }
+        table.completed(completions.context(entry), completions.bytes(entry));
+    }
+
+    private int handleError(int code) {
+        if (code != -Flags.FI_EAVAIL) {
+            receiver.onBroken("the completion queue cannot be read: " + errorText(code));
+            return 0;
+        }
+        int errors = 0;
+        while (completions.readError()) {
+            errors++;
+            if ((completions.errorFlags() & Flags.FI_RECV) == 0) {
+                outstanding.end();
+            }
+            table.failed(completions.errorContext(), completions.errorCode(), completions.errorText());
+        }
+        return errors;
+    }
+
+    /** Closes the endpoint: the provider uses no memory any more. No thread makes a call meanwhile. */
+    public void closeEndpoint() {
+        if (open) {
+            open = false;
+            outstanding.close();
+            fabric.closeEndpoint();
+        }
+    }
+
+    /** Closes everything else, and frees the memory. The slabs of others are closed before. */
+    @Override
+    public void close() {
+        closeEndpoint();
+        receives.closeRegistrations();
+        fabric.close();
+        receives.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.madeleine.tm.via;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.OneStepLink;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Messages allocate nothing in steady state, nor do polls. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class AllocationTest {
+    private static final int ROUNDS = 8;
+    private static final int MESSAGES = 10_000;
+    private static final long MOST_BYTES = 32 * 1024; // the checks of peers' processes, twice a second
+
+    private static long allocated() {
+        return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
+    }
+
+    private static void assertAllocatesNothing(Runnable message, String what) {
+        long least = Long.MAX_VALUE; // before everything is compiled, objects exist that compiled code never makes
+        for (int round = 0; round < ROUNDS && least >= MOST_BYTES; round++) {
+            long before = allocated();
+            for (int i = 0; i < MESSAGES; i++) {
+                message.run();
+            }
+            least = Math.min(least, allocated() - before);
+        }
+        assertTrue(least < MOST_BYTES, what + ": " + least + " bytes for " + MESSAGES + " messages");
+    }
+
+    private static void with(String provider, java.util.function.BiConsumer<Side, Side> test) {
+        String session = "allocation-" + System.nanoTime();
+        Side left = new Side(Fabrics.driver(provider, ""), session, 1);
+        Side right = new Side(Fabrics.driver(provider, ""), session, 2);
+        try (left;
+                right) {
+            Side.connect(left, right);
+            test.accept(left, right);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldAllocateNothingForSmallMessages(String provider) {
+        with(provider, (left, right) -> {
+            OneStepLink send = (OneStepLink) left.connection().links().getFirst();
+            OneStepLink receive = (OneStepLink) right.connection().links().getFirst();
+            MemorySegment block = MemorySegment.ofArray(new byte[8]);
+            long header = PacketHeader.of(8, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+            assertAllocatesNothing(
+                    () -> {
+                        while (!send.sendPacket(header, block, 0)) {
+                            left.poll();
+                        }
+                        while (!receive.receivePacket(header, block, 0)) {
+                            left.poll();
+                            right.poll();
+                        }
+                    },
+                    "small");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldAllocateNothingForMessagesThroughChunks(String provider) {
+        with(provider, (left, right) -> {
+            DynamicLink send = (DynamicLink) left.connection().links().getLast();
+            TransmissionLink receive = right.connection().links().getLast();
+            MemorySegment block = MemorySegment.ofArray(new byte[20_000]);
+            BufferGroup out = new BufferGroup();
+            BufferGroup in = new BufferGroup();
+            long header = PacketHeader.of(20_000, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+            assertAllocatesNothing(
+                    () -> {
+                        out.add(block, 0, 20_000);
+                        in.add(block, 0, 20_000);
+                        ((PostingLink) receive).expect(in);
+                        in.clear();
+                        in.add(block, 0, 20_000);
+                        boolean sent = false;
+                        while (!sent || !in.isEmpty()) {
+                            sent = sent || send.send(header, out, 0) == LinkStatus.COMPLETE;
+                            if (receive.front() == header) {
+                                long _ = receive.receive(in, in.remainingBytes());
+                            }
+                            left.poll();
+                            right.poll();
+                        }
+                        receive.release();
+                    },
+                    "through chunks");
+        });
+    }
+}

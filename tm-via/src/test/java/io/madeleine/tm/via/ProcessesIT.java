@@ -1,0 +1,136 @@
+package io.madeleine.tm.via;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two processes: large blocks there and back, then one is killed. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class ProcessesIT {
+    private static final long SOON_NS = 5_000_000_000L;
+    private static final int ROUNDS = 50;
+
+    private Process process;
+
+    private BufferedReader start(Class<?> program, String provider, String session) throws IOException {
+        process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        program.getName(),
+                        provider,
+                        session)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    @AfterEach
+    void end() {
+        if (process != null) {
+            process.destroyForcibly();
+        }
+    }
+
+    private static List<Path> sharedFiles(long pid) throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("madeleine-via-"))
+                    .filter(file -> file.getFileName().toString().contains("-" + pid + "-"))
+                    .toList();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldExchangeBlocksWithAProcessAndHearOfItsDeath(String provider) throws Exception {
+        String session = "processes-" + System.nanoTime();
+        ViaPmm driver = Fabrics.driver(provider, "");
+        BufferedReader said = start(EchoProgram.class, provider, session);
+        try (Side side = new Side(driver, session, EchoProgram.PEER_ID)) {
+            String address = said.readLine();
+            assertNotNull(address, "the other process has ended");
+            process.getOutputStream().write((side.adapter.address() + "\n").getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().flush();
+            var connecting = side.connect(new ProcessIdentity(EchoProgram.ID, 0), address, "echo", true);
+            while (!connecting.isDone()) {
+                side.poll();
+            }
+            side.use(connecting.join());
+            assertEquals("ready", said.readLine());
+            exchange(side);
+            assertEquals(provider.equals("shm"), !sharedFiles(process.pid()).isEmpty());
+            process.destroyForcibly().waitFor();
+            long startNs = System.nanoTime();
+            while (side.loss.isEmpty()) {
+                side.poll();
+                assertTrue(System.nanoTime() - startNs < SOON_NS, "the death was not noticed");
+            }
+            assertFalse(side.loss.isBlank());
+            driver.removeLeftovers();
+            assertEquals(List.of(), sharedFiles(process.pid()));
+        }
+    }
+
+    /** The provider shm of libfabric 1.17 ends a process that finds no memory of the peer that has called it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
+    void shouldSurviveACallerThatHasClosedMeanwhile(String provider) throws Exception {
+        String session = "callers-" + System.nanoTime();
+        ViaPmm driver = Fabrics.driver(provider, "");
+        BufferedReader said = start(LateProgram.class, provider, session);
+        String address = said.readLine();
+        assertNotNull(address, "the other process has ended");
+        try (Side side = new Side(driver, session, EchoProgram.PEER_ID)) {
+            var connecting = side.connect(new ProcessIdentity(EchoProgram.ID, 0), address, "late", true);
+            for (int i = 0; i < ROUNDS; i++) {
+                side.poll();
+            }
+            assertFalse(connecting.isDone());
+        }
+        process.getOutputStream().write('\n');
+        process.getOutputStream().flush();
+        assertEquals("alive", said.readLine());
+        assertEquals(0, process.waitFor());
+    }
+
+    private static void exchange(Side side) {
+        TransmissionLink link = side.connection().links().getLast();
+        MemorySegment source = side.arenas.lasting().allocate(EchoProgram.MAX_BYTES, 8);
+        MemorySegment target = side.arenas.lasting().allocate(EchoProgram.MAX_BYTES, 8);
+        for (int round = 0; round < ROUNDS; round++) {
+            int bytes = 1 + (int) (EchoProgram.MAX_BYTES * (long) round * round / ROUNDS / ROUNDS);
+            for (int i = 0; i + Integer.BYTES <= bytes; i += Integer.BYTES) {
+                source.set(ValueLayout.JAVA_INT, i, i * 31 + round);
+            }
+            long header = PacketHeader.of(bytes, round, 0, PacketHeader.FIRST | PacketHeader.LAST);
+            EchoProgram.send(side, link, header, source);
+            while (link.front() == 0) {
+                side.poll();
+            }
+            assertEquals(header, link.front());
+            EchoProgram.receive(side, link, header, target);
+            assertEquals(-1, source.asSlice(0, bytes).mismatch(target.asSlice(0, bytes)), "round " + round);
+        }
+    }
+}

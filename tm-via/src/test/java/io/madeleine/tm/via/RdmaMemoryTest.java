@@ -1,0 +1,224 @@
+package io.madeleine.tm.via;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.TransmissionLink;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory of the session is written from where it lies to where it belongs, and comes back when it is taken back. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RdmaMemoryTest {
+    private static final int BYTES = 3_000_000;
+    private static final byte UNTOUCHED = 0x5A;
+    private static final String SHM = "shm";
+    private static final String RXM = "tcp;ofi_rxm";
+    private static final String NET = "net";
+    private static final String STRICT = "strict ";
+    private static final String STRICT_SHM = STRICT + SHM;
+    private static final String STRICT_RXM = STRICT + RXM;
+
+    private Side left;
+    private Side right;
+
+    private void with(String provider, Runnable test) {
+        String session = "memory-" + System.nanoTime();
+        try (Side one = new Side(driver(provider), session, 1)) {
+            left = one;
+            right = new Side(driver(provider), session, 2);
+            Side.connect(left, right);
+            test.run();
+        } finally {
+            right.close();
+        }
+    }
+
+    private static ViaPmm driver(String provider) {
+        return provider.startsWith(STRICT)
+                ? Fabrics.strictDriver(provider.substring(STRICT.length()))
+                : Fabrics.driver(provider, "");
+    }
+
+    private DynamicLink sending() {
+        return (DynamicLink) left.connection().links().getLast();
+    }
+
+    private TransmissionLink receiving() {
+        return right.connection().links().getLast();
+    }
+
+    private static MemorySegment pattern(MemorySegment memory, long seed) {
+        Random random = new Random(seed);
+        for (long i = 0; i < memory.byteSize(); i++) {
+            memory.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+        }
+        return memory;
+    }
+
+    private static BufferGroup group(MemorySegment memory) {
+        BufferGroup group = new BufferGroup();
+        group.add(memory, 0, memory.byteSize());
+        return group;
+    }
+
+    private static long header(int bytes, int number) {
+        return PacketHeader.of(bytes, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
+    }
+
+    private void transfer(MemorySegment source, MemorySegment target, int number) {
+        BufferGroup out = group(source);
+        BufferGroup in = group(target);
+        long header = header((int) source.byteSize(), number);
+        boolean[] sent = {false};
+        Side.drive(left, right, () -> {
+            sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+            if (receiving().front() == header && !in.isEmpty()) {
+                long _ = receiving().receive(in, in.remainingBytes());
+            }
+            return sent[0] && in.isEmpty();
+        });
+        receiving().release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM, NET, STRICT_SHM, STRICT_RXM})
+    void shouldWriteFromTheSendersBlockIntoTheExpectedOne(String provider) {
+        with(provider, () -> {
+            MemorySegment source = pattern(left.arenas.lasting().allocate(BYTES, 8), 1);
+            MemorySegment target = right.arenas.lasting().allocate(BYTES, 8);
+            for (int number = 0; number < 5; number++) {
+                target.fill(UNTOUCHED);
+                ((PostingLink) receiving()).expect(group(target));
+                boolean[] held = {false};
+                BufferGroup out = group(source);
+                BufferGroup in = group(target);
+                long header = header(BYTES, number);
+                boolean[] sent = {false};
+                boolean[] thereBefore = {false};
+                Side.drive(left, right, () -> {
+                    sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+                    held[0] |= ((PostingLink) sending()).holdsMemory();
+                    if (sent[0] && !((PostingLink) sending()).holdsMemory()) {
+                        thereBefore[0] |= in.remainingBytes() > 0 && source.mismatch(target) < 0;
+                        long _ = receiving().receive(in, in.remainingBytes());
+                    }
+                    if (!sent[0] && receiving().front() == header) { // more is granted when something was taken
+                        long _ = receiving().receive(in, in.remainingBytes());
+                    }
+                    return sent[0] && in.isEmpty();
+                });
+                receiving().release();
+                assertEquals(-1, source.mismatch(target));
+                assertTrue(held[0], "the sender's memory was copied");
+                assertTrue(
+                        thereBefore[0] || provider.startsWith(STRICT), // there registrations fail
+                        "data was not in the block before it was received");
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM, NET, STRICT_SHM, STRICT_RXM})
+    void shouldCopyMemoryThatIsNotTheSessions(String provider) {
+        with(provider, () -> {
+            MemorySegment source = pattern(MemorySegment.ofArray(new byte[BYTES]), 2);
+            MemorySegment target = MemorySegment.ofArray(new byte[BYTES]);
+            ((PostingLink) receiving()).expect(group(target));
+            transfer(source, target, 1);
+            assertEquals(-1, source.mismatch(target));
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM, NET, STRICT_SHM, STRICT_RXM})
+    void shouldWriteNothingToBlocksThatWereTakenBack(String provider) {
+        with(provider, () -> {
+            for (int seed = 0; seed < 30; seed++) {
+                takeBack(new Random(seed), seed);
+            }
+        });
+    }
+
+    private void takeBack(Random random, int number) {
+        int bytes = 1 + random.nextInt(1_500_000);
+        MemorySegment source = pattern(left.arenas.lasting().allocate(bytes, 8), number);
+        MemorySegment posted = right.arenas.lasting().allocate(bytes, 8).fill(UNTOUCHED);
+        MemorySegment whole = MemorySegment.ofArray(new byte[bytes]);
+        PostingLink link = (PostingLink) receiving();
+        link.expect(group(posted));
+        BufferGroup out = group(source);
+        BufferGroup taken = group(posted);
+        long header = header(bytes, number);
+        boolean[] sent = {false};
+        for (int round = random.nextInt(60); round > 0; round--) {
+            sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+            if (random.nextBoolean()) {
+                left.poll();
+            }
+            if (random.nextBoolean()) {
+                right.poll();
+            }
+            if (random.nextInt(8) == 0 && receiving().front() == header && !taken.isEmpty()) {
+                long _ = receiving().receive(taken, taken.remainingBytes());
+            }
+        }
+        Side.drive(left, right, () -> {
+            sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+            return link.retract() == LinkStatus.COMPLETE;
+        });
+        long got = bytes - taken.remainingBytes();
+        MemorySegment.copy(posted, 0, whole, 0, got);
+        posted.fill(UNTOUCHED);
+        BufferGroup rest = new BufferGroup();
+        rest.add(whole, got, bytes - got);
+        Side.drive(left, right, () -> {
+            sent[0] = sent[0] || sending().send(header, out, 0) == LinkStatus.COMPLETE;
+            if (receiving().front() == header && !rest.isEmpty()) {
+                long _ = receiving().receive(rest, rest.remainingBytes());
+            }
+            return sent[0] && rest.isEmpty();
+        });
+        Side.drive(left, right, () -> receiving().front() == header);
+        receiving().release();
+        assertEquals(-1, source.mismatch(whole), "seed " + number);
+        assertEquals(-1, posted.mismatch(MemorySegment.ofArray(new byte[bytes]).fill(UNTOUCHED)), "seed " + number);
+        Side.drive(left, right, () -> !((PostingLink) sending()).holdsMemory());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {SHM, RXM, NET})
+    void shouldGiveBlocksBackWhenTheConnectionIsGivenUp(String provider) {
+        with(provider, () -> {
+            MemorySegment source = left.arenas.lasting().allocate(BYTES, 8);
+            MemorySegment posted = right.arenas.lasting().allocate(BYTES, 8);
+            ((PostingLink) receiving()).expect(group(posted));
+            BufferGroup out = group(source.fill((byte) 1));
+            for (int i = 0; i < 50; i++) {
+                int _ = sending().send(header(BYTES, 1), out, 0);
+                left.poll();
+            }
+            right.connection().giveUp();
+            assertEquals(LinkStatus.COMPLETE, ((PostingLink) receiving()).retract());
+            posted.fill(UNTOUCHED);
+            for (int i = 0; i < 1000; i++) {
+                left.poll();
+                right.poll();
+            }
+            assertFalse(left.loss.isEmpty());
+            assertEquals(
+                    -1, posted.mismatch(MemorySegment.ofArray(new byte[BYTES]).fill(UNTOUCHED)));
+        });
+    }
+}
