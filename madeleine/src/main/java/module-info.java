@@ -1,6 +1,7 @@
 /** The one module a program requires: the API, the session and the default network families. */
 module io.madeleine {
     requires transitive io.madeleine.api;
+    requires transitive io.madeleine.mpi;
     requires transitive io.madeleine.nexus;
     requires io.madeleine.session;
     requires io.madeleine.tm.tcp;

@@ -4,16 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.madeleine.samples.MadCommand.Run;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,56 +21,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs each sample by the line in its Javadoc, and expects what is said there. */
 class SamplesIT {
-    private static final Path ROOT = root();
+    private static final Path ROOT = MadCommand.ROOT;
     private static final Path SOURCES = Path.of("samples/src/main/java/io/madeleine/samples");
-    private static final long PATIENCE_S = 90;
 
     @TempDir
     Path directory;
 
-    private static Path root() {
-        Path folder = Path.of("").toAbsolutePath();
-        while (!Files.isRegularFile(folder.resolve("mad"))) {
-            folder = folder.getParent();
-        }
-        return folder;
-    }
-
-    /** What a program printed and answered. */
-    private record Run(int code, List<String> out, List<String> err) {}
-
-    /** Does what the script mad does with these arguments. */
     private Run mad(List<String> arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--module-path",
-                System.getProperty("mad.module-path"),
-                "--add-modules",
-                "io.madeleine",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.madeleine.cli.Mad"));
-        command.addAll(arguments);
-        Path out = directory.resolve("out");
-        Path err = directory.resolve("err");
-        Process process = new ProcessBuilder(command)
-                .directory(ROOT.toFile())
-                .redirectOutput(out.toFile())
-                .redirectError(err.toFile())
-                .start();
-        try {
-            assertTrue(process.waitFor(PATIENCE_S, TimeUnit.SECONDS), "mad " + arguments + " does not end");
-        } finally {
-            process.destroy();
-        }
-        return new Run(process.exitValue(), Files.readAllLines(out), withoutNotes(Files.readAllLines(err)));
-    }
-
-    /** Each JVM notes that it takes options from the environment, as those of this test do. */
-    private static List<String> withoutNotes(List<String> lines) {
-        return lines.stream()
-                .filter(line -> !line.contains("NOTE: Picked up JDK_JAVA_OPTIONS: "))
-                .toList();
+        return MadCommand.run(directory, arguments);
     }
 
     /** The lines of the example in a sample's Javadoc: the command, then the output. */

@@ -1,0 +1,38 @@
+package io.madeleine.mpi.comm;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Hands out identities of communicators. The member with rank 0 takes one and tells the others. An identity contains
+ * the session rank of that process and a count, so that no two are equal, whatever processes create at the same time.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class ContextNumbers {
+    /** The communicator of all processes. */
+    public static final long WORLD = 0;
+
+    private static final int SELF = 1;
+
+    private final int sessionRank;
+    private final AtomicInteger next = new AtomicInteger(SELF + 1);
+
+    /** The identities that a process hands out. */
+    public ContextNumbers(int sessionRank) {
+        this.sessionRank = sessionRank;
+    }
+
+    private long number(int count) {
+        return (long) sessionRank << Integer.SIZE - 1 | count;
+    }
+
+    /** The communicator of this process alone. */
+    public long self() {
+        return number(SELF);
+    }
+
+    /** An identity that nobody has. */
+    public long next() {
+        return number(next.getAndIncrement());
+    }
+}

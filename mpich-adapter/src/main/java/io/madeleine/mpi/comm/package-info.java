@@ -1,0 +1,5 @@
+/** Groups and communicators: who takes part, and which context keeps their messages apart from others. */
+@NullMarked
+package io.madeleine.mpi.comm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,291 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.IncomingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.mpi.MpiFault;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handler of the device's channel: matches what arrives, moves bodies to their places, answers. It never waits.
+ *
+ * <p>Threading: the channel calls the handler in one thread at a time; the other methods are thread-safe.
+ */
+final class Arrivals implements Channel.MessageHandler {
+    private static final System.Logger LOGGER = System.getLogger("io.madeleine.mpi");
+
+    private final Device device;
+    private final Matching matching;
+    private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES, 64);
+
+    private final SpinLock poolLock = new SpinLock();
+    private @Nullable Intake free;
+
+    Arrivals(Device device, Matching matching) {
+        this.device = device;
+        this.matching = matching;
+    }
+
+    @Override
+    public void onMessage(IncomingMessage message) {
+        message.unpack(header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, ReceiveMode.EXPRESS);
+        Peer peer = device.peer(message.remote());
+        int credits = Header.credits(header);
+        if (credits != 0) {
+            peer.addCredits(credits);
+        }
+        byte kind = Header.kind(header);
+        long bytes = Header.bytes(header);
+        switch (kind) {
+            case Header.EAGER, Header.EAGER_SYNCHRONOUS -> {
+                if (bytes <= Header.INLINE_BYTES) {
+                    end(message);
+                    arrivedInline(peer, bytes);
+                } else {
+                    arrivedEager(message, peer, bytes);
+                }
+            }
+            case Header.DATA -> fragment(message, peer, bytes);
+            default -> {
+                end(message);
+                control(kind, peer, bytes);
+            }
+        }
+    }
+
+    private static void end(IncomingMessage message) {
+        message.endUnpacking(); // it has no more blocks
+        message.close();
+    }
+
+    private void control(byte kind, Peer peer, long bytes) {
+        switch (kind) {
+            case Header.REQUEST_TO_SEND -> requested(peer, bytes);
+            case Header.CLEAR_TO_SEND -> {
+                if (device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                    send.clearToSend(peer, Header.tag(header), bytes);
+                }
+            }
+            case Header.ACKNOWLEDGE -> {
+                if (device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                    send.acknowledged();
+                }
+            }
+            case Header.CREDIT -> {
+                // the header has returned them
+            }
+            case Header.CANCEL -> cancel(peer);
+            case Header.CANCEL_ANSWER -> {
+                if (bytes == 1 && device.operations().get(Header.sender(header)) instanceof SendOperation send) {
+                    send.wasCancelled();
+                }
+            }
+            default -> LOGGER.log(
+                    System.Logger.Level.ERROR,
+                    "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank
+                            + ": expected a kind from " + Header.EAGER + " to " + Header.CANCEL_ANSWER
+                            + "; do all processes have the same version?");
+        }
+    }
+
+    // ---- eager messages
+
+    private void arrivedInline(Peer peer, long bytes) {
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        int sender = Header.sender(header);
+        ReceiveOperation receive;
+        matching.lock.lock();
+        try {
+            receive = matching.takePosted(context, peer.rank, tag);
+            if (receive == null) {
+                Arrived arrived = newArrived(Arrived.Stage.INLINE, peer, tag, bytes, sender);
+                MemorySegment.copy(header, Header.INLINE_OFFSET, arrived.inline, 0, bytes);
+                matching.keep(arrived, context);
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (receive == null) {
+            device.unexpectedArrived();
+            return;
+        }
+        long taken = receive.matched(peer.rank, tag, bytes);
+        receive.payload().copyFrom(header, Header.INLINE_OFFSET, taken);
+        device.consumed(peer, bytes, sender);
+        receive.received();
+    }
+
+    private Arrived newArrived(Arrived.Stage stage, Peer peer, int tag, long bytes, int sender) {
+        Arrived arrived = matching.newArrived();
+        arrived.stage = stage;
+        arrived.source = peer.rank;
+        arrived.tag = tag;
+        arrived.bytes = bytes;
+        arrived.sender = sender;
+        arrived.hasCredits = stage != Arrived.Stage.REQUESTED;
+        return arrived;
+    }
+
+    private void arrivedEager(IncomingMessage message, Peer peer, long bytes) {
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        int sender = Header.sender(header);
+        Arrived arrived = null;
+        MemorySegment block = header;
+        ReceiveOperation receive;
+        matching.lock.lock();
+        try {
+            receive = matching.takePosted(context, peer.rank, tag);
+            if (receive == null || receive.capacity() < bytes) {
+                arrived = newArrived(Arrived.Stage.ARRIVING, peer, tag, bytes, sender);
+                arrived.claimedBy = receive; // too short for the body: it is copied when it has arrived
+                KeptMemory.Block kept = matching.memory.take(bytes);
+                arrived.block = kept;
+                block = kept.segment;
+                if (receive == null) {
+                    matching.keep(arrived, context);
+                }
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (arrived != null) {
+            if (receive == null) {
+                device.unexpectedArrived();
+            }
+            take().into(arrived, block, message, bytes);
+        } else if (receive != null) {
+            receive.matched(peer.rank, tag, bytes);
+            device.consumed(peer, bytes, sender);
+            take().into(receive, message, 0, bytes, false);
+        }
+    }
+
+    /** A body, or a fragment of one, has arrived in the memory of its receive. */
+    void bodyArrived(ReceiveOperation receive, boolean isFragment, long bytes, @Nullable RuntimeException failure) {
+        if (failure == null) {
+            if (isFragment) {
+                receive.fragmentArrived(bytes);
+            } else {
+                receive.received();
+            }
+            return;
+        }
+        MpiFault why = device.fault(failure, receive.source(), receive.describe());
+        if (isFragment) {
+            receive.fragmentFailed(why);
+        } else {
+            receive.failed(why);
+        }
+    }
+
+    /** A body has arrived in kept memory. */
+    void bodyKept(Arrived arrived, @Nullable RuntimeException failure) {
+        ReceiveOperation claimed;
+        matching.lock.lock();
+        try {
+            claimed = arrived.claimedBy;
+            arrived.stage = Arrived.Stage.KEPT;
+            if (failure != null && arrived.byTag.isIn) {
+                matching.remove(arrived); // its sender is lost: nobody will receive it
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (claimed != null && failure != null) {
+            claimed.failed(device.fault(failure, arrived.source, claimed.describe()));
+        } else if (claimed != null) {
+            device.deliver(arrived, claimed);
+        }
+    }
+
+    // ---- rendezvous
+
+    private void requested(Peer peer, long bytes) {
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        int sender = Header.sender(header);
+        ReceiveOperation receive;
+        matching.lock.lock();
+        try {
+            receive = matching.takePosted(context, peer.rank, tag);
+            if (receive == null) {
+                matching.keep(newArrived(Arrived.Stage.REQUESTED, peer, tag, bytes, sender), context);
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (receive == null) {
+            device.unexpectedArrived();
+        } else {
+            device.clear(peer, receive, tag, bytes, sender);
+        }
+    }
+
+    private void fragment(IncomingMessage message, Peer peer, long bytes) {
+        long offset = Header.context(header);
+        int identity = Header.tag(header);
+        if (device.operations().get(identity) instanceof ReceiveOperation receive) {
+            take().into(receive, message, offset, bytes, true);
+        } else {
+            LOGGER.log(
+                    System.Logger.Level.DEBUG,
+                    "rank {0} dropped a fragment of rank {1} for a receive that has failed",
+                    device.rank(),
+                    peer.rank);
+            message.discard();
+        }
+    }
+
+    private void cancel(Peer peer) {
+        int sender = Header.sender(header);
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        Arrived arrived;
+        boolean answer = false;
+        matching.lock.lock();
+        try {
+            arrived = matching.find(context, peer.rank, tag, sender);
+            if (arrived != null && arrived.stage != Arrived.Stage.ARRIVING) {
+                matching.remove(arrived);
+                answer = true;
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (arrived != null && answer) {
+            device.giveUp(arrived);
+        }
+        peer.post(device.controls().take(Header.CANCEL_ANSWER, 0, 0, sender, answer ? 1 : 0));
+    }
+
+    // ---- pool
+
+    private Intake take() {
+        poolLock.lock();
+        try {
+            Intake first = free;
+            if (first != null) {
+                free = first.nextFree;
+                first.nextFree = null;
+                return first;
+            }
+        } finally {
+            poolLock.unlock();
+        }
+        return new Intake(this);
+    }
+
+    void give(Intake intake) {
+        poolLock.lock();
+        try {
+            intake.nextFree = free;
+            free = intake;
+        } finally {
+            poolLock.unlock();
+        }
+    }
+}

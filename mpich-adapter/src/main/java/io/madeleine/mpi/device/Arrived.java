@@ -1,0 +1,61 @@
+package io.madeleine.mpi.device;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that has arrived before anybody asked for it: its envelope, and its body or how to get it. A matched probe
+ * hands it out; then {@link Device#receiveProbed} receives it.
+ *
+ * <p>Threading: guarded by the lock of the device; confined to who has taken it out of the table.
+ */
+public final class Arrived {
+    enum Stage {
+        /** The body is in {@link #inline}. */
+        INLINE,
+        /** The body is arriving in {@link #block}. */
+        ARRIVING,
+        /** The body is in {@link #block}. */
+        KEPT,
+        /** The body is with its sender. */
+        REQUESTED,
+        /** The body is in the memory of a send of this process. */
+        OWN
+    }
+
+    final Link<Arrived> byTag = new Link<>(this);
+    final Link<Arrived> bySource = new Link<>(this);
+    final MemorySegment inline = MemorySegment.ofArray(new byte[Header.INLINE_BYTES]);
+
+    Stage stage = Stage.INLINE;
+    int source;
+    int tag;
+    long bytes;
+    int sender;
+    boolean hasCredits;
+    KeptMemory.@Nullable Block block;
+    @Nullable SendOperation own;
+
+    /** The receive that has matched the message while its body was still arriving. */
+    @Nullable ReceiveOperation claimedBy;
+
+    /** The next free one in the pool. */
+    @Nullable Arrived nextFree;
+
+    Arrived() {}
+
+    /** The session rank of the sender. */
+    public int source() {
+        return source;
+    }
+
+    /** The tag of the message. */
+    public int tag() {
+        return tag;
+    }
+
+    /** The length of the body in bytes. */
+    public long bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,97 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.api.Completion;
+import io.madeleine.api.IncomingMessage;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The body of one message while it arrives: into the memory of a receive, as a whole or as a fragment, or into kept
+ * memory. Pooled by {@link Arrivals}.
+ *
+ * <p>Threading: the handler begins it; the thread that ends the message runs it.
+ */
+final class Intake implements Runnable {
+    private final Arrivals arrivals;
+
+    private @Nullable IncomingMessage message;
+    private @Nullable Completion completion;
+    private @Nullable ReceiveOperation receive;
+    private @Nullable Arrived arrived;
+    private boolean isFragment;
+    private long bytes;
+
+    /** The next free one in the pool. */
+    @Nullable Intake nextFree;
+
+    Intake(Arrivals arrivals) {
+        this.arrivals = arrivals;
+    }
+
+    /** Takes the body, or a fragment of it, to its place. */
+    void into(ReceiveOperation target, IncomingMessage from, long offset, long length, boolean fragment) {
+        receive = target;
+        isFragment = fragment;
+        bytes = length;
+        try {
+            target.payload().unpack(from, offset, length);
+            end(from);
+        } catch (RuntimeException e) {
+            from.close();
+            over(e);
+        }
+    }
+
+    /** Takes the body to kept memory. */
+    void into(Arrived target, MemorySegment block, IncomingMessage from, long length) {
+        arrived = target;
+        bytes = length;
+        try {
+            from.unpack(block, 0, length, io.madeleine.api.SendMode.CHEAPER, io.madeleine.api.ReceiveMode.CHEAPER);
+            end(from);
+        } catch (RuntimeException e) {
+            from.close();
+            over(e);
+        }
+    }
+
+    private void end(IncomingMessage from) {
+        Completion end = from.endUnpackingAsync();
+        message = from;
+        completion = end;
+        end.onDone(this);
+    }
+
+    @Override
+    public void run() {
+        RuntimeException failure = null;
+        try {
+            if (completion != null) {
+                completion.await(); // does not wait: it is done; throws if it failed
+            }
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        if (message != null) {
+            message.close();
+        }
+        over(failure);
+    }
+
+    private void over(@Nullable RuntimeException failure) {
+        ReceiveOperation target = receive;
+        Arrived kept = arrived;
+        boolean fragment = isFragment;
+        long length = bytes;
+        message = null;
+        completion = null;
+        receive = null;
+        arrived = null;
+        arrivals.give(this);
+        if (target != null) {
+            arrivals.bodyArrived(target, fragment, length, failure);
+        } else if (kept != null) {
+            arrivals.bodyKept(kept, failure);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.madeleine.mpi.device;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Posted receives and unexpected messages. Posted receives are found by their key, wildcards included; of up to four
+ * that match, the oldest wins. Unexpected messages have two keys, with their tag and with any tag; a receive from any
+ * source asks for each source and takes the oldest. So matching takes as long with many entries as with few.
+ *
+ * <p>Threading: its users hold {@link #lock}.
+ */
+final class Matching {
+    private static final int KEPT_OBJECTS = 4096;
+
+    final SpinLock lock = new SpinLock();
+    final KeptMemory memory = new KeptMemory();
+
+    private final int ranks;
+    private final MatchTable<ReceiveOperation> posted = new MatchTable<>();
+    private final MatchTable<Arrived> byTag = new MatchTable<>();
+    private final MatchTable<Arrived> bySource = new MatchTable<>();
+    private long sequence;
+
+    /** How many posted receives have each combination of wildcards. */
+    private int anySources;
+
+    private int anyTags;
+
+    private @Nullable Arrived free;
+    private int freeCount;
+
+    Matching(int ranks) {
+        this.ranks = ranks;
+    }
+
+    int postedCount() {
+        return posted.count();
+    }
+
+    int arrivedCount() {
+        return byTag.count();
+    }
+
+    // ---- posted receives
+
+    void post(ReceiveOperation receive) {
+        anySources += receive.wantedSource() == Device.ANY_SOURCE ? 1 : 0;
+        anyTags += receive.wantedTag() == Device.ANY_TAG ? 1 : 0;
+        posted.add(receive.link, receive.context(), receive.wantedSource(), receive.wantedTag(), sequence++);
+    }
+
+    private void remove(Link<ReceiveOperation> link) {
+        anySources -= link.source == Device.ANY_SOURCE ? 1 : 0;
+        anyTags -= link.tag == Device.ANY_TAG ? 1 : 0;
+        posted.remove(link);
+    }
+
+    /** Removes a posted receive; false if it is not posted any more. */
+    boolean withdraw(ReceiveOperation receive) {
+        if (!receive.link.isIn) {
+            return false;
+        }
+        remove(receive.link);
+        return true;
+    }
+
+    /** Takes the oldest posted receive that matches the envelope, or returns null. */
+    @Nullable ReceiveOperation takePosted(long context, int source, int tag) {
+        Link<ReceiveOperation> found = posted.first(context, source, tag);
+        if (anySources + anyTags > 0) {
+            if (anySources > 0) {
+                found = older(found, posted.first(context, Device.ANY_SOURCE, tag));
+            }
+            if (anyTags > 0) {
+                found = older(found, posted.first(context, source, Device.ANY_TAG));
+            }
+            if (anySources > 0 && anyTags > 0) {
+                found = older(found, posted.first(context, Device.ANY_SOURCE, Device.ANY_TAG));
+            }
+        }
+        if (found == null) {
+            return null;
+        }
+        remove(found);
+        return found.owner;
+    }
+
+    private static <T> @Nullable Link<T> older(@Nullable Link<T> one, @Nullable Link<T> other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return one.sequence < other.sequence ? one : other;
+    }
+
+    /** Takes all posted receives that the loss of a rank concerns. */
+    List<ReceiveOperation> takePostedOf(int rank) {
+        List<ReceiveOperation> concerned = new ArrayList<>();
+        posted.forEach(receive -> {
+            if (receive.concerns(rank)) {
+                concerned.add(receive);
+            }
+        });
+        concerned.forEach(receive -> remove(receive.link));
+        return concerned;
+    }
+
+    List<String> describePosted() {
+        List<String> all = new ArrayList<>();
+        posted.forEach(receive -> all.add(receive.describe()));
+        return all;
+    }
+
+    // ---- unexpected messages
+
+    Arrived newArrived() {
+        Arrived taken = free;
+        if (taken == null) {
+            return new Arrived();
+        }
+        free = taken.nextFree;
+        taken.nextFree = null;
+        freeCount--;
+        return taken;
+    }
+
+    void keep(Arrived arrived, long context) {
+        long place = sequence++;
+        byTag.add(arrived.byTag, context, arrived.source, arrived.tag, place);
+        bySource.add(arrived.bySource, context, arrived.source, Device.ANY_TAG, place);
+    }
+
+    /** Finds the oldest unexpected message for these wishes, or returns null. */
+    @Nullable Arrived find(long context, int source, int tag) {
+        if (byTag.count() == 0) {
+            return null;
+        }
+        Link<Arrived> found = null;
+        if (source != Device.ANY_SOURCE) {
+            found = first(context, source, tag);
+        } else {
+            for (int each = 0; each < ranks; each++) {
+                found = older(found, first(context, each, tag));
+            }
+        }
+        return found == null ? null : found.owner;
+    }
+
+    private @Nullable Link<Arrived> first(long context, int source, int tag) {
+        return tag == Device.ANY_TAG ? bySource.first(context, source, tag) : byTag.first(context, source, tag);
+    }
+
+    /** The unexpected message that its sender knows under this identity, or null. */
+    @Nullable Arrived find(long context, int source, int tag, int sender) {
+        Link<Arrived> link = byTag.first(context, source, tag);
+        while (link != null && link.owner.sender != sender) {
+            link = byTag.after(link);
+        }
+        return link == null ? null : link.owner;
+    }
+
+    /** The message with the same context, source and tag that arrived next, or null. */
+    @Nullable Arrived after(Arrived arrived) {
+        Link<Arrived> link = byTag.after(arrived.byTag);
+        return link == null ? null : link.owner;
+    }
+
+    void remove(Arrived arrived) {
+        byTag.remove(arrived.byTag);
+        bySource.remove(arrived.bySource);
+    }
+
+    /** Takes all requests to send of a rank: their bodies are lost. */
+    void dropRequestsOf(int rank) {
+        List<Arrived> lost = new ArrayList<>();
+        byTag.forEach(arrived -> {
+            if (arrived.source == rank && arrived.stage == Arrived.Stage.REQUESTED) {
+                lost.add(arrived);
+            }
+        });
+        lost.forEach(arrived -> {
+            remove(arrived);
+            give(arrived);
+        });
+    }
+
+    /** Takes an object back that nobody uses any more. */
+    void give(Arrived arrived) {
+        KeptMemory.Block block = arrived.block;
+        if (block != null) {
+            memory.give(block);
+            arrived.block = null;
+        }
+        arrived.own = null;
+        arrived.claimedBy = null;
+        if (freeCount < KEPT_OBJECTS) {
+            freeCount++;
+            arrived.nextFree = free;
+            free = arrived;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.mpi.MpiFault;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that has been started and will be done: a send, a receive, a collective operation. An object may be started
+ * again once it is done.
+ *
+ * <p>Threading: one thread prepares and starts it; any thread may complete it, once; the results may be read by any
+ * thread that has seen {@link #isDone}.
+ */
+public abstract class Operation implements BooleanSupplier {
+    private volatile boolean done = true;
+
+    private @Nullable Listener listener;
+    private @Nullable MpiFault fault;
+    private boolean cancelled;
+
+    /** Hears of the end of an operation. */
+    @FunctionalInterface
+    public interface Listener {
+        /** The operation is done. Must not wait; any thread may call it, a handler of the channel too. */
+        void ended(Operation operation);
+    }
+
+    /** An operation that is not started. */
+    protected Operation() {}
+
+    /** Sets who hears of the next end; null for nobody. */
+    public final void tell(@Nullable Listener wanted) {
+        listener = wanted;
+    }
+
+    /** Whether the operation has ended, well or not, or is not started. */
+    public final boolean isDone() {
+        return done;
+    }
+
+    @Override
+    public final boolean getAsBoolean() {
+        return done;
+    }
+
+    /** Why the operation failed; null if it ended well. */
+    public final @Nullable MpiFault fault() {
+        return fault;
+    }
+
+    /** Whether the operation was cancelled. */
+    public final boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** The session rank of the process whose message will end the operation, or -1. */
+    public abstract int expected();
+
+    /** For people who ask what a process waits for. */
+    public abstract String describe();
+
+    /** Called when the operation starts. */
+    protected final void started() {
+        fault = null;
+        cancelled = false;
+        done = false;
+    }
+
+    /** Ends the operation as cancelled. */
+    protected final void cancelled(Device device) {
+        cancelled = true;
+        complete(device);
+    }
+
+    /** Ends the operation with an error. */
+    protected final void fail(Device device, MpiFault why) {
+        fault = why;
+        complete(device);
+    }
+
+    /** Notes an error; {@link #complete} follows. */
+    protected final void note(MpiFault why) {
+        fault = why;
+    }
+
+    /** Ends the operation. The object may be started again from then on. */
+    protected final void complete(Device device) {
+        Listener told = listener;
+        done = true;
+        if (told != null) {
+            told.ended(this);
+        } else {
+            device.signal();
+        }
+    }
+}

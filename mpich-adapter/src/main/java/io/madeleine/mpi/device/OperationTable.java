@@ -1,0 +1,105 @@
+package io.madeleine.mpi.device;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations that a peer's message will name. An identity is a place and a count of its uses, so that a late
+ * message does not meet the place's next operation; it is never 0.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class OperationTable {
+    private static final int PLACE_BITS = 20;
+    private static final int FIRST_PLACES = 64;
+    private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
+    private static final int MOST_USES = (1 << 31 - PLACE_BITS) - 1;
+
+    private final SpinLock lock = new SpinLock();
+    private @Nullable Operation[] operations = new Operation[FIRST_PLACES];
+    private int[] uses = new int[FIRST_PLACES];
+    private int[] free = firstFree();
+    private int freeCount = FIRST_PLACES;
+
+    private static int[] firstFree() {
+        int[] all = new int[FIRST_PLACES];
+        Arrays.setAll(all, place -> FIRST_PLACES - 1 - place);
+        return all;
+    }
+
+    int add(Operation operation) {
+        lock.lock();
+        try {
+            if (freeCount == 0) {
+                grow();
+            }
+            int place = free[--freeCount];
+            operations[place] = operation;
+            uses[place] = uses[place] >= MOST_USES ? 1 : uses[place] + 1;
+            return uses[place] << PLACE_BITS | place;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void grow() {
+        int old = operations.length;
+        if (old > PLACE_MASK) {
+            throw new IllegalStateException(
+                    old + " sends and receives wait for an answer: expected at most " + (PLACE_MASK + 1));
+        }
+        operations = Arrays.copyOf(operations, 2 * old);
+        uses = Arrays.copyOf(uses, 2 * old);
+        free = new int[2 * old];
+        for (int place = 2 * old - 1; place >= old; place--) {
+            free[freeCount++] = place;
+        }
+    }
+
+    @Nullable Operation get(int identity) {
+        lock.lock();
+        try {
+            int place = identity & PLACE_MASK;
+            boolean isKnown = place < operations.length && uses[place] == identity >>> PLACE_BITS;
+            return isKnown ? operations[place] : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Removes an operation; null if it is not there any more. */
+    @Nullable Operation remove(int identity) {
+        lock.lock();
+        try {
+            int place = identity & PLACE_MASK;
+            if (place >= operations.length || uses[place] != identity >>> PLACE_BITS || operations[place] == null) {
+                return null;
+            }
+            Operation removed = operations[place];
+            operations[place] = null;
+            free[freeCount++] = place;
+            return removed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** All operations for which this holds. */
+    List<Operation> all(Predicate<Operation> wanted) {
+        List<Operation> found = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Operation operation : operations) {
+                if (operation != null && wanted.test(operation)) {
+                    found.add(operation);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return found;
+    }
+}

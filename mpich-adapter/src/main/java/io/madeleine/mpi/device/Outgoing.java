@@ -1,0 +1,70 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.api.Completion;
+import io.madeleine.api.OutgoingMessage;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message of the device on its way to one peer. The object may be used for another message once {@link #ended} has
+ * been called.
+ *
+ * <p>Threading: one thread at a time; the thread that ends the message may be another than the one that began it.
+ */
+abstract class Outgoing implements Runnable {
+    /** The next one in the peer's queue. */
+    @Nullable Outgoing behind;
+
+    private @Nullable OutgoingMessage message;
+    private @Nullable Completion completion;
+
+    /**
+     * Packs all blocks. The header is free memory of {@link Header#BYTES} bytes for the length of the call.
+     *
+     * @param credits what the header returns to the peer
+     */
+    abstract void pack(OutgoingMessage begun, MemorySegment header, int credits);
+
+    /** The message has left, or failed. Never waits. */
+    abstract void ended(@Nullable RuntimeException failure);
+
+    /** Sends the message without waiting. */
+    final void send(OutgoingMessage begun, MemorySegment header, int credits) {
+        Completion end;
+        try {
+            pack(begun, header, credits);
+            end = begun.endPackingAsync();
+        } catch (RuntimeException e) {
+            begun.close();
+            ended(e);
+            return;
+        } catch (Error e) { // the stack or the heap is exhausted
+            begun.close();
+            ended(new IllegalStateException("a message could not be packed: " + e, e));
+            throw e;
+        }
+        message = begun;
+        completion = end;
+        end.onDone(this);
+    }
+
+    /** Called by the channel when the message has ended. */
+    @Override
+    public final void run() {
+        RuntimeException failure = null;
+        try {
+            if (completion != null) {
+                completion.await(); // does not wait: it is done; throws if it failed
+            }
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        OutgoingMessage over = message;
+        message = null;
+        completion = null;
+        if (over != null) {
+            over.close();
+        }
+        ended(failure);
+    }
+}

@@ -1,0 +1,236 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.api.Channel;
+import io.madeleine.api.MadeleineException;
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.SendTask;
+import io.madeleine.mpi.MpiFault;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a process knows of one other: credits, and the queue of messages that could not begin at once.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Peer {
+    private static final int MOST_AT_ONCE = 64;
+
+    final int rank;
+
+    private final Channel channel;
+    private final @Nullable SendTask task;
+
+    /** Written by the thread that has the turn on the connection. */
+    private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES, 64);
+
+    /** Written by the thread that holds {@link #nowTaken}. */
+    final MemorySegment nowHeader = Arena.ofAuto().allocate(Header.BYTES, 64);
+
+    final AtomicBoolean nowTaken = new AtomicBoolean();
+
+    private final AtomicLong credits;
+    private final AtomicInteger owed = new AtomicInteger();
+    private final int owedLimit;
+
+    private final SpinLock lock = new SpinLock();
+    private @Nullable Outgoing head;
+    private @Nullable Outgoing tail;
+
+    /** The messages in the queue, and the one that was taken out of it and is being sent. */
+    private final AtomicInteger queued = new AtomicInteger();
+
+    private volatile @Nullable MpiFault failure;
+
+    /**
+     * A peer to which nothing was sent.
+     *
+     * @param creditBytes what it keeps of this process's messages
+     * @param isSelf whether it is this process, to which nothing is sent
+     */
+    Peer(Channel channel, int rank, int creditBytes, boolean isSelf) {
+        this.channel = channel;
+        this.rank = rank;
+        this.credits = new AtomicLong(creditBytes / Header.CREDIT_BYTES);
+        this.owedLimit = creditBytes / Header.CREDIT_BYTES / 4;
+        this.task = isSelf ? null : channel.newSendTask(rank, this::drain);
+    }
+
+    // ---- credits
+
+    /** What an eager message of this length costs: its envelope, and a body that is not inline. */
+    static int cost(long bytes) {
+        int body = bytes <= Header.INLINE_BYTES ? 0 : (int) ((bytes + Header.CREDIT_BYTES - 1) / Header.CREDIT_BYTES);
+        return 2 + body;
+    }
+
+    boolean takeCredits(int cost) {
+        while (true) {
+            long have = credits.get();
+            if (have < cost) {
+                return false;
+            }
+            if (credits.compareAndSet(have, have - cost)) {
+                return true;
+            }
+        }
+    }
+
+    void addCredits(int count) {
+        credits.addAndGet(count);
+    }
+
+    /** Notes credits to return; true if they should be returned soon, by a message of their own if need be. */
+    boolean owe(int cost) {
+        int sum = owed.addAndGet(cost);
+        return sum >= owedLimit && sum - cost < owedLimit;
+    }
+
+    /** The credits that the next header returns. */
+    int takeOwed() {
+        return owed.get() == 0 ? 0 : owed.getAndSet(0);
+    }
+
+    // ---- sending
+
+    @Nullable MpiFault failure() {
+        return failure;
+    }
+
+    boolean hasQueue() {
+        return queued.get() != 0;
+    }
+
+    int queued() {
+        return queued.get();
+    }
+
+    /** Sends a message now if nothing is in its way, and otherwise when it is its turn. Never waits. */
+    void post(Outgoing message) {
+        MpiFault why = failure;
+        if (why != null) {
+            message.ended(why);
+            return;
+        }
+        if (queued.get() == 0 && trySend(message)) {
+            return;
+        }
+        append(message);
+        if (failure != null) {
+            failQueue();
+            return;
+        }
+        schedule();
+    }
+
+    private boolean trySend(Outgoing message) {
+        Optional<OutgoingMessage> begun;
+        try {
+            begun = channel.tryBeginPacking(rank);
+        } catch (MadeleineException e) {
+            message.ended(e);
+            return true;
+        }
+        if (begun.isEmpty()) {
+            return false;
+        }
+        message.send(begun.get(), header, takeOwed());
+        return true;
+    }
+
+    private void append(Outgoing message) {
+        lock.lock();
+        try {
+            message.behind = null;
+            if (tail == null) {
+                head = message;
+            } else {
+                tail.behind = message;
+            }
+            tail = message;
+            queued.getAndIncrement();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private @Nullable Outgoing poll() {
+        lock.lock();
+        try {
+            Outgoing first = head;
+            if (first != null) {
+                head = first.behind;
+                first.behind = null;
+                if (head == null) {
+                    tail = null;
+                }
+            }
+            return first;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void schedule() {
+        try {
+            if (task != null) {
+                task.schedule();
+            }
+        } catch (MadeleineException e) {
+            endQueue(e);
+        }
+    }
+
+    /** The action of the send task. */
+    private void drain() {
+        try {
+            for (int i = 0; i < MOST_AT_ONCE && queued.get() != 0; i++) {
+                Optional<OutgoingMessage> begun = channel.tryBeginPacking(rank);
+                if (begun.isEmpty()) {
+                    break;
+                }
+                Outgoing first = poll();
+                if (first == null) {
+                    begun.get().close(); // a loss has just emptied the queue
+                    return;
+                }
+                try {
+                    first.send(begun.get(), header, takeOwed()); // may post again: behind the others
+                } finally {
+                    queued.getAndDecrement();
+                }
+            }
+        } catch (MadeleineException e) {
+            endQueue(e);
+            return;
+        }
+        if (queued.get() != 0) {
+            schedule(); // behind other senders
+        }
+    }
+
+    /** The peer is lost, for this reason. */
+    void fail(MpiFault why) {
+        failure = why;
+        failQueue();
+    }
+
+    private void failQueue() {
+        MpiFault why = failure;
+        if (why != null) {
+            endQueue(why);
+        }
+    }
+
+    private void endQueue(RuntimeException why) {
+        for (Outgoing message = poll(); message != null; message = poll()) {
+            queued.getAndDecrement();
+            message.ended(why);
+        }
+    }
+}

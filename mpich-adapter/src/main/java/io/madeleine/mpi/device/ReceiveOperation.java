@@ -1,0 +1,173 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import java.lang.foreign.MemorySegment;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A receive. Prepare it, start it with {@link Device#receive}, wait until it is done, and read its results.
+ *
+ * <p>Ownership: the payload belongs to the device until the operation is done.
+ *
+ * <p>Threading: as {@link Operation}.
+ */
+public final class ReceiveOperation extends Operation {
+    final Device device;
+    final Link<ReceiveOperation> link = new Link<>(this);
+    private final Payload payload = new Payload();
+
+    private long context;
+    private int wantedSource;
+    private int wantedTag;
+    private @Nullable IntPredicate members;
+    private boolean anyLength;
+
+    private int source;
+    private int tag;
+    private long bytes;
+
+    // a rendezvous: what the sender sends, and how much has arrived
+    private long expectedBytes;
+    private long arrivedBytes;
+    private int identity;
+
+    /** A receive of this device. */
+    public ReceiveOperation(Device device) {
+        this.device = device;
+    }
+
+    /**
+     * Says what to receive. Set the {@linkplain #payload memory}, too.
+     *
+     * @param members who may send if {@code source} is {@link Device#ANY_SOURCE}: if one of them dies, the receive fails
+     */
+    public ReceiveOperation prepare(int source, long inContext, int withTag, @Nullable IntPredicate members) {
+        this.wantedSource = source;
+        this.context = inContext;
+        this.wantedTag = withTag;
+        this.members = members;
+        return this;
+    }
+
+    /** Where to receive to. */
+    public Payload payload() {
+        return payload;
+    }
+
+    /** Says that the receive takes a message of any length: it allocates the payload when the message is matched. */
+    public ReceiveOperation takeAnyLength() {
+        anyLength = true;
+        return this;
+    }
+
+    /** The longest message that the receive takes whole. */
+    long capacity() {
+        return anyLength ? Long.MAX_VALUE : payload.bytes();
+    }
+
+    /** The session rank of the sender. */
+    public int source() {
+        return source;
+    }
+
+    /** The tag of the message. */
+    public int tag() {
+        return tag;
+    }
+
+    /** The number of bytes received, at most those of the payload. */
+    public long bytes() {
+        return bytes;
+    }
+
+    long context() {
+        return context;
+    }
+
+    int wantedSource() {
+        return wantedSource;
+    }
+
+    int wantedTag() {
+        return wantedTag;
+    }
+
+    @Override
+    public int expected() {
+        return wantedSource;
+    }
+
+    @Override
+    public String describe() {
+        return "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource)
+                + " with " + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
+    }
+
+    void start() {
+        source = wantedSource;
+        tag = wantedTag;
+        bytes = 0;
+        started();
+    }
+
+    boolean concerns(int rank) {
+        IntPredicate all = members;
+        return wantedSource == rank || (wantedSource == Device.ANY_SOURCE && (all == null || all.test(rank)));
+    }
+
+    /** A message is matched. Returns how much of it the payload takes. */
+    long matched(int from, int withTag, long length) {
+        source = from;
+        tag = withTag;
+        if (anyLength) {
+            payload.set(MemorySegment.ofArray(new byte[Math.toIntExact(length)]), 0, length);
+        }
+        bytes = Math.min(length, payload.bytes());
+        if (length > payload.bytes()) {
+            note(new MpiFault(
+                    ErrorClass.TRUNCATE,
+                    "rank " + device.rank() + " receives a message of " + length + " bytes from rank " + from
+                            + " with tag " + withTag + " into a buffer of " + payload.bytes()
+                            + " bytes: expected a buffer that is long enough"));
+        }
+        return bytes;
+    }
+
+    void received() {
+        complete(device);
+    }
+
+    void wasCancelled() {
+        cancelled(device);
+    }
+
+    void failed(MpiFault why) {
+        fail(device, why);
+    }
+
+    // ---- rendezvous
+
+    /** The sender was told to send {@code length} bytes. */
+    void expect(int ownIdentity, long length) {
+        identity = ownIdentity;
+        expectedBytes = length;
+        arrivedBytes = 0;
+    }
+
+    /** A fragment has arrived. */
+    void fragmentArrived(long length) {
+        arrivedBytes += length;
+        if (arrivedBytes == expectedBytes && device.operations().remove(identity) != null) {
+            complete(device);
+        }
+    }
+
+    /** The sender is lost, or a fragment of it. */
+    void fragmentFailed(MpiFault why) {
+        if (device.operations().remove(identity) != null) {
+            fail(device, why);
+        }
+    }
+}

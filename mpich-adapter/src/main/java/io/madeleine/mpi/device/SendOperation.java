@@ -1,0 +1,210 @@
+package io.madeleine.mpi.device;
+
+import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.mpi.MpiFault;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A send. Prepare it, start it with {@link Device#send}, and wait until it is done.
+ *
+ * <p>Ownership: the payload belongs to the device until the operation is done.
+ *
+ * <p>Threading: as {@link Operation}.
+ */
+public final class SendOperation extends Operation {
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    final Device device;
+    private final Payload payload = new Payload();
+    private final Body body = new Body();
+
+    private SendMode mode = SendMode.STANDARD;
+    private int target;
+    private long context;
+    private int tag;
+
+    /** What must still happen before the operation is done: the body leaves, an acknowledgement arrives. */
+    private final AtomicInteger missing = new AtomicInteger();
+
+    private int identity;
+    private byte kind;
+
+    // a rendezvous
+    private int receiver;
+    private long clearedBytes;
+    private long sentBytes;
+    private long fragmentBytes;
+
+    /** A send of this device. */
+    public SendOperation(Device device) {
+        this.device = device;
+    }
+
+    /** Says what to send. Set the {@linkplain #payload memory}, too. */
+    public SendOperation prepare(SendMode wanted, int to, long inContext, int withTag) {
+        mode = wanted;
+        target = to;
+        context = inContext;
+        tag = withTag;
+        return this;
+    }
+
+    /** What to send. */
+    public Payload payload() {
+        return payload;
+    }
+
+    SendMode mode() {
+        return mode;
+    }
+
+    int target() {
+        return target;
+    }
+
+    long context() {
+        return context;
+    }
+
+    int tag() {
+        return tag;
+    }
+
+    int identity() {
+        return identity;
+    }
+
+    @Override
+    public int expected() {
+        return target;
+    }
+
+    @Override
+    public String describe() {
+        return "a send of " + payload.bytes() + " bytes to rank " + target + " with tag " + tag;
+    }
+
+    void start() {
+        identity = 0;
+        started();
+    }
+
+    /** Starts as an eager message. */
+    void sendEager(Peer peer, int ownIdentity) {
+        identity = ownIdentity;
+        kind = ownIdentity == 0 ? Header.EAGER : Header.EAGER_SYNCHRONOUS;
+        missing.set(ownIdentity == 0 ? 1 : 2);
+        peer.post(body);
+    }
+
+    /** Starts with a request to send. */
+    void requestToSend(Peer peer, int ownIdentity) {
+        identity = ownIdentity;
+        kind = Header.DATA;
+        Control request = device.controls().take(
+                Header.REQUEST_TO_SEND, context, tag, ownIdentity, payload.bytes());
+        request.about = this;
+        peer.post(request);
+    }
+
+    /** The receiver has matched the request: send this much. */
+    void clearToSend(Peer peer, int receiverIdentity, long bytes) {
+        receiver = receiverIdentity;
+        clearedBytes = bytes;
+        sentBytes = 0;
+        if (bytes == 0) {
+            end();
+        } else {
+            peer.post(body);
+        }
+    }
+
+    void acknowledged() {
+        part();
+    }
+
+    private void part() {
+        if (missing.decrementAndGet() == 0) {
+            end();
+        }
+    }
+
+    /** The operation ends well. */
+    void end() {
+        if (isLast()) {
+            complete(device);
+        }
+    }
+
+    void cannotBeSent(RuntimeException failure) {
+        failed(device.fault(failure, target, describe()));
+    }
+
+    void failed(MpiFault why) {
+        if (isLast()) {
+            fail(device, why);
+        }
+    }
+
+    void wasCancelled() {
+        if (isLast()) {
+            cancelled(device);
+        }
+    }
+
+    /** Whether the caller is the one that ends the operation: several threads may see its peer fail. */
+    private boolean isLast() {
+        return identity == 0 || device.operations().remove(identity) != null;
+    }
+
+    /** The message that carries the body, or one fragment of it after the other. */
+    private final class Body extends Outgoing {
+        @Override
+        void pack(OutgoingMessage begun, MemorySegment header, int credits) {
+            if (kind == Header.DATA) {
+                fragmentBytes = Math.min(clearedBytes - sentBytes, device.settings().fragmentBytes());
+                Header.write(header, kind, credits, sentBytes, receiver, 0, fragmentBytes);
+                packHeader(begun, header);
+                payload.pack(begun, sentBytes, fragmentBytes);
+                return;
+            }
+            long bytes = payload.bytes();
+            Header.write(header, kind, credits, context, tag, identity, bytes);
+            if (bytes <= Header.INLINE_BYTES) {
+                payload.copyTo(header, Header.INLINE_OFFSET, bytes);
+                packHeader(begun, header);
+            } else {
+                packHeader(begun, header);
+                payload.pack(begun, 0, bytes);
+            }
+        }
+
+        private static void packHeader(OutgoingMessage begun, MemorySegment header) {
+            begun.pack(header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, ReceiveMode.EXPRESS);
+        }
+
+        @Override
+        void ended(@Nullable RuntimeException failure) {
+            if (failure != null) {
+                cannotBeSent(failure);
+            } else if (kind != Header.DATA) {
+                part();
+            } else {
+                sentBytes += fragmentBytes;
+                if (sentBytes < clearedBytes) {
+                    device.peer(target).post(this);
+                } else {
+                    end();
+                }
+            }
+        }
+    }
+
+    /** Lets go of the memory, for an object that is kept. */
+    void release() {
+        payload.set(NOTHING, 0, 0);
+    }
+}

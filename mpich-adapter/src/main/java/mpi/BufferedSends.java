@@ -1,0 +1,83 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.device.Device;
+import io.madeleine.mpi.device.Operation;
+import io.madeleine.mpi.device.Payload;
+import io.madeleine.mpi.device.SendMode;
+import io.madeleine.mpi.device.SendOperation;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Buffered sends (MPI 4.1, section 3.6): a copy of the message leaves when it can. The attached buffer bounds how much
+ * may wait; the copies lie in memory of their own.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class BufferedSends {
+    private final Device device;
+    private final AtomicInteger pending = new AtomicInteger();
+    private final AtomicLong free = new AtomicLong();
+    private @Nullable Object attached;
+
+    BufferedSends(Device device) {
+        this.device = device;
+    }
+
+    synchronized void attach(Object buffer, long bytes) {
+        if (attached != null) {
+            throw new MPIException(MPI.ERR_BUFFER, "a buffer is attached already: detach it first", null);
+        }
+        attached = buffer;
+        free.set(bytes);
+    }
+
+    /** Waits until all buffered sends have left; returns the buffer, or null. */
+    synchronized @Nullable Object detach() {
+        awaitEmpty();
+        Object buffer = attached;
+        attached = null;
+        free.set(0);
+        return buffer;
+    }
+
+    void awaitEmpty() {
+        if (pending.get() != 0) {
+            device.awaitCondition(() -> pending.get() == 0, -1);
+        }
+    }
+
+    /** Sends a copy of the payload. */
+    void send(Payload payload, int target, long context, int tag) {
+        long cost = payload.bytes() + MPI.BSEND_OVERHEAD;
+        if (free.addAndGet(-cost) < 0) {
+            long left = free.addAndGet(cost);
+            throw new MpiFault(
+                    ErrorClass.BUFFER,
+                    "a buffered send of " + payload.bytes() + " bytes needs " + cost + " bytes of the attached buffer, "
+                            + left + " are free: expected a larger one (MPI.attachBuffer)");
+        }
+        MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(payload.bytes())]);
+        payload.copyTo(copy, 0, payload.bytes());
+        SendOperation send = new SendOperation(device).prepare(SendMode.STANDARD, target, context, tag);
+        send.payload().set(copy, 0, payload.bytes());
+        pending.incrementAndGet();
+        send.tell(done -> left(done, cost));
+        device.send(send);
+    }
+
+    private void left(Operation send, long cost) {
+        MpiFault why = send.fault();
+        if (why != null) {
+            System.getLogger("io.madeleine.mpi")
+                    .log(System.Logger.Level.ERROR, "a buffered send has failed", why);
+        }
+        free.addAndGet(cost);
+        pending.decrementAndGet();
+        device.signal();
+    }
+}

@@ -1,0 +1,460 @@
+package mpi;
+
+import io.madeleine.api.MadeleineException;
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.collectives.Schedule;
+import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.comm.RankGroup;
+import io.madeleine.mpi.creation.Creation;
+import io.madeleine.mpi.device.Device;
+import io.madeleine.mpi.device.Operation;
+import io.madeleine.mpi.device.ReceiveOperation;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A communicator: a group of processes with a context. This class has what all kinds of communicators share; {@link
+ * PointToPointCalls} has the messages between two processes, {@link CollectiveCalls} the collective operations.
+ *
+ * <p>Threading: thread-safe. Collective operations of one communicator are started by one thread at a time, in the same
+ * order at all members.
+ */
+@SuppressWarnings("MemberName") // the names of mpiJava
+public class Comm extends CollectiveCalls implements Freeable, Cloneable {
+    /** Split by what shares memory. */
+    public static final int TYPE_SHARED = 0;
+
+    private static final Attributes.Space KEYVALS = new Attributes.Space();
+
+    private @Nullable Environment environment;
+    private volatile @Nullable Communicator handle;
+    private volatile @Nullable PointToPoint messages;
+
+    /** What makes this communicator, until it is done. */
+    private @Nullable Creation creation;
+
+    private @Nullable Request request;
+
+    private volatile Errhandler errhandler = MPI.ERRORS_ARE_FATAL;
+    private final Attributes attributes = new Attributes(KEYVALS);
+    private volatile String name = "";
+    private volatile Info info = new Info();
+
+    Comm() {}
+
+    // ---- what it stands for
+
+    /** Makes this object stand for a communicator. */
+    final void become(Environment own, Communicator communicator, String ownName) {
+        environment = own;
+        handle = communicator;
+        messages = new PointToPoint(this, communicator);
+        name = ownName;
+    }
+
+    /** Makes this object stand for a part or a copy of another communicator. */
+    final void become(Comm parent, Communicator communicator) {
+        become(parent.environment(), communicator, "");
+        errhandler = parent.errhandler;
+    }
+
+    /** Makes this object stand for a communicator that is being made. */
+    private void become(Comm parent, Creation made, Request end) {
+        environment = parent.environment();
+        creation = made;
+        request = end;
+        errhandler = parent.errhandler;
+    }
+
+    final Environment environment() {
+        Environment own = environment;
+        if (own == null) {
+            throw MPI.notInitialized();
+        }
+        return own;
+    }
+
+    @Override
+    final Communicator handle() {
+        Communicator own = handle;
+        return own == null ? handleSlowPath() : own;
+    }
+
+    private Communicator handleSlowPath() {
+        Environment own = environment();
+        Creation made = creation;
+        if (made == null) {
+            throw new MPIException(
+                    MPI.ERR_COMM, "the communicator is null: expected one that exists and is not freed", null);
+        }
+        if (!made.schedule().isDone() || made.schedule().fault() != null) {
+            throw new MPIException(
+                    MPI.ERR_COMM, "the communicator is still being made: wait for the request of iDup first", null);
+        }
+        Communicator communicator = made.result();
+        become(own, communicator, name);
+        creation = null;
+        return communicator;
+    }
+
+    @Override
+    final PointToPoint messages() {
+        PointToPoint own = messages;
+        if (own == null) {
+            handle();
+            own = messages;
+        }
+        if (own == null) {
+            throw new MPIException(MPI.ERR_COMM, "the communicator is null", null);
+        }
+        return own;
+    }
+
+    final Device device() {
+        return environment().device();
+    }
+
+    // ---- errors and waiting
+
+    /** The exception for an error, after the error handler has done its part. */
+    @Override
+    final MPIException raise(MpiFault fault) {
+        Environment own = environment;
+        if (own != null && errhandler.isFatal()) {
+            own.abort(fault);
+        }
+        return new MPIException(fault.errorClass(), fault.getMessage(), fault);
+    }
+
+    final void await(Operation operation) {
+        try {
+            device().await(operation);
+        } catch (MadeleineException e) { // interrupted, or the session was closed
+            if (operation instanceof ReceiveOperation receive) {
+                device().cancel(receive);
+            }
+            throw raise(new MpiFault(
+                    ErrorClass.OTHER,
+                    "rank " + device().rank() + " gave up " + operation.describe() + ": " + e.getMessage(),
+                    e));
+        }
+    }
+
+    final Status statusOf(ReceiveOperation receive, int error) {
+        RankGroup group = handle().group();
+        int source = receive.source() == Device.ANY_SOURCE ? MPI.ANY_SOURCE : group.rankOf(receive.source());
+        return new Status(source, receive.tag(), receive.bytes(), receive.isCancelled(), error);
+    }
+
+    @Override
+    final void run(Supplier<Plan> made) {
+        try {
+            Plan plan = made.get();
+            run(plan.schedule);
+            plan.finish();
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
+    }
+
+    final void run(Schedule schedule) {
+        schedule.start();
+        await(schedule);
+        if (schedule.fault() != null) {
+            throw schedule.fault();
+        }
+    }
+
+    @Override
+    final Request start(Supplier<Plan> made) {
+        try {
+            Plan plan = made.get();
+            plan.schedule.start();
+            return Request.of(this, plan.schedule, _ -> plan.finish());
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
+    }
+
+    // ---- the communicator
+
+    /** An object of the same class for another communicator. */
+    Comm another() {
+        return new Comm();
+    }
+
+    /** As {@link #dup}. */
+    @Override
+    public Comm clone() {
+        return dup();
+    }
+
+    /** The same group with another context, and copies of the attributes. Collective. */
+    public Comm dup() {
+        Comm copy = iDup();
+        Request end = copy.request;
+        if (end != null) {
+            end.waitFor();
+        }
+        copy.request = null;
+        return copy;
+    }
+
+    /** As {@link #dup}, non-blocking: the copy may be used when the request of {@link #getRequest} is complete. */
+    public Comm iDup() {
+        Creation made = Creation.duplicate(handle(), environment().numbers());
+        made.schedule().start();
+        Comm copy = another();
+        copy.become(this, made, Request.of(this, made.schedule(), null));
+        copy.attributes().copyFrom(attributes);
+        return copy;
+    }
+
+    /** As {@link #dup}, with other hints. */
+    public Comm dupWithInfo(Info hints) {
+        Comm copy = dup();
+        copy.setInfo(hints);
+        return copy;
+    }
+
+    final Attributes attributes() {
+        return attributes;
+    }
+
+    /** The request of {@link #iDup}; the null request for other communicators. */
+    public final Request getRequest() {
+        Request end = request;
+        return end == null ? MPI.REQUEST_NULL : end;
+    }
+
+    /** The number of processes. */
+    public final int getSize() {
+        return handle().size();
+    }
+
+    /** As {@link #getSize}. */
+    public int Size() {
+        return getSize();
+    }
+
+    /** The rank of this process. */
+    public final int getRank() {
+        return handle().rank();
+    }
+
+    /** As {@link #getRank}. */
+    public int Rank() {
+        return getRank();
+    }
+
+    /** IDENT, CONGRUENT, SIMILAR or UNEQUAL. */
+    public static int compare(Comm comm1, Comm comm2) {
+        Communicator one = comm1.handle();
+        Communicator other = comm2.handle();
+        if (one.context() == other.context()) {
+            return MPI.IDENT;
+        }
+        if (one.group().equals(other.group())) {
+            return MPI.CONGRUENT;
+        }
+        return one.group().hasSameMembers(other.group()) ? MPI.SIMILAR : MPI.UNEQUAL;
+    }
+
+    /** As {@link #compare}. */
+    public static int Compare(Comm comm1, Comm comm2) {
+        return compare(comm1, comm2);
+    }
+
+    /** Makes this the null communicator; operations under way end by themselves. Collective. */
+    @Override
+    public final void free() {
+        if (environment != null && (this == environment.world() || this == MPI.COMM_WORLD)) {
+            throw raise(new MpiFault(ErrorClass.COMM, "MPI.COMM_WORLD is freed: expected another communicator"));
+        }
+        handle();
+        attributes.clear();
+        handle = null;
+        messages = null;
+    }
+
+    /** As {@link #free}. */
+    public void Free() {
+        free();
+    }
+
+    /** As {@link #free}, after all operations of this process are complete. */
+    public final void disconnect() {
+        run(() -> Collectives.barrier(handle()));
+        free();
+    }
+
+    /** Whether it stands for no communicator. */
+    public final boolean isNull() {
+        return handle == null && creation == null;
+    }
+
+    /** As {@link #isNull}. */
+    public boolean Is_null() {
+        return isNull();
+    }
+
+    /** Sets the hints; none has a meaning yet. */
+    public final void setInfo(Info hints) {
+        info = hints.isNull() ? new Info() : hints.dup();
+    }
+
+    /** A copy of the hints. */
+    public final Info getInfo() {
+        return info.dup();
+    }
+
+    /** The group. */
+    public final Group getGroup() {
+        return new Group(handle().group(), device().rank());
+    }
+
+    /** As {@link #getGroup}. */
+    public Group Group() {
+        return getGroup();
+    }
+
+    /** False: intercommunicators are not supported yet. */
+    public final boolean isInter() {
+        return false;
+    }
+
+    /** As {@link #isInter}. */
+    public boolean Test_inter() {
+        return isInter();
+    }
+
+    /** Not supported yet. */
+    public final Intercomm createIntercomm(Comm local, int localLeader, int remoteLeader, int tag) {
+        throw Left.out("Comm.createIntercomm");
+    }
+
+    /** Not supported yet. */
+    public Intercomm Create_intercomm(Comm local, int localLeader, int remoteLeader, int tag) {
+        throw Left.out("Comm.Create_intercomm");
+    }
+
+    /** What kind of topology it has; UNDEFINED if none. */
+    public int getTopology() {
+        return MPI.UNDEFINED;
+    }
+
+    /** As {@link #getTopology}. */
+    public int Topo_test() {
+        return getTopology();
+    }
+
+    /** Ends the whole job with this exit code. */
+    public final void abort(int code) {
+        environment().abort(code, "rank " + environment().rank() + " called abort with code " + code);
+    }
+
+    /** As {@link #abort}. */
+    public void Abort(int code) {
+        abort(code);
+    }
+
+    // ---- error handlers, names, attributes
+
+    /** Sets what happens if an operation fails. */
+    public final void setErrhandler(Errhandler handler) {
+        errhandler = handler;
+    }
+
+    /** As {@link #setErrhandler}. */
+    public void Errhandler_set(Errhandler handler) {
+        errhandler = handler;
+    }
+
+    /** As {@link #setErrhandler}. */
+    public void Errorhandler_set(Errhandler handler) {
+        errhandler = handler;
+    }
+
+    /** What happens if an operation fails. */
+    public final Errhandler getErrhandler() {
+        return errhandler;
+    }
+
+    /** As {@link #getErrhandler}. */
+    public Errhandler Errorhandler_get() {
+        return errhandler;
+    }
+
+    /** Has the error handler handle an error: it ends the job, or nothing happens. */
+    public void callErrhandler(int error) {
+        if (errhandler.isFatal()) {
+            environment().abort(error, "rank " + environment().rank() + " called its error handler with code " + error);
+        }
+    }
+
+    /** Sets the name. */
+    public final void setName(String text) {
+        name = Attributes.checkName(text);
+    }
+
+    /** The name; empty if it was never set. */
+    public final String getName() {
+        return name;
+    }
+
+    /** Makes a key for attributes of communicators. */
+    public static int createKeyval() {
+        return KEYVALS.create();
+    }
+
+    /** Makes a key unusable for further attributes. */
+    public static void freeKeyval(int keyval) {
+        KEYVALS.free(keyval);
+    }
+
+    /** Sets an attribute: a serialized copy of the value. */
+    public final void setAttr(int keyval, Object value) {
+        attributes.set(keyval, value);
+    }
+
+    /** A copy of an attribute, or a predefined one; null if it is not set. */
+    public final @Nullable Object getAttr(int keyval) {
+        if (keyval == MPI.WTIME_IS_GLOBAL) {
+            return false;
+        }
+        Integer predefined = Attr_get(keyval);
+        return predefined == null && keyval > MPI.WIN_DISP_UNIT ? attributes.get(keyval) : predefined;
+    }
+
+    /** A predefined attribute; null if it is not set. */
+    public @Nullable Integer Attr_get(int keyval) {
+        if (keyval == MPI.TAG_UB) {
+            return Integer.MAX_VALUE;
+        } else if (keyval == MPI.HOST) {
+            return MPI.PROC_NULL;
+        } else if (keyval == MPI.IO) {
+            return MPI.ANY_SOURCE;
+        } else if (keyval == MPI.UNIVERSE_SIZE) {
+            return environment().size();
+        } else if (keyval == MPI.LASTUSEDCODE) {
+            return MPI.ERR_LASTCODE;
+        }
+        return keyval == MPI.APPNUM ? Integer.valueOf(0) : null;
+    }
+
+    /** Removes an attribute. */
+    public final void deleteAttr(int keyval) {
+        attributes.delete(keyval);
+    }
+
+    /** As {@link #deleteAttr}. */
+    public void Attr_delete(int keyval) {
+        deleteAttr(keyval);
+    }
+
+    @Override
+    public String toString() {
+        return name.isEmpty() ? "a communicator" : name;
+    }
+}

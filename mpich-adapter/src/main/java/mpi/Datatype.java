@@ -1,0 +1,309 @@
+package mpi;
+
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.datatypes.Basic;
+import io.madeleine.mpi.datatypes.Type;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The type of the items of a message. Lengths that the getters return count elements of the base type; displacements of
+ * {@code createHVector}, {@code createHIndexed} and {@code createStruct} are bytes, those of {@code Hvector}, {@code
+ * Hindexed} and {@code Struct} elements of the base type.
+ *
+ * <p>Threading: thread-safe. A type is committed from the start.
+ */
+@SuppressWarnings("MemberName") // the names of mpiJava
+public final class Datatype implements Freeable, Cloneable {
+    private static final Attributes.Space KEYVALS = new Attributes.Space();
+
+    /** The number of the base type in MPJ Express. */
+    public final int baseType;
+
+    private final @Nullable Type type;
+    private final Attributes attributes = new Attributes(KEYVALS);
+    private volatile boolean freed;
+    private volatile String name;
+
+    Datatype(@Nullable Type type, String name) {
+        this.type = type;
+        this.name = name;
+        this.baseType = type == null ? 0 : numberOf(type.basic());
+    }
+
+    private static int numberOf(Basic basic) {
+        return switch (basic) {
+            case BYTE -> 1;
+            case CHAR -> 2;
+            case SHORT -> 3;
+            case BOOLEAN -> 4;
+            case INT -> 5;
+            case LONG -> 6;
+            case FLOAT, FLOAT_COMPLEX -> 7;
+            case DOUBLE, DOUBLE_COMPLEX -> 8;
+            case PACKED -> 9;
+            case NONE -> 10;
+            case OBJECT -> 12;
+        };
+    }
+
+    Type type() {
+        Type own = type;
+        if (own == null || freed) {
+            throw new MPIException(
+                    MPI.ERR_TYPE, "the datatype " + name + " is null: expected one that is not freed", null);
+        }
+        return own;
+    }
+
+    boolean isObject() {
+        return type().basic() == Basic.OBJECT;
+    }
+
+    static Datatype make(Supplier<Type> made) {
+        try {
+            return new Datatype(made.get(), "");
+        } catch (MpiFault e) {
+            throw new MPIException(e.errorClass(), e.getMessage(), e);
+        }
+    }
+
+    private int units(long bytes) {
+        return Math.toIntExact(bytes / type().basic().bytes());
+    }
+
+    // ---- what it is
+
+    /** The number of the base type in MPJ Express. */
+    public int getType() {
+        return baseType;
+    }
+
+    /** The bytes of data of one item. */
+    public int getByteSize() {
+        return Math.toIntExact(type().size());
+    }
+
+    /** The lower bound. */
+    public int getLb() {
+        return units(type().lb());
+    }
+
+    /** As {@link #getLb}. */
+    public int Lb() {
+        return getLb();
+    }
+
+    /** The upper bound. */
+    public int Ub() {
+        return units(type().ub());
+    }
+
+    /** The distance between items. For MPI.INT2, in bytes. */
+    public int getExtent() {
+        return isBytePair() ? Math.toIntExact(type().extent()) : units(type().extent());
+    }
+
+    /** INT2 serves both dialects: its getters count bytes, Extent and Size ints. */
+    private boolean isBytePair() {
+        return this == MPI.INT2;
+    }
+
+    /** The distance between items, in elements of the base type. */
+    public int Extent() {
+        return units(type().extent());
+    }
+
+    /** Where the data of an item begins. */
+    public int getTrueLb() {
+        return units(type().trueLb());
+    }
+
+    /** The distance from the first to the last byte of data of an item. */
+    public int getTrueExtent() {
+        long extent = type().trueUb() - type().trueLb();
+        return isBytePair() ? Math.toIntExact(extent) : units(extent);
+    }
+
+    /** The data of an item. For MPI.INT2, in bytes. */
+    public int getSize() {
+        return isBytePair() ? getByteSize() : units(type().size());
+    }
+
+    /** The data of an item, in elements of the base type. */
+    public int Size() {
+        return units(type().size());
+    }
+
+    /** Does nothing: types are committed from the start. */
+    public void commit() {
+        Type _ = type();
+    }
+
+    /** As {@link #commit}. */
+    public void Commit() {
+        commit();
+    }
+
+    /** Makes this the null type; messages under way are not affected. */
+    @Override
+    public void free() {
+        if (!freed) {
+            attributes.clear();
+            freed = true;
+        }
+    }
+
+    /** Whether it is freed, or the null type. */
+    public boolean isNull() {
+        return freed || type == null;
+    }
+
+    /** A copy with copies of the attributes. */
+    @Override
+    public Datatype clone() {
+        return dup();
+    }
+
+    /** A copy with copies of the attributes. */
+    public Datatype dup() {
+        Datatype copy = new Datatype(type(), name);
+        copy.attributes.copyFrom(attributes);
+        return copy;
+    }
+
+    // ---- making types, Open MPI style
+
+    /** Items one behind the other. */
+    public static Datatype createContiguous(int count, Datatype old) {
+        return make(() -> old.type().contiguous(count));
+    }
+
+    /** Blocks of items; the stride counts items. */
+    public static Datatype createVector(int count, int blockLength, int stride, Datatype old) {
+        return make(() -> old.type().vector(count, blockLength, stride * old.type().extent()));
+    }
+
+    /** Blocks of items; the stride counts bytes. */
+    public static Datatype createHVector(int count, int blockLength, int stride, Datatype old) {
+        return make(() -> old.type().vector(count, blockLength, stride));
+    }
+
+    /** Blocks of items anywhere; the displacements count items. */
+    public static Datatype createIndexed(int[] blockLengths, int[] displacements, Datatype old) {
+        return make(() -> old.type().indexed(blockLengths, scaled(displacements, old.type().extent())));
+    }
+
+    /** Blocks of items anywhere; the displacements count bytes. */
+    public static Datatype createHIndexed(int[] blockLengths, int[] displacements, Datatype old) {
+        return make(() -> old.type().indexed(blockLengths, scaled(displacements, 1)));
+    }
+
+    /** Blocks of different types; the displacements, and the lengths of the result, count bytes. */
+    public static Datatype createStruct(int[] blockLengths, int[] displacements, Datatype[] types) {
+        return make(() -> Type.struct(blockLengths, scaled(displacements, 1), types(types), Basic.BYTE, true));
+    }
+
+    /** The same data with other bounds, in bytes. */
+    public static Datatype createResized(Datatype old, int lb, int extent) {
+        return make(() -> old.type().resized(lb, extent));
+    }
+
+    private static long[] scaled(int[] displacements, long unit) {
+        return Arrays.stream(displacements).asLongStream()
+                .map(each -> each * unit)
+                .toArray();
+    }
+
+    private static List<Type> types(Datatype[] types) {
+        return Arrays.stream(types).map(Datatype::type).toList();
+    }
+
+    // ---- making types, mpiJava style
+
+    /** As {@link #createContiguous}. */
+    public static Datatype Contiguous(int count, Datatype old) {
+        return createContiguous(count, old);
+    }
+
+    /** As {@link #createVector}. */
+    public static Datatype Vector(int count, int blockLength, int stride, Datatype old) {
+        return createVector(count, blockLength, stride, old);
+    }
+
+    /** As {@link #createVector}; the stride counts elements of the base type. */
+    public static Datatype Hvector(int count, int blockLength, int stride, Datatype old) {
+        return make(() -> old.type().vector(count, blockLength, (long) stride * old.type().basic().bytes()));
+    }
+
+    /** As {@link #createIndexed}. */
+    public static Datatype Indexed(int[] blockLengths, int[] displacements, Datatype old) {
+        return createIndexed(blockLengths, displacements, old);
+    }
+
+    /** As {@link #createIndexed}; the displacements count elements of the base type. */
+    public static Datatype Hindexed(int[] blockLengths, int[] displacements, Datatype old) {
+        return make(() ->
+                old.type().indexed(blockLengths, scaled(displacements, old.type().basic().bytes())));
+    }
+
+    /** Blocks of types over one base type; the displacements count elements of it. MPI.LB and MPI.UB set bounds. */
+    public static Datatype Struct(int[] blockLengths, int[] displacements, Datatype[] types) {
+        List<Basic> bases = types(types).stream()
+                .map(Type::basic)
+                .filter(basic -> basic != Basic.NONE)
+                .distinct()
+                .toList();
+        if (bases.size() > 1) {
+            throw new MPIException(
+                    MPI.ERR_TYPE, "a struct has components over " + bases + ": expected one base type", null);
+        }
+        Basic base = bases.isEmpty() ? Basic.NONE : bases.getFirst();
+        return make(() ->
+                Type.struct(blockLengths, scaled(displacements, base.bytes()), types(types), base, false));
+    }
+
+    // ---- names and attributes
+
+    /** Sets the name. */
+    public void setName(String text) {
+        name = Attributes.checkName(text);
+    }
+
+    /** The name; empty if there is none. */
+    public String getName() {
+        return name;
+    }
+
+    /** Makes a key for attributes of datatypes. */
+    public static int createKeyval() {
+        return KEYVALS.create();
+    }
+
+    /** Makes a key unusable for further attributes. */
+    public static void freeKeyval(int keyval) {
+        KEYVALS.free(keyval);
+    }
+
+    /** Sets an attribute: a serialized copy of the value. */
+    public void setAttr(int keyval, Object value) {
+        attributes.set(keyval, value);
+    }
+
+    /** A copy of an attribute; null if it is not set. */
+    public @Nullable Object getAttr(int keyval) {
+        return attributes.get(keyval);
+    }
+
+    /** Removes an attribute. */
+    public void deleteAttr(int keyval) {
+        attributes.delete(keyval);
+    }
+
+    @Override
+    public String toString() {
+        return name.isEmpty() ? "a derived datatype" : name;
+    }
+}

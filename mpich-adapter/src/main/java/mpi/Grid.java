@@ -1,0 +1,168 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+
+/**
+ * A Cartesian grid, numbered row by row.
+ *
+ * <p>Threading: immutable.
+ */
+final class Grid {
+    private final int[] dims;
+    private final boolean[] periods;
+
+    Grid(int[] dims, boolean[] periods) {
+        if (dims.length != periods.length) {
+            throw new MPIException(
+                    MPI.ERR_DIMS,
+                    "a grid has " + dims.length + " dimensions and " + periods.length
+                            + " periods: expected as many of both",
+                    null);
+        }
+        if (Arrays.stream(dims).anyMatch(length -> length < 1)) {
+            throw new MPIException(
+                    MPI.ERR_DIMS,
+                    "a grid has the dimensions " + Arrays.toString(dims) + ": expected lengths of 1 or more",
+                    null);
+        }
+        this.dims = dims.clone();
+        this.periods = periods.clone();
+    }
+
+    int[] dims() {
+        return dims.clone();
+    }
+
+    boolean[] periods() {
+        return periods.clone();
+    }
+
+    int cells() {
+        return Arrays.stream(dims).reduce(1, Math::multiplyExact);
+    }
+
+    int rank(int[] coords) {
+        if (coords.length < dims.length) {
+            throw new MpiFault(
+                    ErrorClass.ARG, coords.length + " coordinates are given: expected " + dims.length);
+        }
+        int rank = 0;
+        for (int i = 0; i < dims.length; i++) {
+            int coordinate = coords[i];
+            if (periods[i]) {
+                coordinate = Math.floorMod(coordinate, dims[i]);
+            } else if (coordinate < 0 || coordinate >= dims[i]) {
+                throw new MpiFault(
+                        ErrorClass.ARG,
+                        "coordinate " + i + " is " + coordinate + " in a dimension that is not periodic: expected 0 to "
+                                + (dims[i] - 1));
+            }
+            rank = rank * dims[i] + coordinate;
+        }
+        return rank;
+    }
+
+    int[] coords(int rank) {
+        int[] coords = new int[dims.length];
+        int left = rank;
+        for (int i = dims.length - 1; i >= 0; i--) {
+            coords[i] = left % dims[i];
+            left /= dims[i];
+        }
+        return coords;
+    }
+
+    ShiftParms shift(int rank, int direction, int distance) {
+        if (direction < 0 || direction >= dims.length) {
+            throw new MpiFault(
+                    ErrorClass.ARG, "the direction of a shift is " + direction + ": expected 0 to " + (dims.length - 1));
+        }
+        return new ShiftParms(neighbour(rank, direction, -distance), neighbour(rank, direction, distance));
+    }
+
+    private int neighbour(int rank, int direction, int distance) {
+        int[] coords = coords(rank);
+        coords[direction] += distance;
+        boolean isOutside = coords[direction] < 0 || coords[direction] >= dims[direction];
+        return isOutside && !periods[direction] ? MPI.PROC_NULL : rank(coords);
+    }
+
+    private static int[] places(boolean[] wanted, boolean value) {
+        return IntStream.range(0, wanted.length).filter(i -> wanted[i] == value).toArray();
+    }
+
+    Grid remaining(boolean[] remain) {
+        if (remain.length != dims.length) {
+            throw new MpiFault(
+                    ErrorClass.ARG, "a part of a grid names " + remain.length + " dimensions: expected " + dims.length);
+        }
+        int[] kept = places(remain, true);
+        boolean[] keptPeriods = new boolean[kept.length];
+        for (int i = 0; i < kept.length; i++) {
+            keptPeriods[i] = periods[kept[i]];
+        }
+        return new Grid(Arrays.stream(kept).map(i -> dims[i]).toArray(), keptPeriods);
+    }
+
+    /** The same for all ranks that differ in the remaining dimensions only. */
+    int colour(int rank, boolean[] remain) {
+        int[] coords = coords(rank);
+        int colour = 0;
+        for (int i : places(remain, false)) {
+            colour = colour * dims[i] + coords[i];
+        }
+        return colour;
+    }
+
+    /** Balanced lengths for the zeros, in non-increasing order: each prime factor goes to the shortest, largest first. */
+    static void createDims(int nodes, int[] dims) {
+        int set = 1;
+        for (int length : dims) {
+            if (length < 0) {
+                throw new MpiFault(ErrorClass.DIMS, "a dimension is " + length + ": expected 0 or more");
+            }
+            set *= Math.max(1, length);
+        }
+        int[] free = IntStream.range(0, dims.length).filter(i -> dims[i] == 0).toArray();
+        if (nodes < 1 || nodes % set != 0 || (free.length == 0 && nodes != set)) {
+            throw new MpiFault(
+                    ErrorClass.DIMS,
+                    nodes + " nodes cannot fill a grid of " + Arrays.toString(dims)
+                            + ": expected a multiple of the product of the dimensions that are set");
+        }
+        int[] lengths = new int[free.length];
+        Arrays.fill(lengths, 1);
+        for (int factor : factors(nodes / set)) {
+            int shortest = 0;
+            for (int i = 1; i < lengths.length; i++) {
+                shortest = lengths[i] < lengths[shortest] ? i : shortest;
+            }
+            lengths[shortest] *= factor;
+        }
+        Arrays.sort(lengths);
+        for (int i = 0; i < free.length; i++) {
+            dims[free[i]] = lengths[free.length - 1 - i];
+        }
+    }
+
+    /** The prime factors, the largest first. */
+    private static int[] factors(int number) {
+        int[] found = new int[Integer.SIZE];
+        int count = 0;
+        int left = number;
+        for (int prime = 2; (long) prime * prime <= left; prime++) {
+            while (left % prime == 0) {
+                found[count++] = prime;
+                left /= prime;
+            }
+        }
+        if (left > 1) {
+            found[count++] = left;
+        }
+        int last = count;
+        return IntStream.range(0, count).map(i -> found[last - 1 - i]).toArray();
+    }
+}

@@ -1,0 +1,84 @@
+package mpi;
+
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.device.Arrived;
+import java.nio.Buffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that a matched probe has taken, so that no other receive gets it. May be used again for the next probe.
+ *
+ * <p>Threading: confined to caller.
+ */
+public final class Message {
+    private @Nullable Comm comm;
+    private @Nullable Arrived arrived;
+    private boolean isNoProcess;
+
+    /** The null message. */
+    public Message() {}
+
+    /** Whether there is no message to receive. */
+    public boolean isNull() {
+        return arrived == null && !isNoProcess;
+    }
+
+    /** Whether the message is that of MPI.PROC_NULL. */
+    public boolean isNoProc() {
+        return isNoProcess;
+    }
+
+    /** Waits for a message and takes it. */
+    public Status mProbe(int source, int tag, Comm from) {
+        Status status = probe(source, tag, from, true);
+        return status == null ? new Status() : status;
+    }
+
+    /** Takes a message; null if there is none. */
+    public @Nullable Status imProbe(int source, int tag, Comm from) {
+        return probe(source, tag, from, false);
+    }
+
+    private @Nullable Status probe(int source, int tag, Comm from, boolean waits) {
+        comm = from;
+        isNoProcess = source == MPI.PROC_NULL;
+        if (isNoProcess) {
+            return Status.ofNoProcess();
+        }
+        try {
+            Arrived taken = from.messages().take(source, tag, waits);
+            arrived = taken;
+            return taken == null ? null : from.messages().takenStatus(taken);
+        } catch (MpiFault e) {
+            throw from.raise(e);
+        }
+    }
+
+    /** Receives the message. */
+    public Status mRecv(@Nullable Object buf, int count, Datatype type) {
+        return receive(buf, count, type).waitStatus();
+    }
+
+    /** Starts to receive the message. */
+    public Request imRecv(Buffer buf, int count, Datatype type) {
+        return receive(PointToPointCalls.direct(buf), count, type);
+    }
+
+    private Request receive(@Nullable Object buf, int count, Datatype type) {
+        Comm from = comm;
+        Arrived taken = arrived;
+        if (from == null || isNull()) {
+            throw new MPIException(MPI.ERR_REQUEST, "the message is null: expected one of a matched probe", null);
+        }
+        arrived = null;
+        if (isNoProcess || taken == null) {
+            isNoProcess = false;
+            return Request.of(from, Status.ofNoProcess());
+        }
+        try {
+            return from.messages().receiveTaken(taken, new PointToPoint.Data(buf, 0, count, type));
+        } catch (MpiFault e) {
+            throw from.raise(e);
+        }
+    }
+}

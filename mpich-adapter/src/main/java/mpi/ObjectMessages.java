@@ -1,0 +1,72 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputFilter;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+
+/**
+ * Messages of MPI.OBJECT: Java serialization. What arrives passes a filter with limits; the system property {@code
+ * mpi.object-filter} replaces it, in the syntax of {@code jdk.serialFilter}. Nothing is read unless the program receives
+ * objects.
+ *
+ * <p>Threading: without state.
+ */
+final class ObjectMessages {
+    private static final String LIMITS = "maxdepth=100;maxrefs=10000000;maxarray=100000000";
+
+    private ObjectMessages() {}
+
+    private static final class Filter {
+        static final ObjectInputFilter FILTER =
+                ObjectInputFilter.Config.createFilter(System.getProperty("mpi.object-filter", LIMITS));
+    }
+
+    static byte[] write(Object[] objects, int offset, int count) {
+        if (offset < 0 || count < 0 || count > objects.length - offset) {
+            throw new MpiFault(
+                    ErrorClass.BUFFER,
+                    "a message of objects covers " + count + " elements from " + offset + " on of an array of "
+                            + objects.length + ": expected it to lie within the array");
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeInt(count);
+            for (int i = offset; i < offset + count; i++) {
+                out.writeObject(objects[i]);
+            }
+        } catch (IOException e) {
+            throw new MpiFault(ErrorClass.BUFFER, "an object cannot be serialized: " + e.getMessage(), e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Puts the objects of a message into the array; returns their number. */
+    @SuppressWarnings("BanSerializableRead") // behind a filter; only if the program asks for objects
+    static int read(byte[] bytes, Object[] objects, int offset, int most) {
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
+            in.setObjectInputFilter(Filter.FILTER);
+            int count = in.readInt();
+            if (count > most || count > objects.length - offset) {
+                throw new MpiFault(
+                        ErrorClass.TRUNCATE,
+                        "a message of " + count + " objects is received into room for "
+                                + Math.min(most, objects.length - offset) + ": expected an array that is long enough");
+            }
+            for (int i = 0; i < count; i++) {
+                objects[offset + i] = in.readObject();
+            }
+            return count;
+        } catch (IOException | ClassNotFoundException e) {
+            throw new MpiFault(
+                    ErrorClass.OTHER,
+                    "a message of objects cannot be read: " + e.getMessage()
+                            + "; the filter is the system property mpi.object-filter",
+                    e);
+        }
+    }
+}

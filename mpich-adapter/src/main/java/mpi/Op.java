@@ -1,0 +1,84 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.datatypes.Reduction;
+import io.madeleine.mpi.datatypes.Type;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A reduction operation.
+ *
+ * <p>Threading: thread-safe.
+ */
+public final class Op implements Freeable {
+    private final @Nullable Reduction predefined;
+    private final @Nullable UserFunction function;
+    private final @Nullable User_function javaFunction;
+    private final boolean commutative;
+    private volatile boolean freed;
+
+    Op(@Nullable Reduction predefined) {
+        this.predefined = predefined;
+        this.function = null;
+        this.javaFunction = null;
+        this.commutative = true;
+    }
+
+    /** An operation of the program; if it is not commutative, operands keep the order of the ranks. */
+    public Op(UserFunction function, boolean commutative) {
+        this.predefined = null;
+        this.function = function;
+        this.javaFunction = null;
+        this.commutative = commutative;
+    }
+
+    /** An operation of the program, mpiJava style. */
+    public Op(User_function function, boolean commutative) {
+        this.predefined = null;
+        this.function = null;
+        this.javaFunction = function;
+        this.commutative = commutative;
+    }
+
+    /** As {@link #Op(User_function, boolean)}; the code has no meaning. */
+    public Op(User_function function, boolean commutative, int code) {
+        this(function, commutative);
+    }
+
+    /** The operation for a datatype. */
+    Reduction reduction(Datatype datatype) {
+        Type type = datatype.type();
+        if (freed) {
+            throw new MpiFault(ErrorClass.OP, "the operation is freed");
+        }
+        Reduction own = predefined;
+        if (own == null) {
+            if (function == null && javaFunction == null) {
+                throw new MpiFault(
+                        ErrorClass.OP, "MPI.REPLACE and MPI.NO_OP are no reductions: expected another operation");
+            }
+            own = new UserReduction(function, javaFunction, commutative, datatype);
+        }
+        own.check(type);
+        return own;
+    }
+
+    /** Whether operands may change places. */
+    public boolean isCommutative() {
+        return commutative;
+    }
+
+    @Override
+    public void free() {
+        if (function == null && javaFunction == null) {
+            throw new MPIException(MPI.ERR_OP, "a predefined operation is freed: expected one of the program", null);
+        }
+        freed = true;
+    }
+
+    /** Whether it is freed. */
+    public boolean isNull() {
+        return freed;
+    }
+}

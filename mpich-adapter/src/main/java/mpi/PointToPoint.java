@@ -1,0 +1,309 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.device.Arrived;
+import io.madeleine.mpi.device.Device;
+import io.madeleine.mpi.device.ReceiveOperation;
+import io.madeleine.mpi.device.SendMode;
+import io.madeleine.mpi.device.SendOperation;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages between two processes of a communicator, with the buffers of the program. Errors are {@link MpiFault}s.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class PointToPoint {
+    private final Comm comm;
+    private final Communicator communicator;
+    private final Device device;
+
+    /** The arguments of a send or receive: a buffer, where it begins in elements of the array, items. */
+    record Data(@Nullable Object buffer, int offset, int count, Datatype type) {}
+
+    PointToPoint(Comm comm, Communicator communicator) {
+        this.comm = comm;
+        this.communicator = communicator;
+        this.device = communicator.device();
+    }
+
+    // ---- checks
+
+    private int sessionRank(int rank, String role) {
+        if (rank < 0 || rank >= communicator.size()) {
+            throw new MpiFault(
+                    ErrorClass.RANK,
+                    "the " + role + " is rank " + rank + ": expected 0 to " + (communicator.size() - 1)
+                            + (role.equals("source") ? ", MPI.ANY_SOURCE" : "") + " or MPI.PROC_NULL");
+        }
+        return communicator.group().sessionRank(rank);
+    }
+
+    private int source(int rank) {
+        return rank == MPI.ANY_SOURCE ? Device.ANY_SOURCE : sessionRank(rank, "source");
+    }
+
+    private static int sendTag(int tag) {
+        if (tag < 0) {
+            throw new MpiFault(ErrorClass.TAG, "the tag of a send is " + tag + ": expected 0 or more");
+        }
+        return tag;
+    }
+
+    private static int receiveTag(int tag) {
+        if (tag < 0 && tag != MPI.ANY_TAG) {
+            throw new MpiFault(
+                    ErrorClass.TAG, "the tag of a receive is " + tag + ": expected 0 or more, or MPI.ANY_TAG");
+        }
+        return tag;
+    }
+
+    // ---- sending
+
+    void send(SendMode mode, Data data, int dest, int tag) {
+        if (dest == MPI.PROC_NULL) {
+            return;
+        }
+        int target = sessionRank(dest, "destination");
+        sendTag(tag);
+        if (mode == SendMode.STANDARD && !data.type().isObject()) {
+            Operand operand = Operand.of(data.buffer(), data.offset(), data.type());
+            if (operand.isOneRange(data.count())
+                    && device.sendNow(
+                            operand.memory(),
+                            operand.start(),
+                            data.count() * operand.type().size(),
+                            target,
+                            communicator.context(),
+                            tag)) {
+                return;
+            }
+        }
+        SendOperation send = newSend(mode, data, target, tag);
+        device.send(send);
+        comm.await(send);
+        if (send.fault() != null) {
+            throw send.fault();
+        }
+    }
+
+    private SendOperation newSend(SendMode mode, Data data, int target, int tag) {
+        SendOperation send = new SendOperation(device).prepare(mode, target, communicator.context(), tag);
+        load(send, data);
+        return send;
+    }
+
+    private static void load(SendOperation send, Data data) {
+        if (data.type().isObject()) {
+            byte[] bytes = ObjectMessages.write(objects(data), data.offset(), data.count());
+            send.payload().set(MemorySegment.ofArray(bytes), 0, bytes.length);
+        } else {
+            Operand.of(data.buffer(), data.offset(), data.type())
+                    .set(send.payload(), count(data));
+        }
+    }
+
+    private static Object[] objects(Data data) {
+        if (!(data.buffer() instanceof Object[] objects)) {
+            throw new MpiFault(ErrorClass.BUFFER, "a message of MPI.OBJECT has another buffer: expected an Object[]");
+        }
+        return objects;
+    }
+
+    /** A buffer of MPJ Express knows how much it holds. */
+    private static int count(Data data) {
+        return data.buffer() instanceof mpjbuf.Buffer packed ? packed.getSize() : data.count();
+    }
+
+    Request isend(SendMode mode, Data data, int dest, int tag) {
+        if (dest == MPI.PROC_NULL) {
+            return Request.of(comm, new Status());
+        }
+        SendOperation send = newSend(mode, data, sessionRank(dest, "destination"), sendTag(tag));
+        device.send(send);
+        return Request.of(comm, send, null);
+    }
+
+    void bsend(Data data, int dest, int tag) {
+        if (dest == MPI.PROC_NULL) {
+            return;
+        }
+        int target = sessionRank(dest, "destination");
+        SendOperation loaded = newSend(SendMode.STANDARD, data, target, sendTag(tag));
+        comm.environment().buffered().send(loaded.payload(), target, communicator.context(), tag);
+    }
+
+    Request ibsend(Data data, int dest, int tag) {
+        bsend(data, dest, tag);
+        return Request.of(comm, new Status());
+    }
+
+    Prequest sendInit(SendMode mode, boolean isBuffered, Data data, int dest, int tag) {
+        Prequest request = new Prequest(comm);
+        if (dest == MPI.PROC_NULL) {
+            return request.startedBy(() -> request.begin(new Status()));
+        }
+        int target = sessionRank(dest, "destination");
+        sendTag(tag);
+        if (isBuffered) {
+            return request.startedBy(() -> {
+                bsend(data, dest, tag);
+                request.begin(new Status());
+            });
+        }
+        SendOperation send = newSend(mode, data, target, tag);
+        boolean isFixed = !data.type().isObject() && !(data.buffer() instanceof boolean[]);
+        return request.startedBy(() -> {
+            if (!isFixed) {
+                load(send, data); // the content of the array now
+            }
+            request.begin(send, null);
+            device.send(send);
+        });
+    }
+
+    // ---- receiving
+
+    /** A receive with what its thread does at the end. */
+    private record Receiving(ReceiveOperation operation, Request.@Nullable Finisher finisher) {}
+
+    private Receiving newReceive(Data data, int source, int tag) {
+        ReceiveOperation receive = new ReceiveOperation(device)
+                .prepare(source, communicator.context(), receiveTag(tag), communicator.group());
+        if (data.type().isObject()) {
+            Object[] objects = objects(data);
+            receive.takeAnyLength();
+            return new Receiving(receive, status -> {
+                byte[] bytes = new byte[Math.toIntExact(receive.bytes())];
+                receive.payload().copyTo(MemorySegment.ofArray(bytes), 0, bytes.length);
+                status.withObjects(ObjectMessages.read(bytes, objects, data.offset(), data.count()));
+            });
+        }
+        Operand operand = Operand.of(data.buffer(), data.offset(), data.type());
+        if (data.buffer() instanceof mpjbuf.Buffer packed) {
+            operand.set(receive.payload(), packed.getCapacity());
+            return new Receiving(receive, status -> packed.setSize(Math.toIntExact(status.bytes())));
+        }
+        operand.set(receive.payload(), data.count());
+        return new Receiving(receive, operand.isCopy() ? _ -> operand.giveBack() : null);
+    }
+
+    Status receive(Data data, int source, int tag) {
+        if (source == MPI.PROC_NULL) {
+            return Status.ofNoProcess();
+        }
+        Receiving receiving = newReceive(data, source(source), tag);
+        device.receive(receiving.operation());
+        return end(receiving);
+    }
+
+    private Status end(Receiving receiving) {
+        ReceiveOperation receive = receiving.operation();
+        comm.await(receive);
+        if (receive.fault() != null) {
+            throw receive.fault();
+        }
+        Status status = comm.statusOf(receive, MPI.SUCCESS);
+        if (receiving.finisher() != null) {
+            receiving.finisher().finish(status);
+        }
+        return status;
+    }
+
+    Request ireceive(Data data, int source, int tag) {
+        if (source == MPI.PROC_NULL) {
+            return Request.of(comm, Status.ofNoProcess());
+        }
+        Receiving receiving = newReceive(data, source(source), tag);
+        device.receive(receiving.operation());
+        return Request.of(comm, receiving.operation(), receiving.finisher());
+    }
+
+    Prequest receiveInit(Data data, int source, int tag) {
+        Prequest request = new Prequest(comm);
+        if (source == MPI.PROC_NULL) {
+            return request.startedBy(() -> request.begin(Status.ofNoProcess()));
+        }
+        Receiving receiving = newReceive(data, source(source), tag);
+        return request.startedBy(() -> {
+            request.begin(receiving.operation(), receiving.finisher());
+            device.receive(receiving.operation());
+        });
+    }
+
+    Status sendReceive(Data out, int dest, int sendTag, Data in, int source, int receiveTag) {
+        Request receive = ireceive(in, source, receiveTag);
+        send(SendMode.STANDARD, out, dest, sendTag);
+        return receive.waitStatus();
+    }
+
+    /** The message leaves from a copy, so that the buffer is free for the other one. */
+    Status sendReceiveReplace(Data data, int dest, int sendTag, int source, int receiveTag) {
+        Request send = Request.of(comm, new Status());
+        if (dest != MPI.PROC_NULL) {
+            SendOperation operation =
+                    newSend(SendMode.STANDARD, data, sessionRank(dest, "destination"), sendTag(sendTag));
+            long bytes = operation.payload().bytes();
+            MemorySegment copy = MemorySegment.ofArray(new byte[Math.toIntExact(bytes)]);
+            operation.payload().copyTo(copy, 0, bytes);
+            operation.payload().set(copy, 0, bytes);
+            device.send(operation);
+            send = Request.of(comm, operation, null);
+        }
+        Status status = receive(data, source, receiveTag);
+        send.waitFor();
+        return status;
+    }
+
+    // ---- probing
+
+    private Status statusOf(Arrived arrived) {
+        return new Status(
+                communicator.group().rankOf(arrived.source()), arrived.tag(), arrived.bytes(), false, MPI.SUCCESS);
+    }
+
+    Status probe(int source, int tag) {
+        if (source == MPI.PROC_NULL) {
+            return Status.ofNoProcess();
+        }
+        return statusOf(device.awaitArrival(source(source), communicator.context(), receiveTag(tag), false));
+    }
+
+    @Nullable Status iprobe(int source, int tag) {
+        if (source == MPI.PROC_NULL) {
+            return Status.ofNoProcess();
+        }
+        Arrived arrived = find(source, tag, false);
+        return arrived == null ? null : statusOf(arrived);
+    }
+
+    private @Nullable Arrived find(int source, int tag, boolean take) {
+        int from = source(source);
+        Arrived arrived = device.find(from, communicator.context(), receiveTag(tag), take);
+        if (arrived == null) {
+            device.progress();
+            arrived = device.find(from, communicator.context(), tag, take);
+        }
+        return arrived;
+    }
+
+    /** Takes the message of a matched probe; null if there is none yet. */
+    @Nullable Arrived take(int source, int tag, boolean waits) {
+        return waits
+                ? device.awaitArrival(source(source), communicator.context(), receiveTag(tag), true)
+                : find(source, tag, true);
+    }
+
+    Status takenStatus(Arrived arrived) {
+        return statusOf(arrived);
+    }
+
+    Request receiveTaken(Arrived arrived, Data data) {
+        Receiving receiving = newReceive(data, arrived.source(), MPI.ANY_TAG);
+        device.receiveProbed(arrived, receiving.operation());
+        return Request.of(comm, receiving.operation(), receiving.finisher());
+    }
+}

@@ -1,0 +1,65 @@
+package mpi;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A persistent request: the same operation, any number of times.
+ *
+ * <p>Threading: as {@link Request}.
+ */
+@SuppressWarnings("MemberName") // the names of mpiJava
+public final class Prequest extends Request {
+    private @Nullable Runnable starter;
+
+    Prequest(Comm comm) {
+        super(comm);
+    }
+
+    Prequest startedBy(Runnable start) {
+        starter = start;
+        return this;
+    }
+
+    @Override
+    boolean isPersistent() {
+        return true;
+    }
+
+    @Override
+    public void free() {
+        super.free();
+        starter = null;
+    }
+
+    /** Starts the operation. */
+    public void start() {
+        Runnable start = starter;
+        if (start == null || isActive()) {
+            throw new MPIException(
+                    MPI.ERR_REQUEST,
+                    "a persistent request is started that is " + (start == null ? "freed" : "active")
+                            + ": expected an inactive one",
+                    null);
+        }
+        start.run();
+    }
+
+    /** As {@link #start}. */
+    public void Start() {
+        start();
+    }
+
+    /** Starts them all. */
+    public static void startAll(Prequest[] requests) {
+        for (Prequest request : requests) {
+            if (request != null) {
+                request.start();
+            }
+        }
+    }
+
+    /** As {@link #startAll}. */
+    public static void Startall(Prequest[] requests) {
+        startAll(requests);
+    }
+}

@@ -1,0 +1,352 @@
+package mpi;
+
+import io.madeleine.mpi.ErrorClass;
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.device.Device;
+import io.madeleine.mpi.device.Operation;
+import io.madeleine.mpi.device.ReceiveOperation;
+import io.madeleine.mpi.device.SendOperation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A non-blocking operation. It is null when it is complete and a wait or test has said so, or when it is freed;
+ * persistent ones become inactive instead.
+ *
+ * <p>Threading: one thread at a time; different requests by any number of threads.
+ */
+@SuppressWarnings("MemberName") // the names of mpiJava
+public class Request implements Freeable {
+    private final @Nullable Comm comm;
+
+    private @Nullable Operation operation;
+    private @Nullable Finisher finisher;
+
+    /** The result of an operation that was complete from the start. */
+    private @Nullable Status ready;
+
+    private boolean isNull;
+
+    /** What the thread that learns of the end does with what was received. */
+    @FunctionalInterface
+    interface Finisher {
+        void finish(Status status);
+    }
+
+    Request(@Nullable Comm comm) {
+        this.comm = comm;
+    }
+
+    /** A request for a running operation. */
+    static Request of(Comm comm, Operation operation, @Nullable Finisher finisher) {
+        Request request = new Request(comm);
+        request.begin(operation, finisher);
+        return request;
+    }
+
+    /** A request that is complete. */
+    static Request of(Comm comm, Status status) {
+        Request request = new Request(comm);
+        request.begin(status);
+        return request;
+    }
+
+    /** The null request. */
+    static Request ofNull() {
+        Request request = new Request(null);
+        request.isNull = true;
+        return request;
+    }
+
+    final void begin(Operation started, @Nullable Finisher after) {
+        operation = started;
+        finisher = after;
+    }
+
+    final void begin(Status status) {
+        ready = status;
+    }
+
+    /** Whether the object stays usable after its operation. */
+    boolean isPersistent() {
+        return false;
+    }
+
+    final boolean isActive() {
+        return operation != null || ready != null;
+    }
+
+    /** Whether the operation has ended; false for inactive requests. */
+    final boolean isOver() {
+        Operation running = operation;
+        return ready != null || (running != null && running.isDone());
+    }
+
+    /** Takes the result of an operation that has ended. */
+    final Status take() {
+        Operation done = operation;
+        Finisher after = finisher;
+        Status status = ready != null ? ready : done == null ? new Status() : statusOf(done);
+        ready = null;
+        operation = null;
+        finisher = null;
+        isNull = !isPersistent();
+        if (after != null && status.getError() == MPI.SUCCESS && !status.isCancelled()) {
+            after.finish(status);
+        }
+        return status;
+    }
+
+    private Status statusOf(Operation done) {
+        MpiFault fault = done.fault();
+        int error = fault == null ? MPI.SUCCESS : fault.errorClass();
+        if (comm != null && done instanceof ReceiveOperation receive) {
+            return comm.statusOf(receive, error);
+        }
+        return new Status(MPI.ANY_SOURCE, MPI.ANY_TAG, 0, done.isCancelled(), error);
+    }
+
+    /** Takes the result, and raises the error if there is one. */
+    private Status finish() {
+        Operation done = operation;
+        try {
+            Status status = take();
+            if (comm != null && done != null && done.fault() != null) {
+                throw comm.raise(done.fault());
+            }
+            return status;
+        } catch (MpiFault e) { // of the finisher
+            throw comm == null ? new MPIException(e.errorClass(), e.getMessage(), e) : comm.raise(e);
+        }
+    }
+
+    private void await() {
+        Operation running = operation;
+        if (running != null && comm != null && ready == null) {
+            comm.await(running);
+        }
+    }
+
+    private void progress() {
+        if (comm != null && !isOver()) {
+            comm.device().progress();
+        }
+    }
+
+    @Nullable MpiFault fault() {
+        return operation == null ? null : operation.fault();
+    }
+
+    @Nullable Comm comm() {
+        return comm;
+    }
+
+    @Nullable Device device() {
+        return comm == null ? null : comm.device();
+    }
+
+    // ---- one request
+
+    /** Lets the operation end by itself, and makes this the null request. */
+    @Override
+    public void free() {
+        operation = null;
+        finisher = null;
+        ready = null;
+        isNull = true;
+    }
+
+    /** As {@link #free}. */
+    public void Free() {
+        free();
+    }
+
+    /** Asks for cancellation; the request must still be completed. */
+    public final void cancel() {
+        if (comm != null && operation instanceof ReceiveOperation receive) {
+            comm.device().cancel(receive);
+        } else if (comm != null && operation instanceof SendOperation send) {
+            comm.device().cancel(send);
+        }
+    }
+
+    /** As {@link #cancel}. */
+    public void Cancel() {
+        cancel();
+    }
+
+    /** Whether this is the null request. */
+    public final boolean isNull() {
+        return isNull;
+    }
+
+    /** As {@link #isNull}. */
+    public boolean Is_null() {
+        return isNull;
+    }
+
+    /** Waits for the end; returns an empty status if the request is null or inactive. */
+    public final Status waitStatus() {
+        await();
+        return isActive() ? finish() : new Status();
+    }
+
+    /** As {@link #waitStatus}, without the status. */
+    public final void waitFor() {
+        Status _ = waitStatus();
+    }
+
+    /** As {@link #waitStatus}. */
+    public Status Wait() {
+        return waitStatus();
+    }
+
+    /** The status if the operation has ended, else null. */
+    public final @Nullable Status testStatus() {
+        if (!isActive()) {
+            return new Status();
+        }
+        progress();
+        return isOver() ? finish() : null;
+    }
+
+    /** As {@link #testStatus}. */
+    public @Nullable Status Test() {
+        return testStatus();
+    }
+
+    /** Whether the operation has ended. */
+    public final boolean test() {
+        return testStatus() != null;
+    }
+
+    /** The status if the operation has ended, else null; the request stays as it is. */
+    public final @Nullable Status getStatus() {
+        if (!isActive()) {
+            return new Status();
+        }
+        progress();
+        if (!isOver()) {
+            return null;
+        }
+        Operation done = operation;
+        return ready != null ? ready : done == null ? new Status() : statusOf(done);
+    }
+
+    // ---- several requests
+
+    /** As {@link #waitAny}, with a status whose index is set. */
+    public static Status waitAnyStatus(Request[] requests) {
+        int place = Requests.awaitAny(requests);
+        return place == MPI.UNDEFINED ? new Status().at(place) : requests[place].finish().at(place);
+    }
+
+    /** Waits for one of them; returns its place, or UNDEFINED if none is active. */
+    public static int waitAny(Request[] requests) {
+        return waitAnyStatus(requests).index;
+    }
+
+    /** As {@link #waitAnyStatus}. */
+    public static Status Waitany(Request[] requests) {
+        return waitAnyStatus(requests);
+    }
+
+    /** As {@link #testAny}, with a status whose index is set; null if none has ended. */
+    public static @Nullable Status testAnyStatus(Request[] requests) {
+        Requests.progress(requests);
+        int place = Requests.firstOver(requests);
+        if (place != MPI.UNDEFINED) {
+            return requests[place].finish().at(place);
+        }
+        return Requests.hasActive(requests) ? null : new Status().at(MPI.UNDEFINED);
+    }
+
+    /** The place of one that has ended, or UNDEFINED. */
+    public static int testAny(Request[] requests) {
+        Status status = testAnyStatus(requests);
+        return status == null ? MPI.UNDEFINED : status.index;
+    }
+
+    /** As {@link #testAnyStatus}. */
+    public static @Nullable Status Testany(Request[] requests) {
+        return testAnyStatus(requests);
+    }
+
+    /** Waits for all; null elements count as null requests. */
+    public static Status[] waitAllStatus(Request[] requests) {
+        for (Request request : requests) {
+            if (request != null) {
+                request.await();
+            }
+        }
+        return Requests.takeAll(requests);
+    }
+
+    /** As {@link #waitAllStatus}, without the statuses. */
+    public static void waitAll(Request[] requests) {
+        Status[] _ = waitAllStatus(requests);
+    }
+
+    /** As {@link #waitAllStatus}. */
+    public static Status[] Waitall(Request[] requests) {
+        return waitAllStatus(requests);
+    }
+
+    /** The statuses if all have ended, else null. */
+    public static Status @Nullable [] testAllStatus(Request[] requests) {
+        Requests.progress(requests);
+        return Requests.areAllOver(requests) ? Requests.takeAll(requests) : null;
+    }
+
+    /** Whether all have ended. */
+    public static boolean testAll(Request[] requests) {
+        return testAllStatus(requests) != null;
+    }
+
+    /** As {@link #testAllStatus}. */
+    public static Status @Nullable [] Testall(Request[] requests) {
+        return testAllStatus(requests);
+    }
+
+    /** As {@link #waitSome}, with statuses whose index is set. */
+    public static Status @Nullable [] waitSomeStatus(Request[] requests) {
+        if (Requests.awaitAny(requests) == MPI.UNDEFINED) {
+            return null;
+        }
+        return Requests.takeSome(requests);
+    }
+
+    /** Waits for at least one; returns the places of those that have ended, null if none is active. */
+    public static int @Nullable [] waitSome(Request[] requests) {
+        return Requests.places(waitSomeStatus(requests));
+    }
+
+    /** As {@link #waitSomeStatus}. */
+    public static Status @Nullable [] Waitsome(Request[] requests) {
+        return waitSomeStatus(requests);
+    }
+
+    /** As {@link #testSome}, with statuses whose index is set. */
+    public static Status @Nullable [] testSomeStatus(Request[] requests) {
+        if (!Requests.hasActive(requests)) {
+            return null;
+        }
+        Requests.progress(requests);
+        return Requests.takeSome(requests);
+    }
+
+    /** The places of those that have ended; null if none is active. */
+    public static int @Nullable [] testSome(Request[] requests) {
+        return Requests.places(testSomeStatus(requests));
+    }
+
+    /** As {@link #testSomeStatus}. */
+    public static Status @Nullable [] Testsome(Request[] requests) {
+        return testSomeStatus(requests);
+    }
+
+    /** The error of several requests of which one has failed. */
+    static MPIException raiseOfSeveral(Comm comm, MpiFault first) {
+        return comm.raise(new MpiFault(
+                ErrorClass.IN_STATUS, "one of several requests has failed: " + first.getMessage(), first));
+    }
+}

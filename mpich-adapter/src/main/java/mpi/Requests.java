@@ -1,0 +1,127 @@
+package mpi;
+
+import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.device.Device;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Waiting for some of several requests. Java nulls count as null requests. Threading: confined to caller. */
+final class Requests {
+    private Requests() {}
+
+    static boolean hasActive(Request[] requests) {
+        for (Request request : requests) {
+            if (request != null && request.isActive()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The place of the first active request that has ended, or UNDEFINED. */
+    static int firstOver(Request[] requests) {
+        for (int i = 0; i < requests.length; i++) {
+            if (requests[i] != null && requests[i].isOver()) {
+                return i;
+            }
+        }
+        return MPI.UNDEFINED;
+    }
+
+    static boolean areAllOver(Request[] requests) {
+        for (Request request : requests) {
+            if (request != null && request.isActive() && !request.isOver()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static @Nullable Device device(Request[] requests) {
+        for (Request request : requests) {
+            if (request != null && request.isActive() && request.device() != null) {
+                return request.device();
+            }
+        }
+        return null;
+    }
+
+    static void progress(Request[] requests) {
+        Device device = device(requests);
+        if (device != null && !areAllOver(requests)) {
+            device.progress();
+        }
+    }
+
+    static int awaitAny(Request[] requests) {
+        int place = firstOver(requests);
+        Device device = device(requests);
+        if (place != MPI.UNDEFINED || device == null) {
+            return place;
+        }
+        device.awaitCondition(() -> firstOver(requests) != MPI.UNDEFINED, -1);
+        return firstOver(requests);
+    }
+
+    static Status[] takeAll(Request[] requests) {
+        Status[] statuses = new Status[requests.length];
+        MpiFault first = null;
+        Comm failed = null;
+        for (int i = 0; i < requests.length; i++) {
+            Request request = requests[i];
+            if (request == null || !request.isActive()) {
+                statuses[i] = new Status();
+                continue;
+            }
+            MpiFault fault = request.fault();
+            if (fault != null && first == null) {
+                first = fault;
+                failed = request.comm();
+            }
+            try {
+                statuses[i] = request.take();
+            } catch (MpiFault e) { // of the finisher
+                statuses[i] = new Status();
+                first = e;
+                failed = request.comm();
+            }
+        }
+        if (first != null && failed != null) {
+            throw Request.raiseOfSeveral(failed, first);
+        }
+        return statuses;
+    }
+
+    static Status[] takeSome(Request[] requests) {
+        List<Status> statuses = new ArrayList<>();
+        MpiFault first = null;
+        Comm failed = null;
+        for (int i = 0; i < requests.length; i++) {
+            Request request = requests[i];
+            if (request != null && request.isOver()) {
+                MpiFault fault = request.fault();
+                if (fault != null && first == null) {
+                    first = fault;
+                    failed = request.comm();
+                }
+                statuses.add(request.take().at(i));
+            }
+        }
+        if (first != null && failed != null) {
+            throw Request.raiseOfSeveral(failed, first);
+        }
+        return statuses.toArray(Status[]::new);
+    }
+
+    static int @Nullable [] places(Status @Nullable [] statuses) {
+        if (statuses == null) {
+            return null;
+        }
+        int[] places = new int[statuses.length];
+        for (int i = 0; i < places.length; i++) {
+            places[i] = statuses[i].index;
+        }
+        return places;
+    }
+}

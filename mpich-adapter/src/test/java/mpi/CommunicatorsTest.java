@@ -1,0 +1,218 @@
+package mpi;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+/** Groups, communicators, attributes, grids. */
+class CommunicatorsTest {
+    @Test
+    void shouldKeepMessagesOfCommunicatorsApart() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                Intracomm copy = comm.dup();
+                assertEquals(MPI.CONGRUENT, Comm.compare(comm, copy));
+                assertEquals(MPI.IDENT, Comm.compare(comm, comm));
+                if (comm.getRank() == 0) {
+                    comm.send(new int[] {1}, 1, MPI.INT, 1, 0);
+                    copy.send(new int[] {2}, 1, MPI.INT, 1, 0);
+                } else {
+                    int[] got = new int[1];
+                    copy.recv(got, 1, MPI.INT, MPI.ANY_SOURCE, MPI.ANY_TAG);
+                    assertEquals(2, got[0]);
+                    comm.recv(got, 1, MPI.INT, MPI.ANY_SOURCE, MPI.ANY_TAG);
+                    assertEquals(1, got[0]);
+                }
+                copy.free();
+                assertTrue(copy.isNull());
+                assertThrows(MPIException.class, copy::getRank);
+            });
+        }
+    }
+
+    @Test
+    void shouldSplitByColourAndKey() {
+        try (World world = new World("sci", 5)) {
+            world.run(comm -> {
+                int rank = comm.getRank();
+                Intracomm part = comm.split(rank % 2, -rank);
+                assertEquals(rank % 2 == 0 ? 3 : 2, part.getSize());
+                assertEquals((comm.getSize() - 1 - rank) / 2, part.getRank());
+                int[] sum = {rank};
+                part.allReduce(sum, 1, MPI.INT, MPI.SUM);
+                assertEquals(rank % 2 == 0 ? 6 : 4, sum[0]);
+                Intracomm none = comm.split(rank == 0 ? MPI.UNDEFINED : 0, 0);
+                assertEquals(rank == 0, none.isNull());
+                assertEquals(rank == 0, comm.Split(rank == 0 ? MPI.UNDEFINED : 0, 0) == null);
+                Intracomm host = comm.splitType(Comm.TYPE_SHARED, 0, MPI.INFO_NULL);
+                assertEquals(5, host.getSize());
+            });
+        }
+    }
+
+    @Test
+    void shouldCreateFromGroupsWithAndWithoutTheOthers() {
+        try (World world = new World("sci", 4)) {
+            world.run(comm -> {
+                int rank = comm.getRank();
+                Group group = comm.getGroup().incl(new int[] {3, 1});
+                Intracomm part = comm.create(group);
+                assertEquals(rank % 2 == 0, part.isNull());
+                if (rank % 2 == 1) {
+                    assertEquals(rank == 3 ? 0 : 1, part.getRank());
+                    assertEquals(MPI.SIMILAR, Group.compare(part.getGroup(), comm.getGroup().excl(new int[] {0, 2})));
+                    Intracomm again = comm.createGroup(group, 4);
+                    int[] got = {rank};
+                    again.bcast(got, 1, MPI.INT, 0);
+                    assertEquals(3, got[0]);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldComputeWithGroups() {
+        try (World world = new World("sci", 4)) {
+            Group all = world.of(1).world().getGroup();
+            Group odd = all.rangeIncl(new int[][] {{1, 3, 2}});
+            assertEquals(2, odd.getSize());
+            assertEquals(0, odd.getRank());
+            Group low = all.incl(new int[] {2, 0, 1});
+            assertArrayEquals(new int[] {2, 0, MPI.UNDEFINED}, Group.translateRanks(all, new int[] {1, 2, 3}, low));
+            assertEquals(MPI.SIMILAR, Group.compare(Group.union(low, odd), all));
+            assertArrayEquals(
+                    new int[] {3, 0},
+                    Group.translateRanks(Group.union(odd, low), new int[] {1, 3}, all), "first those of the first");
+            assertEquals(1, Group.intersection(low, odd).getSize());
+            assertEquals(2, Group.difference(low, odd).getSize());
+            assertEquals(MPI.IDENT, Group.compare(Group.difference(odd, all), MPI.GROUP_EMPTY));
+            assertEquals(2, all.rangeExcl(new int[][] {{3, 2, -1}}).getSize());
+            assertEquals(
+                    MPI.ERR_RANK, assertThrows(MPIException.class, () -> all.incl(new int[] {4})).getErrorClass());
+            odd.free();
+            assertTrue(odd.isNull());
+        }
+    }
+
+    @Test
+    void shouldLetSeveralThreadsMakeCommunicatorsAtOnce() {
+        try (World world = new World("sci", 3)) {
+            world.run(comm -> {
+                Intracomm[] parents = {comm.dup(), comm.dup(), comm.dup()};
+                Intracomm[] made = new Intracomm[3];
+                Thread[] threads = new Thread[3];
+                for (int i = 0; i < 3; i++) {
+                    int number = i;
+                    threads[i] = Thread.ofPlatform().start(() -> made[number] = parents[number].dup());
+                }
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+                for (int i = 0; i < 3; i++) {
+                    int[] got = new int[1];
+                    int right = (comm.getRank() + 1) % 3;
+                    int left = (comm.getRank() + 2) % 3;
+                    for (int j = 2; j >= 0 && i == 0; j--) {
+                        made[j].Isend(new int[] {j}, 0, 1, MPI.INT, right, 0);
+                    }
+                    made[i].recv(got, 1, MPI.INT, left, 0);
+                    assertEquals(i, got[0]);
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldDuplicateInTheBackground() {
+        try (World world = new World("sci", 3)) {
+            world.run(comm -> {
+                Intracomm copy = comm.iDup();
+                copy.getRequest().waitFor();
+                copy.barrier();
+                assertEquals(MPI.CONGRUENT, Comm.compare(comm, copy));
+            });
+        }
+    }
+
+    @Test
+    void shouldKeepAttributesNamesAndHandlers() {
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            int key = Comm.createKeyval();
+            assertNull(comm.getAttr(key));
+            comm.setAttr(key, "value");
+            assertEquals("value", comm.dup().getAttr(key));
+            comm.deleteAttr(key);
+            assertNull(comm.getAttr(key));
+            assertThrows(MPIException.class, () -> comm.getAttr(key + 1000));
+            assertEquals(Integer.MAX_VALUE, comm.getAttr(MPI.TAG_UB));
+            assertEquals(false, comm.getAttr(MPI.WTIME_IS_GLOBAL));
+            assertEquals("MPI_COMM_WORLD", comm.getName());
+            comm.setName("mine");
+            assertEquals("mine", comm.getName());
+            assertEquals(MPI.ERRORS_RETURN, comm.dup().getErrhandler());
+            assertFalse(comm.isInter());
+        }
+    }
+
+    @Test
+    void shouldFindNeighboursInAGrid() {
+        try (World world = new World("sci", 7)) {
+            world.run(comm -> {
+                CartComm grid = comm.createCart(new int[] {2, 3}, new boolean[] {true, false}, false);
+                assertEquals(comm.getRank() == 6, grid.isNull());
+                if (comm.getRank() < 6) {
+                    int rank = grid.getRank();
+                    int[] coords = grid.getCoords(rank);
+                    assertArrayEquals(new int[] {rank / 3, rank % 3}, coords);
+                    assertEquals(rank, grid.getRank(coords));
+                    ShiftParms right = grid.shift(1, 1);
+                    assertEquals(rank % 3 == 2 ? MPI.PROC_NULL : rank + 1, right.getRankDest());
+                    assertEquals(rank % 3 == 0 ? MPI.PROC_NULL : rank - 1, right.getRankSource());
+                    assertEquals((rank + 3) % 6, grid.shift(0, 1).getRankDest());
+                    CartComm row = grid.sub(new boolean[] {false, true});
+                    assertEquals(3, row.getSize());
+                    assertEquals(rank % 3, row.getRank());
+                    assertEquals(MPI.CART, row.getTopology());
+                    assertEquals(2, grid.dup().getTopo().getDimCount());
+                    assertThrows(MPIException.class, () -> grid.getRank(new int[] {0, 3}));
+                    assertEquals(1, grid.getRank(new int[] {-2, 1}));
+                }
+                assertEquals(MPI.UNDEFINED, comm.getTopology());
+            });
+        }
+    }
+
+    @Test
+    void shouldBalanceDimensions() {
+        int[][] cases = {{12, 0, 0}, {7, 0, 0}, {10, 0, 0}, {24, 0, 2, 0}, {1, 0}, {36, 0, 0, 0}};
+        int[][] expected = {{4, 3}, {7, 1}, {5, 2}, {4, 2, 3}, {1}, {4, 3, 3}};
+        for (int i = 0; i < cases.length; i++) {
+            int[] dims = Arrays.copyOfRange(cases[i], 1, cases[i].length);
+            CartComm.createDims(cases[i][0], dims);
+            assertArrayEquals(expected[i], dims);
+        }
+        assertEquals(
+                MPI.ERR_DIMS,
+                assertThrows(MPIException.class, () -> CartComm.createDims(7, new int[] {2, 0})).getErrorClass());
+    }
+
+    @Test
+    void shouldSayOfMembersThatAreLeftOutThatTheyAre() {
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            MPIException e = assertThrows(
+                    MPIException.class, () -> comm.createGraph(new int[] {0}, new int[0], false));
+            assertEquals(MPI.ERR_UNSUPPORTED_OPERATION, e.getErrorClass());
+            assertNotNull(e.getMessage());
+            assertTrue(e.getMessage().contains("Intracomm.createGraph"), e.getMessage());
+        }
+    }
+}

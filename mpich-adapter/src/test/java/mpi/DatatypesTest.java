@@ -1,0 +1,281 @@
+package mpi;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.DoubleBuffer;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Derived datatypes: their lengths, and which bytes they move. */
+class DatatypesTest {
+    @Test
+    void shouldCountLengthsInElementsOfTheBaseType() {
+        Datatype vector = Datatype.createVector(3, 2, 4, MPI.INT);
+        assertEquals(6, vector.getSize());
+        assertEquals(10, vector.getExtent());
+        assertEquals(10, vector.getTrueExtent());
+        assertEquals(10, Datatype.createHVector(3, 2, 16, MPI.INT).getExtent());
+        assertEquals(10, Datatype.Hvector(3, 2, 4, MPI.INT).Extent());
+        assertEquals(3, Datatype.createResized(MPI.INT, 0, 12).getExtent());
+        Datatype indexed = Datatype.createIndexed(new int[] {1, 2}, new int[] {5, 1}, MPI.DOUBLE);
+        assertEquals(3, indexed.getSize());
+        assertEquals(1, indexed.getLb());
+        assertEquals(6, indexed.Ub());
+        assertEquals(5, indexed.getExtent());
+        Datatype struct = Datatype.createStruct(
+                new int[] {1, 1}, new int[] {0, 1}, new Datatype[] {MPI.BYTE, MPI.INT});
+        assertEquals(8, struct.getExtent());
+        assertEquals(5, struct.getSize());
+        Datatype bounded = Datatype.Struct(
+                new int[] {1, 1, 1}, new int[] {0, 2, 8}, new Datatype[] {MPI.LB, MPI.INT, MPI.UB});
+        assertEquals(8, bounded.Extent());
+        assertEquals(1, bounded.Size());
+        assertEquals(0, Datatype.createContiguous(0, MPI.INT).getExtent());
+    }
+
+    @Test
+    void shouldLayOutPairsAsCDoes() {
+        int[][] expected = {{8, 8, 8}, {8, 6, 8}, {16, 12, 12}, {8, 8, 8}, {16, 12, 12}};
+        Datatype[] pairs = {MPI.INT2, MPI.SHORT_INT, MPI.LONG_INT, MPI.FLOAT_INT, MPI.DOUBLE_INT};
+        for (int i = 0; i < pairs.length; i++) {
+            assertArrayEquals(
+                    expected[i],
+                    new int[] {pairs[i].getExtent(), pairs[i].getSize(), pairs[i].getTrueExtent()},
+                    pairs[i].getName());
+        }
+        assertEquals(2, MPI.INT2.Extent());
+        assertEquals(2, MPI.DOUBLE_COMPLEX.getExtent());
+    }
+
+    @Test
+    void shouldMoveOnlyTheElementsOfTheTypeInBothDirections() {
+        Datatype column = Datatype.createVector(4, 1, 5, MPI.INT);
+        Datatype shuffled = Datatype.createIndexed(new int[] {1, 2, 1}, new int[] {3, 0, 7}, MPI.INT);
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                int[] matrix = IntStream.range(0, 20).toArray();
+                if (comm.getRank() == 0) {
+                    comm.Send(matrix, 2, 1, column, 1, 0); // one column
+                    comm.send(matrix, 2, shuffled, 1, 1);
+                    int[] large = IntStream.range(0, 400_000).toArray();
+                    comm.Send(large, 0, 1, Datatype.createVector(100_000, 2, 4, MPI.INT), 1, 2);
+                } else {
+                    int[] got = new int[20];
+                    Status status = comm.Recv(got, 0, 1, column, 0, 0);
+                    assertEquals(1, status.getCount(column));
+                    assertEquals(4, status.getElements(column));
+                    assertEquals(4, status.getCount(MPI.INT));
+                    int[] wanted = new int[20];
+                    for (int row = 0; row < 4; row++) {
+                        wanted[5 * row] = 5 * row + 2;
+                    }
+                    assertArrayEquals(wanted, got);
+                    int[] packed = new int[8];
+                    comm.recv(packed, 8, MPI.INT, 0, 1);
+                    assertArrayEquals(new int[] {3, 0, 1, 7, 11, 8, 9, 15}, packed);
+                    int[] large = new int[400_000];
+                    comm.Recv(large, 1, 1, Datatype.createVector(100_000, 2, 4, MPI.INT), 0, 2);
+                    for (int i = 0; i < 100_000; i++) {
+                        assertEquals(4 * i, large[4 * i + 1]);
+                        assertEquals(4 * i + 1, large[4 * i + 2]);
+                        assertEquals(0, large[4 * i]);
+                    }
+                }
+            });
+        }
+    }
+
+    /** A random type, and what it covers: the offset of each element, in order. */
+    private record Sample(Datatype type, int[] elements) {}
+
+    private static Sample random(Random random, int depth) {
+        if (depth == 0) {
+            return new Sample(MPI.SHORT, new int[] {0});
+        }
+        Sample old = random(random, depth - 1);
+        int extent = old.type().getExtent();
+        int blocks = 1 + random.nextInt(3);
+        int[] lengths = random.ints(blocks, 1, 4).toArray();
+        int[] displacements = new int[blocks];
+        int at = random.nextInt(3);
+        for (int i = 0; i < blocks; i++) {
+            displacements[i] = at;
+            at += lengths[i] + random.nextInt(3);
+        }
+        int[] elements = IntStream.range(0, blocks)
+                .boxed()
+                .flatMapToInt(i -> IntStream.range(0, lengths[i])
+                        .boxed()
+                        .flatMapToInt(j -> java.util.Arrays.stream(old.elements())
+                                .map(e -> (displacements[i] + j) * extent + e)))
+                .toArray();
+        return new Sample(Datatype.createIndexed(lengths, displacements, old.type()), elements);
+    }
+
+    @Test
+    void shouldPackAndUnpackRandomTypesAsTheirTypeMapsSay() {
+        Random random = new Random(5);
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            for (int round = 0; round < 200; round++) {
+                Sample sample = random(random, 1 + round % 3);
+                int count = 1 + random.nextInt(3);
+                int extent = sample.type().getExtent();
+                short[] buffer = new short[(count + 2) * Math.max(extent, 1) + 200];
+                for (int i = 0; i < buffer.length; i++) {
+                    buffer[i] = (short) (i + 1);
+                }
+                byte[] packed = new byte[comm.packSize(count, sample.type()) + 3];
+                int end = comm.pack(buffer, count, sample.type(), packed, 3);
+                assertEquals(packed.length, end);
+                short[] expected = new short[count * sample.elements().length];
+                for (int i = 0; i < expected.length; i++) {
+                    int item = i / sample.elements().length;
+                    expected[i] = buffer[item * extent + sample.elements()[i % sample.elements().length]];
+                }
+                short[] got = new short[expected.length];
+                ByteBuffer.wrap(packed, 3, packed.length - 3)
+                        .order(java.nio.ByteOrder.nativeOrder())
+                        .asShortBuffer()
+                        .get(got);
+                assertArrayEquals(expected, got);
+                short[] back = new short[buffer.length];
+                assertEquals(packed.length, comm.unpack(packed, 3, back, count, sample.type()));
+                for (int i = 0; i < expected.length; i++) {
+                    int item = i / sample.elements().length;
+                    assertEquals(expected[i], back[item * extent + sample.elements()[i % sample.elements().length]]);
+                }
+                assertEquals(
+                        IntStream.range(0, back.length).filter(i -> back[i] != 0).count(),
+                        IntStream.range(0, count)
+                                .boxed()
+                                .flatMapToInt(item -> java.util.Arrays.stream(sample.elements())
+                                        .map(e -> item * extent + e))
+                                .distinct()
+                                .count());
+            }
+        }
+    }
+
+    @Test
+    void shouldFindTheLargestValueAndItsIndex() {
+        try (World world = new World("sci", 3)) {
+            world.run(comm -> {
+                int rank = comm.getRank();
+                double[] values = {3, 1, rank == 1 ? 7 : 7 - 1e-9};
+                ByteBuffer own = MPI.newByteBuffer(3 * MPI.DOUBLE_INT.getExtent());
+                for (int i = 0; i < 3; i++) {
+                    DoubleInt.Data pair = MPI.doubleInt.getData(own, i);
+                    pair.putValue(values[i]);
+                    pair.putIndex(10 * rank + i);
+                }
+                ByteBuffer result = MPI.newByteBuffer(own.capacity());
+                comm.allReduce(own, result, 3, MPI.DOUBLE_INT, MPI.MAXLOC);
+                int[] indexes = {0, 1, 12}; // of equal values the smallest index
+                for (int i = 0; i < 3; i++) {
+                    DoubleInt.Data pair = MPI.doubleInt.getData(result, i);
+                    assertEquals(indexes[i], pair.getIndex());
+                }
+                assertEquals(7, MPI.doubleInt.<DoubleInt.Data>getData(result, 2).getValue());
+                int[] pairs = {rank == 2 ? -5 : 5, rank};
+                int[] least = new int[2];
+                comm.Allreduce(pairs, 0, least, 0, 1, MPI.INT2, MPI.MINLOC);
+                assertArrayEquals(new int[] {-5, 2}, least);
+            });
+        }
+    }
+
+    @Test
+    void shouldMultiplyComplexNumbers() {
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                DoubleBuffer own = MPI.newDoubleBuffer(2);
+                DoubleComplex number = DoubleComplex.get(own);
+                number.putReal(1);
+                number.putImag(comm.getRank() + 1);
+                double[] result = new double[2];
+                comm.allReduce(own, result, 1, MPI.DOUBLE_COMPLEX, MPI.PROD);
+                assertArrayEquals(new double[] {-1, 3}, result); // (1 + i) (1 + 2 i)
+            });
+        }
+    }
+
+    @Test
+    void shouldRefuseOperationsThatATypeDoesNotHave() {
+        try (World world = new World("sci", 1)) {
+            Intracomm comm = world.of(0).world();
+            assertEquals(
+                    MPI.ERR_OP,
+                    assertThrows(MPIException.class, () -> comm.allReduce(new double[1], 1, MPI.DOUBLE, MPI.BAND))
+                            .getErrorClass());
+            assertEquals(
+                    MPI.ERR_OP,
+                    assertThrows(MPIException.class, () -> comm.allReduce(new int[1], 1, MPI.INT, MPI.MAXLOC))
+                            .getErrorClass());
+        }
+    }
+
+    /** A struct of a program. */
+    private static final class Particle extends Struct {
+        private final int mass = addDouble();
+        private final int kind = addByte();
+        private final int place = addInt(3);
+
+        @Override
+        protected Data newData() {
+            return new Data();
+        }
+
+        private final class Data extends Struct.Data {
+            Data() {
+                super(Particle.this);
+            }
+        }
+    }
+
+    @Test
+    void shouldLayOutStructsAndSendThem() {
+        Particle layout = new Particle();
+        assertEquals(8, layout.kind);
+        assertEquals(9, layout.place);
+        assertEquals(24, layout.getExtent());
+        assertThrows(AssertionError.class, layout::addInt);
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                byte[] memory = new byte[2 * layout.getExtent()];
+                if (comm.getRank() == 0) {
+                    Particle.Data second = layout.getData(memory, 1);
+                    second.putDouble(layout.mass, 2.5);
+                    second.putByte(layout.kind, (byte) 3);
+                    second.putInt(layout.place, 2, 99);
+                    comm.send(memory, 2, layout.getType(), 1, 0);
+                } else {
+                    comm.recv(memory, 2, layout.getType(), 0, 0);
+                    Particle.Data second = layout.getData(memory, 1);
+                    assertEquals(2.5, second.getDouble(layout.mass));
+                    assertEquals(3, second.getByte(layout.kind));
+                    assertEquals(99, second.getInt(layout.place, 2));
+                }
+            });
+        }
+    }
+
+    @Test
+    void shouldKeepAttributesAndNamesOfTypes() {
+        int key = Datatype.createKeyval();
+        Datatype type = MPI.INT.dup();
+        type.setAttr(key, new int[] {1});
+        type.setName("mine");
+        Datatype copy = type.dup();
+        assertArrayEquals(new int[] {1}, (int[]) copy.getAttr(key));
+        assertEquals("mine", copy.getName());
+        type.free();
+        assertTrue(type.isNull());
+        assertThrows(MPIException.class, type::getSize);
+    }
+}

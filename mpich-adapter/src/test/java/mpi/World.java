@@ -1,0 +1,125 @@
+package mpi;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import io.madeleine.testkit.messages.LocalSessions;
+import io.madeleine.tm.sci.SciConfig;
+import io.madeleine.tm.sci.SciPmm;
+import io.madeleine.tm.tcp.TcpPmm;
+import io.madeleine.tm.tcp.config.TcpConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The processes of an MPI program as threads of this JVM, over real shared memory or sockets. */
+final class World implements AutoCloseable {
+    private static final long TIMEOUT_S = 120;
+
+    private final Path directory;
+    private final LocalSessions sessions;
+    private final List<Environment> environments = new ArrayList<>();
+
+    /** What a process does. */
+    @FunctionalInterface
+    interface Program {
+        void run(Intracomm world) throws Exception;
+    }
+
+    World(String network, int size) {
+        try {
+            directory = Files.createTempDirectory(Path.of("/dev/shm"), "mpi");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Config config = ConfigFactory.parseString("madeleine.tm.sci.directory = \"" + directory + "\"")
+                .withFallback(ConfigFactory.load());
+        LocalSessions.Builder builder = LocalSessions.of(size);
+        sessions = network.equals("tcp")
+                ? builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config))).open()
+                : builder.network("sci", _ -> new SciPmm(SciConfig.from(config))).open();
+        for (int rank = 0; rank < size; rank++) {
+            Intracomm world = new Intracomm();
+            Intracomm self = new Intracomm();
+            environments.add(new Environment(sessions.session(rank), world, self));
+            world.setErrhandler(MPI.ERRORS_RETURN);
+            self.setErrhandler(MPI.ERRORS_RETURN);
+        }
+    }
+
+    Environment of(int rank) {
+        return environments.get(rank);
+    }
+
+    void die(int rank) {
+        sessions.die(rank);
+    }
+
+    /** Runs the program in one thread per process, and throws what the first of them has thrown. */
+    void run(Program program) {
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        for (Environment environment : environments) {
+            threads.add(Thread.ofPlatform()
+                    .name("rank " + environment.rank())
+                    .start(() -> {
+                        try {
+                            program.run(environment.world());
+                        } catch (Throwable e) {
+                            failures.add(e);
+                        }
+                    }));
+        }
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+        for (Thread thread : threads) {
+            join(thread, endNs, failures);
+        }
+        Throwable first = failures.poll();
+        if (first != null) {
+            throw new AssertionError("a process has failed: " + first, first);
+        }
+    }
+
+    private void join(Thread thread, long endNs, Queue<Throwable> failures) {
+        try {
+            while (thread.isAlive() && System.nanoTime() - endNs < 0) {
+                thread.join(100);
+                if (!failures.isEmpty()) {
+                    thread.join(2000);
+                    thread.interrupt();
+                }
+            }
+            if (thread.isAlive()) {
+                StringBuilder waits = new StringBuilder();
+                environments.forEach(each -> waits.append("\nrank ")
+                        .append(each.rank())
+                        .append(": ")
+                        .append(each.device().pending()));
+                failures.add(new AssertionError(thread.getName() + " is not done; pending:" + waits));
+                thread.interrupt();
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            sessions.close();
+        } finally {
+            try (Stream<Path> files = Files.walk(directory)) {
+                files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package io.madeleine.samples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.samples.MadCommand.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Programs with MPI under mad run: the samples, and what happens when a process does not end as it should. */
+class MpiIT {
+    private static final String SAMPLES = "samples/src/main/java/io/madeleine/samples/mpi/";
+
+    @TempDir
+    Path directory;
+
+    private Run run(int processes, String program, String... arguments) throws IOException, InterruptedException {
+        List<String> words = new ArrayList<>(List.of("run", "-n", String.valueOf(processes), program));
+        words.addAll(List.of(arguments));
+        return MadCommand.run(directory, words);
+    }
+
+    private void expect(List<String> expected, int processes, String sample, String... arguments) throws Exception {
+        Run run = run(processes, SAMPLES + sample + ".java", arguments);
+        assertEquals(List.of(), run.err());
+        assertEquals(expected, run.out().stream().sorted().toList());
+        assertEquals(0, run.code());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 5})
+    void shouldPrintTheSameWithAnyNumberOfProcesses(int n) throws Exception {
+        expect(
+                IntStream.range(0, n)
+                        .mapToObj(rank -> "[" + rank + "] process " + rank + " of " + n)
+                        .toList(),
+                n,
+                "Hello");
+        int token = 100 * n * (n - 1) / 2;
+        expect(List.of("[0] after 100 rounds through " + n + " processes the token is " + token), n, "Ring");
+        expect(List.of("[0] pi is 3.1415926536"), n, "Pi");
+        expect(
+                List.of("[0] after 200 steps the heat is 0.999998, the warmest place has 0.003965"), n, "HeatStencil");
+        expect(List.of("[0] the product of two matrices of 203 x 203 is right"), n, "MatrixMultiplication");
+        int lines = Files.readAllLines(MadCommand.ROOT.resolve("LICENSE")).size();
+        expect(
+                List.of("[0] sorted " + lines + " lines, in order: true, as one process sorts them: true"),
+                n,
+                "SampleSort",
+                MadCommand.ROOT.resolve("LICENSE").toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 5})
+    void shouldPassTheOfficialVerificationOfNasBenchmarks(int n) throws Exception {
+        expect(List.of("[0] IS class S: 65536 keys, 10 iterations, verification successful"), n, "NasIs", "S");
+        expect(List.of("[0] IS class W: 1048576 keys, 10 iterations, verification successful"), n, "NasIs", "W");
+        expect(
+                List.of("[0] EP class S: 2^24 pairs, 13176389 inside the circle, verification successful"),
+                n,
+                "NasEp",
+                "S");
+    }
+
+    private Run runSource(int processes, String name, String body) throws Exception {
+        Path source = directory.resolve(name + ".java");
+        Files.writeString(
+                source,
+                "import mpi.*;\npublic class " + name + " {\n  public static void main(String[] args) throws Exception {\n"
+                        + body + "\n  }\n}\n");
+        return run(processes, source.toString());
+    }
+
+    private static boolean names(Run run, String... words) {
+        String all = String.join("\n", run.err());
+        return List.of(words).stream().allMatch(all::contains);
+    }
+
+    @Test
+    void shouldFailAndNameTheProcessThatLeavesWithoutFinalize() throws Exception {
+        Run run = runSource(
+                2, "Leaves", "MPI.Init(args); if (MPI.COMM_WORLD.getRank() == 1) System.exit(0); MPI.Finalize();");
+        assertNotEquals(0, run.code());
+        assertTrue(names(run, "1"), run.err().toString());
+    }
+
+    @Test
+    void shouldEndAllProcessesWithTheCodeOfAbort() throws Exception {
+        Run run = runSource(
+                3,
+                "Aborts",
+                "MPI.Init(args); if (MPI.COMM_WORLD.getRank() == 1) MPI.COMM_WORLD.abort(42);"
+                        + " MPI.COMM_WORLD.barrier();");
+        assertEquals(42, run.code());
+        assertTrue(names(run, "rank 1 called abort with code 42"), run.err().toString());
+    }
+
+    @Test
+    void shouldEndTheJobWithTheErrorClassIfNobodyHandlesAnError() throws Exception {
+        Run run = runSource(
+                2,
+                "Fails",
+                "MPI.Init(args); if (MPI.COMM_WORLD.getRank() == 0) MPI.COMM_WORLD.send(new int[1], 1, MPI.INT, 9, 0);"
+                        + " MPI.COMM_WORLD.barrier(); MPI.Finalize();");
+        assertEquals(6, run.code());
+        assertTrue(names(run, "the destination is rank 9"), run.err().toString());
+    }
+
+    @Test
+    void shouldNameTheProcessThatWasKilled() throws Exception {
+        Run run = runSource(
+                3,
+                "Killed",
+                "MPI.Init(args); if (MPI.COMM_WORLD.getRank() == 2) Runtime.getRuntime().halt(9);"
+                        + " MPI.COMM_WORLD.barrier(); MPI.Finalize();");
+        assertEquals(9, run.code());
+        assertTrue(names(run, "rank 2"), run.err().toString());
+    }
+
+    @Test
+    void shouldRunProgramsOfBothDialectsAndSupportBuffersOutsideInitAndFinalize() throws Exception {
+        Run run = runSource(
+                2,
+                "Mixed",
+                """
+                java.nio.IntBuffer early = MPI.newIntBuffer(4);
+                args = MPI.Init(args);
+                MPI.COMM_WORLD.setErrhandler(MPI.ERRORS_RETURN);
+                int rank = MPI.COMM_WORLD.Rank();
+                if (rank == 0) early.put(0, 17);
+                MPI.COMM_WORLD.bcast(early, 4, MPI.INT, 0);
+                try {
+                  MPI.COMM_WORLD.Send(new int[1], 0, 1, MPI.INT, 7, 0);
+                } catch (MPIException e) {
+                  if (rank == 1) System.out.println("class " + e.getErrorClass());
+                }
+                MPI.Finalize();
+                if (rank == 1) System.out.println("got " + early.get(0) + ", finalized " + MPI.isFinalized());
+                """);
+        assertEquals(List.of(), run.err());
+        assertEquals(List.of("[1] class 6", "[1] got 17, finalized true"), run.out());
+        assertEquals(0, run.code());
+    }
+}
