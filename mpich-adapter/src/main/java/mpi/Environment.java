@@ -5,6 +5,7 @@ import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.ContextNumbers;
 import io.madeleine.mpi.comm.RankGroup;
+import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.DeviceSettings;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,7 @@ final class Environment {
     private final Device device;
     private final ContextNumbers numbers;
     private final BufferedSends buffered;
+    private final SegmentCache segments = new SegmentCache();
     private final Intracomm world;
     private final Intracomm self;
 
@@ -55,6 +57,10 @@ final class Environment {
 
     BufferedSends buffered() {
         return buffered;
+    }
+
+    SegmentCache segments() {
+        return segments;
     }
 
     Intracomm world() {

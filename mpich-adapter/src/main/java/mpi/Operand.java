@@ -71,23 +71,9 @@ final class Operand {
         return type;
     }
 
-    MemorySegment memory() {
-        return memory;
-    }
-
     /** Where the data of the first item begins, for a type without gaps. */
-    long start() {
+    private long start() {
         return offset + type.lb();
-    }
-
-    /** Whether {@code count} items are one range within the buffer. */
-    boolean isOneRange(int count) {
-        long bytes = count * type.size();
-        return count >= 0
-                && type.isDense()
-                && flags == null
-                && start() >= 0
-                && bytes <= memory.byteSize() - start();
     }
 
     /** Whether the caller must {@link #giveBack} what was received. */

@@ -3,12 +3,16 @@ package mpi;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
+import io.madeleine.mpi.datatypes.Buffers;
+import io.madeleine.mpi.datatypes.SegmentCache;
+import io.madeleine.mpi.datatypes.Type;
 import io.madeleine.mpi.device.Arrived;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +24,10 @@ final class PointToPoint {
     private final Comm comm;
     private final Communicator communicator;
     private final Device device;
+    private final SegmentCache segments;
+
+    /** An operation for the next blocking receive, so that it allocates none. */
+    private final AtomicReference<@Nullable ReceiveOperation> spare = new AtomicReference<>();
 
     /** The arguments of a send or receive: a buffer, where it begins in elements of the array, items. */
     record Data(@Nullable Object buffer, int offset, int count, Datatype type) {}
@@ -28,6 +36,7 @@ final class PointToPoint {
         this.comm = comm;
         this.communicator = communicator;
         this.device = communicator.device();
+        this.segments = comm.environment().segments();
     }
 
     // ---- checks
@@ -69,18 +78,8 @@ final class PointToPoint {
         }
         int target = sessionRank(dest, "destination");
         sendTag(tag);
-        if (mode == SendMode.STANDARD && !data.type().isObject()) {
-            Operand operand = Operand.of(data.buffer(), data.offset(), data.type());
-            if (operand.isOneRange(data.count())
-                    && device.sendNow(
-                            operand.memory(),
-                            operand.start(),
-                            data.count() * operand.type().size(),
-                            target,
-                            communicator.context(),
-                            tag)) {
-                return;
-            }
+        if (mode == SendMode.STANDARD && isPlain(data) && sendNow(data, target, tag)) {
+            return;
         }
         SendOperation send = newSend(mode, data, target, tag);
         device.send(send);
@@ -88,6 +87,38 @@ final class PointToPoint {
         if (send.fault() != null) {
             throw send.fault();
         }
+    }
+
+    /** Whether the items are one range of memory that can be moved where it is. */
+    private static boolean isPlain(Data data) {
+        Object buffer = data.buffer();
+        return data.type().type().isDense()
+                && buffer != null
+                && !(buffer instanceof boolean[] || buffer instanceof Object[] || buffer instanceof mpjbuf.Buffer);
+    }
+
+    /** Where the items of a plain buffer begin, in bytes; throws if they do not lie within it. */
+    private static long start(Data data, Object buffer, MemorySegment memory) {
+        Type type = data.type().type();
+        Buffers.checkKind(buffer, type);
+        long start = (long) data.offset() * Buffers.elementBytes(buffer) + type.lb();
+        if (data.count() < 0) {
+            throw new MpiFault(
+                    ErrorClass.COUNT, "the count of a message is " + data.count() + ": expected 0 or more");
+        }
+        long bytes = data.count() * type.size();
+        if (data.offset() < 0 || start < 0 || bytes > memory.byteSize() - start) {
+            throw Buffers.outside(memory, start, bytes);
+        }
+        return start;
+    }
+
+    private boolean sendNow(Data data, int target, int tag) {
+        Object buffer = java.util.Objects.requireNonNull(data.buffer());
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(data, buffer, memory);
+        long bytes = data.count() * data.type().type().size();
+        return device.sendNow(memory, start, bytes, target, communicator.context(), tag);
     }
 
     private SendOperation newSend(SendMode mode, Data data, int target, int tag) {
@@ -195,9 +226,33 @@ final class PointToPoint {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
+        if (isPlain(data)) {
+            return receivePlain(data, source(source), receiveTag(tag));
+        }
         Receiving receiving = newReceive(data, source(source), tag);
         device.receive(receiving.operation());
         return end(receiving);
+    }
+
+    private Status receivePlain(Data data, int source, int tag) {
+        Object buffer = java.util.Objects.requireNonNull(data.buffer());
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(data, buffer, memory);
+        ReceiveOperation receive = spare.get() == null ? null : spare.getAndSet(null);
+        if (receive == null) {
+            receive = new ReceiveOperation(device);
+        }
+        receive.prepare(source, communicator.context(), tag, communicator.group());
+        receive.payload().set(memory, start, data.count() * data.type().type().size());
+        device.receive(receive);
+        comm.await(receive);
+        if (receive.fault() != null) {
+            throw receive.fault();
+        }
+        Status status = comm.statusOf(receive, MPI.SUCCESS);
+        receive.payload().clear();
+        spare.set(receive);
+        return status;
     }
 
     private Status end(Receiving receiving) {

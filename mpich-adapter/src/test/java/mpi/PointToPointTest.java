@@ -559,7 +559,7 @@ class PointToPointTest {
 
     @Test
     void shouldFailWhatNeedsAProcessThatHasDied() {
-        try (World world = new World("sci", 3)) {
+        try (World world = new World("tcp", 3)) {
             Intracomm comm = world.of(0).world();
             Request fromDead = comm.Irecv(new int[1], 0, 1, MPI.INT, 2, 0);
             Request fromAny = comm.Irecv(new int[1], 0, 1, MPI.INT, MPI.ANY_SOURCE, 0);

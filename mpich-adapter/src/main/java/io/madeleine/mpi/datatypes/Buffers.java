@@ -117,7 +117,8 @@ public final class Buffers {
         payload.set(BlockLayout.of(parts));
     }
 
-    private static MpiFault outside(MemorySegment memory, long start, long bytes) {
+    /** The error for items that do not lie in their buffer. */
+    public static MpiFault outside(MemorySegment memory, long start, long bytes) {
         return new MpiFault(
                 ErrorClass.BUFFER,
                 "a message covers bytes " + start + " to " + (start + bytes) + " of a buffer of " + memory.byteSize()

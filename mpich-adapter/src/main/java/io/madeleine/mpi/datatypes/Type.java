@@ -23,6 +23,7 @@ public final class Type {
     private final long ub;
     private final boolean hasBounds;
     private final int alignment;
+    private final boolean dense;
 
     private Type(
             Basic basic, @Nullable Pair pair, List<Run> runs, long lb, long ub, boolean hasBounds, int alignment) {
@@ -34,6 +35,15 @@ public final class Type {
         this.ub = ub;
         this.hasBounds = hasBounds;
         this.alignment = alignment;
+        this.dense = isOneRange();
+    }
+
+    private boolean isOneRange() {
+        if (runs.isEmpty()) {
+            return true;
+        }
+        Run first = runs.getFirst();
+        return runs.size() == 1 && first.count() == 1 && first.offset() == lb && size == ub - lb;
     }
 
     // ---- making types
@@ -282,11 +292,7 @@ public final class Type {
 
     /** Whether the items of an array are one range. */
     public boolean isDense() {
-        if (runs.isEmpty()) {
-            return true;
-        }
-        Run first = runs.getFirst();
-        return runs.size() == 1 && first.count() == 1 && first.offset() == lb && size == extent();
+        return dense;
     }
 
     /** The basic type of all elements if they have the same length, as reductions need it. */
