@@ -66,14 +66,14 @@ final class Attributes {
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
             out.writeObject(value);
         } catch (IOException e) {
-            throw new MPIException(
-                    MPI.ERR_ARG, "the value of an attribute cannot be serialized: " + e.getMessage(), e);
+            throw new MPIException(MPI.ERR_ARG, "the value of an attribute cannot be serialized: " + e.getMessage(), e);
         }
         values.put(keyval, bytes.toByteArray());
     }
 
     @SuppressWarnings("BanSerializableRead") // what this process has written itself
-    @Nullable Object get(int keyval) {
+    @Nullable
+    Object get(int keyval) {
         space.check(keyval);
         byte[] bytes = values.get(keyval);
         if (bytes == null) {

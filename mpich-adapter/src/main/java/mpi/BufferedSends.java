@@ -73,8 +73,7 @@ final class BufferedSends {
     private void left(Operation send, long cost) {
         MpiFault why = send.fault();
         if (why != null) {
-            System.getLogger("io.madeleine.mpi")
-                    .log(System.Logger.Level.ERROR, "a buffered send has failed", why);
+            System.getLogger("io.madeleine.mpi").log(System.Logger.Level.ERROR, "a buffered send has failed", why);
         }
         free.addAndGet(cost);
         pending.decrementAndGet();

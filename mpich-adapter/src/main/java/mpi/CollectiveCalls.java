@@ -72,15 +72,31 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     // ---- gather and scatter
 
     /** Gathers blocks of equal size at the root. */
-    public final void gather(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.gather(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
+    public final void gather(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        run(() -> Collectives.gather(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
     }
 
     /** As {@link #gather(Object, int, Datatype, Object, int, Datatype, int)}, non-blocking. */
-    public final Request iGather(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int recvcount, Datatype recvtype, int root) {
+    public final Request iGather(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.gather(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
+        return start(() -> Collectives.gather(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
     }
 
     /** As the longer form, in place: at the root the buffer holds all blocks, its own already at its place; elsewhere it is
@@ -96,26 +112,53 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Gathers blocks of different sizes at the root; displacements count extents of the type. */
-    public final void gatherv(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
-        run(() -> Collectives.gatherv(handle(), side(sendbuf, sendcount, sendtype), atRoot(recvbuf, recvcounts, displs, recvtype, root), root));
+    public final void gatherv(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype,
+            int root) {
+        run(() -> Collectives.gatherv(
+                handle(),
+                side(sendbuf, sendcount, sendtype),
+                atRoot(recvbuf, recvcounts, displs, recvtype, root),
+                root));
     }
 
     /** As {@link #gatherv(Object, int, Datatype, Object, int[], int[], Datatype, int)}, non-blocking. */
-    public final Request iGatherv(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
+    public final Request iGatherv(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype,
+            int root) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.gatherv(handle(), side(sendbuf, sendcount, sendtype), atRoot(recvbuf, recvcounts, displs, recvtype, root), root));
+        return start(() -> Collectives.gatherv(
+                handle(),
+                side(sendbuf, sendcount, sendtype),
+                atRoot(recvbuf, recvcounts, displs, recvtype, root),
+                root));
     }
 
     /** As the longer form, in place: the root's call. */
     public final void gatherv(@Nullable Object recvbuf, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
-        run(() -> Collectives.gatherv(handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype), root));
+        run(() -> Collectives.gatherv(
+                handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype), root));
     }
 
     /** As {@link #gatherv(Object, int[], int[], Datatype, int)}, non-blocking. */
-    public final Request iGatherv(@Nullable Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
+    public final Request iGatherv(
+            @Nullable Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.gatherv(handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype), root));
+        return start(() -> Collectives.gatherv(
+                handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype), root));
     }
 
     /** As the longer form, in place: the call of the other members. */
@@ -130,15 +173,31 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Scatters blocks of equal size from the root. */
-    public final void scatter(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.scatter(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
+    public final void scatter(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        run(() -> Collectives.scatter(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
     }
 
     /** As {@link #scatter(Object, int, Datatype, Object, int, Datatype, int)}, non-blocking. */
-    public final Request iScatter(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int recvcount, Datatype recvtype, int root) {
+    public final Request iScatter(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.scatter(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
+        return start(() -> Collectives.scatter(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
     }
 
     /** As the longer form, in place: the root keeps its block where it is; the others receive into the buffer. */
@@ -153,26 +212,53 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Scatters blocks of different sizes from the root; displacements count extents of the type. */
-    public final void scatterv(@Nullable Object sendbuf, int[] sendcounts, int[] displs, Datatype sendtype, @Nullable Object recvbuf, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.scatterv(handle(), atRoot(sendbuf, sendcounts, displs, sendtype, root), side(recvbuf, recvcount, recvtype), root));
+    public final void scatterv(
+            @Nullable Object sendbuf,
+            int[] sendcounts,
+            int[] displs,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        run(() -> Collectives.scatterv(
+                handle(),
+                atRoot(sendbuf, sendcounts, displs, sendtype, root),
+                side(recvbuf, recvcount, recvtype),
+                root));
     }
 
     /** As {@link #scatterv(Object, int[], int[], Datatype, Object, int, Datatype, int)}, non-blocking. */
-    public final Request iScatterv(@Nullable Buffer sendbuf, int[] sendcounts, int[] displs, Datatype sendtype, @Nullable Buffer recvbuf, int recvcount, Datatype recvtype, int root) {
+    public final Request iScatterv(
+            @Nullable Buffer sendbuf,
+            int[] sendcounts,
+            int[] displs,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.scatterv(handle(), atRoot(sendbuf, sendcounts, displs, sendtype, root), side(recvbuf, recvcount, recvtype), root));
+        return start(() -> Collectives.scatterv(
+                handle(),
+                atRoot(sendbuf, sendcounts, displs, sendtype, root),
+                side(recvbuf, recvcount, recvtype),
+                root));
     }
 
     /** As the longer form, in place: the root's call. */
     public final void scatterv(@Nullable Object sendbuf, int[] sendcounts, int[] displs, Datatype sendtype, int root) {
-        run(() -> Collectives.scatterv(handle(), sides(sendbuf, sendcounts, displs, sendtype), inPlace(0, sendtype), root));
+        run(() -> Collectives.scatterv(
+                handle(), sides(sendbuf, sendcounts, displs, sendtype), inPlace(0, sendtype), root));
     }
 
     /** As {@link #scatterv(Object, int[], int[], Datatype, int)}, non-blocking. */
-    public final Request iScatterv(@Nullable Buffer sendbuf, int[] sendcounts, int[] displs, Datatype sendtype, int root) {
+    public final Request iScatterv(
+            @Nullable Buffer sendbuf, int[] sendcounts, int[] displs, Datatype sendtype, int root) {
         Buffer _ = directOrNull(sendbuf);
-        return start(() -> Collectives.scatterv(handle(), sides(sendbuf, sendcounts, displs, sendtype), inPlace(0, sendtype), root));
+        return start(() -> Collectives.scatterv(
+                handle(), sides(sendbuf, sendcounts, displs, sendtype), inPlace(0, sendtype), root));
     }
 
     /** As the longer form, in place: the call of the other members. */
@@ -189,15 +275,29 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     // ---- allgather and alltoall
 
     /** Gathers blocks of equal size at all members. */
-    public final void allGather(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvcount, Datatype recvtype) {
-        run(() -> Collectives.allgather(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
+    public final void allGather(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvcount,
+            Datatype recvtype) {
+        run(() -> Collectives.allgather(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
     }
 
     /** As {@link #allGather(Object, int, Datatype, Object, int, Datatype)}, non-blocking. */
-    public final Request iAllGather(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int recvcount, Datatype recvtype) {
+    public final Request iAllGather(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int recvcount,
+            Datatype recvtype) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.allgather(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
+        return start(() -> Collectives.allgather(
+                handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
     }
 
     /** As the longer form; each member's block is at its place already. */
@@ -212,15 +312,31 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Gathers blocks of different sizes at all members; displacements count extents of the type. */
-    public final void allGatherv(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int[] recvcounts, int[] displs, Datatype recvtype) {
-        run(() -> Collectives.allgatherv(handle(), side(sendbuf, sendcount, sendtype), sides(recvbuf, recvcounts, displs, recvtype)));
+    public final void allGatherv(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype) {
+        run(() -> Collectives.allgatherv(
+                handle(), side(sendbuf, sendcount, sendtype), sides(recvbuf, recvcounts, displs, recvtype)));
     }
 
     /** As {@link #allGatherv(Object, int, Datatype, Object, int[], int[], Datatype)}, non-blocking. */
-    public final Request iAllGatherv(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype) {
+    public final Request iAllGatherv(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.allgatherv(handle(), side(sendbuf, sendcount, sendtype), sides(recvbuf, recvcounts, displs, recvtype)));
+        return start(() -> Collectives.allgatherv(
+                handle(), side(sendbuf, sendcount, sendtype), sides(recvbuf, recvcounts, displs, recvtype)));
     }
 
     /** As the longer form; each member's block is at its place already. */
@@ -231,54 +347,115 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     /** As {@link #allGatherv(Object, int[], int[], Datatype)}, non-blocking. */
     public final Request iAllGatherv(@Nullable Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype) {
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.allgatherv(handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype)));
+        return start(() ->
+                Collectives.allgatherv(handle(), inPlace(0, recvtype), sides(recvbuf, recvcounts, displs, recvtype)));
     }
 
     /** Sends a block of equal size from each member to each. */
-    public final void allToAll(@Nullable Object sendbuf, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvcount, Datatype recvtype) {
-        run(() -> Collectives.alltoall(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
+    public final void allToAll(
+            @Nullable Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvcount,
+            Datatype recvtype) {
+        run(() ->
+                Collectives.alltoall(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
     }
 
     /** As {@link #allToAll(Object, int, Datatype, Object, int, Datatype)}, non-blocking. */
-    public final Request iAllToAll(@Nullable Buffer sendbuf, int sendcount, Datatype sendtype, @Nullable Buffer recvbuf, int recvcount, Datatype recvtype) {
+    public final Request iAllToAll(
+            @Nullable Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int recvcount,
+            Datatype recvtype) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.alltoall(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
+        return start(() ->
+                Collectives.alltoall(handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype)));
     }
 
     /** Sends blocks of different sizes; displacements count extents of the type. */
-    public final void allToAllv(@Nullable Object sendbuf, int[] sendcounts, int[] sdispls, Datatype sendtype, @Nullable Object recvbuf, int[] recvcounts, int[] rdispls, Datatype recvtype) {
-        run(() -> Collectives.alltoallv(handle(), sides(sendbuf, sendcounts, sdispls, sendtype), sides(recvbuf, recvcounts, rdispls, recvtype)));
+    public final void allToAllv(
+            @Nullable Object sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype recvtype) {
+        run(() -> Collectives.alltoallv(
+                handle(),
+                sides(sendbuf, sendcounts, sdispls, sendtype),
+                sides(recvbuf, recvcounts, rdispls, recvtype)));
     }
 
     /** As {@link #allToAllv(Object, int[], int[], Datatype, Object, int[], int[], Datatype)}, non-blocking. */
-    public final Request iAllToAllv(@Nullable Buffer sendbuf, int[] sendcounts, int[] sdispls, Datatype sendtype, @Nullable Buffer recvbuf, int[] recvcounts, int[] rdispls, Datatype recvtype) {
+    public final Request iAllToAllv(
+            @Nullable Buffer sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype sendtype,
+            @Nullable Buffer recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype recvtype) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.alltoallv(handle(), sides(sendbuf, sendcounts, sdispls, sendtype), sides(recvbuf, recvcounts, rdispls, recvtype)));
+        return start(() -> Collectives.alltoallv(
+                handle(),
+                sides(sendbuf, sendcounts, sdispls, sendtype),
+                sides(recvbuf, recvcounts, rdispls, recvtype)));
     }
 
     /** Sends blocks of different sizes and types; displacements count bytes. */
-    public final void allToAllw(@Nullable Object sendbuf, int[] sendcounts, int[] sdispls, Datatype[] sendtypes, @Nullable Object recvbuf, int[] recvcounts, int[] rdispls, Datatype[] recvtypes) {
-        run(() -> Collectives.alltoallw(handle(), new TypedSides(sendbuf, sendcounts, sdispls, sendtypes), new TypedSides(recvbuf, recvcounts, rdispls, recvtypes)));
+    public final void allToAllw(
+            @Nullable Object sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype[] sendtypes,
+            @Nullable Object recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype[] recvtypes) {
+        run(() -> Collectives.alltoallw(
+                handle(),
+                new TypedSides(sendbuf, sendcounts, sdispls, sendtypes),
+                new TypedSides(recvbuf, recvcounts, rdispls, recvtypes)));
     }
 
     /** As {@link #allToAllw(Object, int[], int[], Datatype[], Object, int[], int[], Datatype[])}, non-blocking. */
-    public final Request iAllToAllw(@Nullable Buffer sendbuf, int[] sendcounts, int[] sdispls, Datatype[] sendtypes, @Nullable Buffer recvbuf, int[] recvcounts, int[] rdispls, Datatype[] recvtypes) {
+    public final Request iAllToAllw(
+            @Nullable Buffer sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype[] sendtypes,
+            @Nullable Buffer recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype[] recvtypes) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> Collectives.alltoallw(handle(), new TypedSides(sendbuf, sendcounts, sdispls, sendtypes), new TypedSides(recvbuf, recvcounts, rdispls, recvtypes)));
+        return start(() -> Collectives.alltoallw(
+                handle(),
+                new TypedSides(sendbuf, sendcounts, sdispls, sendtypes),
+                new TypedSides(recvbuf, recvcounts, rdispls, recvtypes)));
     }
 
     // ---- reductions
 
     /** Combines the values of all members at the root. */
-    public final void reduce(@Nullable Object sendbuf, @Nullable Object recvbuf, int count, Datatype type, Op op, int root) {
+    public final void reduce(
+            @Nullable Object sendbuf, @Nullable Object recvbuf, int count, Datatype type, Op op, int root) {
         run(() -> CollectiveReductions.reduce(handle(), values(sendbuf, recvbuf, type, op), count, root));
     }
 
     /** As {@link #reduce(Object, Object, int, Datatype, Op, int)}, non-blocking. */
-    public final Request iReduce(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op, int root) {
+    public final Request iReduce(
+            @Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op, int root) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
         return start(() -> CollectiveReductions.reduce(handle(), values(sendbuf, recvbuf, type, op), count, root));
@@ -301,7 +478,8 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** As {@link #allReduce(Object, Object, int, Datatype, Op)}, non-blocking. */
-    public final Request iAllReduce(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
+    public final Request iAllReduce(
+            @Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
         return start(() -> CollectiveReductions.allreduce(handle(), values(sendbuf, recvbuf, type, op), count));
@@ -319,12 +497,14 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Combines values and gives each member its part. */
-    public final void reduceScatter(@Nullable Object sendbuf, @Nullable Object recvbuf, int[] counts, Datatype type, Op op) {
+    public final void reduceScatter(
+            @Nullable Object sendbuf, @Nullable Object recvbuf, int[] counts, Datatype type, Op op) {
         run(() -> CollectiveReductions.reduceScatter(handle(), values(sendbuf, recvbuf, type, op), counts));
     }
 
     /** As {@link #reduceScatter(Object, Object, int[], Datatype, Op)}, non-blocking. */
-    public final Request iReduceScatter(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int[] counts, Datatype type, Op op) {
+    public final Request iReduceScatter(
+            @Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int[] counts, Datatype type, Op op) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
         return start(() -> CollectiveReductions.reduceScatter(handle(), values(sendbuf, recvbuf, type, op), counts));
@@ -342,15 +522,18 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Combines values and gives each member a part of equal size. */
-    public final void reduceScatterBlock(@Nullable Object sendbuf, @Nullable Object recvbuf, int count, Datatype type, Op op) {
+    public final void reduceScatterBlock(
+            @Nullable Object sendbuf, @Nullable Object recvbuf, int count, Datatype type, Op op) {
         run(() -> CollectiveReductions.reduceScatterBlock(handle(), values(sendbuf, recvbuf, type, op), count));
     }
 
     /** As {@link #reduceScatterBlock(Object, Object, int, Datatype, Op)}, non-blocking. */
-    public final Request iReduceScatterBlock(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
+    public final Request iReduceScatterBlock(
+            @Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> CollectiveReductions.reduceScatterBlock(handle(), values(sendbuf, recvbuf, type, op), count));
+        return start(
+                () -> CollectiveReductions.reduceScatterBlock(handle(), values(sendbuf, recvbuf, type, op), count));
     }
 
     /** As the longer form; the buffer holds the operands, and the result. */
@@ -375,8 +558,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     }
 
     /** Counts and displacements, which matter at the root only. */
-    private @Nullable Sides atRoot(
-            @Nullable Object buffer, int[] counts, int[] displs, Datatype type, int root) {
+    private @Nullable Sides atRoot(@Nullable Object buffer, int[] counts, int[] displs, Datatype type, int root) {
         return handle().rank() == root ? sides(buffer, counts, displs, type) : null;
     }
 
@@ -392,42 +574,76 @@ public abstract class CollectiveCalls extends PointToPointCalls {
     // ---- neighbours: not supported yet
 
     /** Not supported yet. */
-    public final void neighborAllGather(Object sendbuf, int sendcount, Datatype sendtype, Object recvbuf, int recvcount, Datatype recvtype) {
+    public final void neighborAllGather(
+            Object sendbuf, int sendcount, Datatype sendtype, Object recvbuf, int recvcount, Datatype recvtype) {
         throw Left.out("Comm.neighborAllGather");
     }
 
     /** Not supported yet. */
-    public final Request iNeighborAllGather(Buffer sendbuf, int sendcount, Datatype sendtype, Buffer recvbuf, int recvcount, Datatype recvtype) {
+    public final Request iNeighborAllGather(
+            Buffer sendbuf, int sendcount, Datatype sendtype, Buffer recvbuf, int recvcount, Datatype recvtype) {
         throw Left.out("Comm.iNeighborAllGather");
     }
 
     /** Not supported yet. */
-    public final void neighborAllGatherv(Object sendbuf, int sendcount, Datatype sendtype, Object recvbuf, int[] recvcounts, int[] displs, Datatype recvtype) {
+    public final void neighborAllGatherv(
+            Object sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            Object recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype) {
         throw Left.out("Comm.neighborAllGatherv");
     }
 
     /** Not supported yet. */
-    public final Request iNeighborAllGatherv(Buffer sendbuf, int sendcount, Datatype sendtype, Buffer recvbuf, int[] recvcounts, int[] displs, Datatype recvtype) {
+    public final Request iNeighborAllGatherv(
+            Buffer sendbuf,
+            int sendcount,
+            Datatype sendtype,
+            Buffer recvbuf,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype) {
         throw Left.out("Comm.iNeighborAllGatherv");
     }
 
     /** Not supported yet. */
-    public final void neighborAllToAll(Object sendbuf, int sendcount, Datatype sendtype, Object recvbuf, int recvcount, Datatype recvtype) {
+    public final void neighborAllToAll(
+            Object sendbuf, int sendcount, Datatype sendtype, Object recvbuf, int recvcount, Datatype recvtype) {
         throw Left.out("Comm.neighborAllToAll");
     }
 
     /** Not supported yet. */
-    public final Request iNeighborAllToAll(Buffer sendbuf, int sendcount, Datatype sendtype, Buffer recvbuf, int recvcount, Datatype recvtype) {
+    public final Request iNeighborAllToAll(
+            Buffer sendbuf, int sendcount, Datatype sendtype, Buffer recvbuf, int recvcount, Datatype recvtype) {
         throw Left.out("Comm.iNeighborAllToAll");
     }
 
     /** Not supported yet. */
-    public final void neighborAllToAllv(Object sendbuf, int[] sendcounts, int[] sdispls, Datatype sendtype, Object recvbuf, int[] recvcounts, int[] rdispls, Datatype recvtype) {
+    public final void neighborAllToAllv(
+            Object sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype sendtype,
+            Object recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype recvtype) {
         throw Left.out("Comm.neighborAllToAllv");
     }
 
     /** Not supported yet. */
-    public final Request iNeighborAllToAllv(Buffer sendbuf, int[] sendcounts, int[] sdispls, Datatype sendtype, Buffer recvbuf, int[] recvcounts, int[] rdispls, Datatype recvtype) {
+    public final Request iNeighborAllToAllv(
+            Buffer sendbuf,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype sendtype,
+            Buffer recvbuf,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype recvtype) {
         throw Left.out("Comm.iNeighborAllToAllv");
     }
 }

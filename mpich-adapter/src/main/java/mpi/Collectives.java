@@ -255,8 +255,7 @@ final class Collectives {
     static Plan alltoallv(Communicator communicator, Sides send, Sides receive) {
         Plan plan = plan("alltoallv", communicator);
         Operand target = receive.operand(communicator);
-        alltoallBlocks(
-                plan, communicator, send.blocks(send.operand(communicator)), receive.blocks(target));
+        alltoallBlocks(plan, communicator, send.blocks(send.operand(communicator)), receive.blocks(target));
         plan.receives(target);
         return plan;
     }

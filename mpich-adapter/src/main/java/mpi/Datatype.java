@@ -183,7 +183,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Blocks of items; the stride counts items. */
     public static Datatype createVector(int count, int blockLength, int stride, Datatype old) {
-        return make(() -> old.type().vector(count, blockLength, stride * old.type().extent()));
+        return make(
+                () -> old.type().vector(count, blockLength, stride * old.type().extent()));
     }
 
     /** Blocks of items; the stride counts bytes. */
@@ -193,7 +194,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** Blocks of items anywhere; the displacements count items. */
     public static Datatype createIndexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() -> old.type().indexed(blockLengths, scaled(displacements, old.type().extent())));
+        return make(() -> old.type()
+                .indexed(blockLengths, scaled(displacements, old.type().extent())));
     }
 
     /** Blocks of items anywhere; the displacements count bytes. */
@@ -212,7 +214,8 @@ public final class Datatype implements Freeable, Cloneable {
     }
 
     private static long[] scaled(int[] displacements, long unit) {
-        return Arrays.stream(displacements).asLongStream()
+        return Arrays.stream(displacements)
+                .asLongStream()
                 .map(each -> each * unit)
                 .toArray();
     }
@@ -235,7 +238,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** As {@link #createVector}; the stride counts elements of the base type. */
     public static Datatype Hvector(int count, int blockLength, int stride, Datatype old) {
-        return make(() -> old.type().vector(count, blockLength, (long) stride * old.type().basic().bytes()));
+        return make(() -> old.type()
+                .vector(count, blockLength, (long) stride * old.type().basic().bytes()));
     }
 
     /** As {@link #createIndexed}. */
@@ -245,8 +249,8 @@ public final class Datatype implements Freeable, Cloneable {
 
     /** As {@link #createIndexed}; the displacements count elements of the base type. */
     public static Datatype Hindexed(int[] blockLengths, int[] displacements, Datatype old) {
-        return make(() ->
-                old.type().indexed(blockLengths, scaled(displacements, old.type().basic().bytes())));
+        return make(() -> old.type()
+                .indexed(blockLengths, scaled(displacements, old.type().basic().bytes())));
     }
 
     /** Blocks of types over one base type; the displacements count elements of it. MPI.LB and MPI.UB set bounds. */
@@ -261,8 +265,7 @@ public final class Datatype implements Freeable, Cloneable {
                     MPI.ERR_TYPE, "a struct has components over " + bases + ": expected one base type", null);
         }
         Basic base = bases.isEmpty() ? Basic.NONE : bases.getFirst();
-        return make(() ->
-                Type.struct(blockLengths, scaled(displacements, base.bytes()), types(types), base, false));
+        return make(() -> Type.struct(blockLengths, scaled(displacements, base.bytes()), types(types), base, false));
     }
 
     // ---- names and attributes

@@ -46,8 +46,7 @@ final class Grid {
 
     int rank(int[] coords) {
         if (coords.length < dims.length) {
-            throw new MpiFault(
-                    ErrorClass.ARG, coords.length + " coordinates are given: expected " + dims.length);
+            throw new MpiFault(ErrorClass.ARG, coords.length + " coordinates are given: expected " + dims.length);
         }
         int rank = 0;
         for (int i = 0; i < dims.length; i++) {
@@ -78,7 +77,8 @@ final class Grid {
     ShiftParms shift(int rank, int direction, int distance) {
         if (direction < 0 || direction >= dims.length) {
             throw new MpiFault(
-                    ErrorClass.ARG, "the direction of a shift is " + direction + ": expected 0 to " + (dims.length - 1));
+                    ErrorClass.ARG,
+                    "the direction of a shift is " + direction + ": expected 0 to " + (dims.length - 1));
         }
         return new ShiftParms(neighbour(rank, direction, -distance), neighbour(rank, direction, distance));
     }

@@ -20,8 +20,12 @@ final class Hosts {
         comm.allGather(names, NAME_BYTES, MPI.BYTE);
         int rank = 0;
         while (!java.util.Arrays.equals(
-                names, NAME_BYTES * rank, NAME_BYTES * (rank + 1),
-                names, NAME_BYTES * comm.getRank(), NAME_BYTES * (comm.getRank() + 1))) {
+                names,
+                NAME_BYTES * rank,
+                NAME_BYTES * (rank + 1),
+                names,
+                NAME_BYTES * comm.getRank(),
+                NAME_BYTES * (comm.getRank() + 1))) {
             rank++;
         }
         return rank;

@@ -1,13 +1,13 @@
 package mpi;
 
-import java.nio.Buffer;
-import java.util.Optional;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.collectives.Area;
 import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.creation.Creation;
+import java.nio.Buffer;
+import java.util.Optional;
 import mpi.CollectiveReductions.Values;
 import mpi.Collectives.Side;
 import mpi.Collectives.Sides;
@@ -124,7 +124,10 @@ public class Intracomm extends Comm {
     public final Intracomm createGroup(Group group, int tag) {
         Intracomm part = new Intracomm();
         try {
-            make(part, Creation.createGroup(handle(), group.members(), tag, environment().numbers()));
+            make(
+                    part,
+                    Creation.createGroup(
+                            handle(), group.members(), tag, environment().numbers()));
         } catch (MpiFault e) {
             throw raise(e);
         }
@@ -140,7 +143,8 @@ public class Intracomm extends Comm {
             int size = grid.cells();
             if (size > getSize()) {
                 throw new MpiFault(
-                        ErrorClass.ARG, "a grid has " + size + " places for " + getSize()
+                        ErrorClass.ARG,
+                        "a grid has " + size + " places for " + getSize()
                                 + " members: expected at most as many places as members");
             }
         } catch (MpiFault e) {
@@ -167,7 +171,8 @@ public class Intracomm extends Comm {
     public final Request iScan(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> CollectiveReductions.scan(handle(), new Values(sendbuf, 0, recvbuf, 0, type, op), count, false));
+        return start(
+                () -> CollectiveReductions.scan(handle(), new Values(sendbuf, 0, recvbuf, 0, type, op), count, false));
     }
 
     /** As the longer form; the buffer holds the operands, and the result. */
@@ -190,7 +195,8 @@ public class Intracomm extends Comm {
     public final Request iExScan(@Nullable Buffer sendbuf, @Nullable Buffer recvbuf, int count, Datatype type, Op op) {
         Buffer _ = directOrNull(sendbuf);
         Buffer _ = directOrNull(recvbuf);
-        return start(() -> CollectiveReductions.scan(handle(), new Values(sendbuf, 0, recvbuf, 0, type, op), count, true));
+        return start(
+                () -> CollectiveReductions.scan(handle(), new Values(sendbuf, 0, recvbuf, 0, type, op), count, true));
     }
 
     /** As the longer form; the buffer holds the operands, and the result. */
@@ -206,6 +212,18 @@ public class Intracomm extends Comm {
 
     // ---- mpiJava style
 
+    private static ObjectCollectives.Objects objects(@Nullable Object buffer, int offset) {
+        return new ObjectCollectives.Objects(buffer, offset);
+    }
+
+    private void onObjects(Runnable operation) {
+        try {
+            operation.run();
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
+    }
+
     private @Nullable Sides atRoot(Sides sides, int root) {
         return getRank() == root ? sides : null;
     }
@@ -217,67 +235,237 @@ public class Intracomm extends Comm {
 
     /** As {@code bcast}; offsets count elements of the array. */
     public void Bcast(@Nullable Object buf, int offset, int count, Datatype type, int root) {
+        if (type.isObject()) {
+            onObjects(() -> ObjectCollectives.bcast(this, objects(buf, offset), count, root));
+            return;
+        }
         run(() -> Collectives.bcast(handle(), buf, offset, count, type, root));
     }
 
     /** As {@code gather}; offsets count elements of the array. */
-    public void Gather(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.gather(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), new Side(recvbuf, recvoffset, recvcount, recvtype), root));
+    public void Gather(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.gather(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
+            return;
+        }
+        run(() -> Collectives.gather(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                new Side(recvbuf, recvoffset, recvcount, recvtype),
+                root));
     }
 
     /** As {@code gatherv}; offsets count elements of the array. */
-    public void Gatherv(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int[] recvcounts, int[] displs, Datatype recvtype, int root) {
-        run(() -> Collectives.gatherv(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), atRoot(new Sides(recvbuf, recvoffset, recvcounts, displs, recvtype), root), root));
+    public void Gatherv(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype,
+            int root) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.gatherv(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs, root));
+            return;
+        }
+        run(() -> Collectives.gatherv(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                atRoot(new Sides(recvbuf, recvoffset, recvcounts, displs, recvtype), root),
+                root));
     }
 
     /** As {@code scatter}; offsets count elements of the array. */
-    public void Scatter(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.scatter(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), new Side(recvbuf, recvoffset, recvcount, recvtype), root));
+    public void Scatter(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        if (recvtype.isObject()) {
+            onObjects(() -> ObjectCollectives.scatter(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
+            return;
+        }
+        run(() -> Collectives.scatter(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                new Side(recvbuf, recvoffset, recvcount, recvtype),
+                root));
     }
 
     /** As {@code scatterv}; offsets count elements of the array. */
-    public void Scatterv(@Nullable Object sendbuf, int sendoffset, int[] sendcounts, int[] displs, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int recvcount, Datatype recvtype, int root) {
-        run(() -> Collectives.scatterv(handle(), atRoot(new Sides(sendbuf, sendoffset, sendcounts, displs, sendtype), root), new Side(recvbuf, recvoffset, recvcount, recvtype), root));
+    public void Scatterv(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int[] sendcounts,
+            int[] displs,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int recvcount,
+            Datatype recvtype,
+            int root) {
+        if (recvtype.isObject()) {
+            onObjects(() -> ObjectCollectives.scatterv(this, objects(sendbuf, sendoffset), sendcounts, displs, objects(recvbuf, recvoffset), recvcount, root));
+            return;
+        }
+        run(() -> Collectives.scatterv(
+                handle(),
+                atRoot(new Sides(sendbuf, sendoffset, sendcounts, displs, sendtype), root),
+                new Side(recvbuf, recvoffset, recvcount, recvtype),
+                root));
     }
 
     /** As {@code allGather}; offsets count elements of the array. */
-    public void Allgather(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int recvcount, Datatype recvtype) {
-        run(() -> Collectives.allgather(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), new Side(recvbuf, recvoffset, recvcount, recvtype)));
+    public void Allgather(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int recvcount,
+            Datatype recvtype) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.allgather(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
+            return;
+        }
+        run(() -> Collectives.allgather(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                new Side(recvbuf, recvoffset, recvcount, recvtype)));
     }
 
     /** As {@code allGatherv}; offsets count elements of the array. */
-    public void Allgatherv(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int[] recvcounts, int[] displs, Datatype recvtype) {
-        run(() -> Collectives.allgatherv(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), new Sides(recvbuf, recvoffset, recvcounts, displs, recvtype)));
+    public void Allgatherv(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int[] recvcounts,
+            int[] displs,
+            Datatype recvtype) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.allgatherv(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs));
+            return;
+        }
+        run(() -> Collectives.allgatherv(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                new Sides(recvbuf, recvoffset, recvcounts, displs, recvtype)));
     }
 
     /** As {@code allToAll}; offsets count elements of the array. */
-    public void Alltoall(@Nullable Object sendbuf, int sendoffset, int sendcount, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int recvcount, Datatype recvtype) {
-        run(() -> Collectives.alltoall(handle(), new Side(sendbuf, sendoffset, sendcount, sendtype), new Side(recvbuf, recvoffset, recvcount, recvtype)));
+    public void Alltoall(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int sendcount,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int recvcount,
+            Datatype recvtype) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.alltoall(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
+            return;
+        }
+        run(() -> Collectives.alltoall(
+                handle(),
+                new Side(sendbuf, sendoffset, sendcount, sendtype),
+                new Side(recvbuf, recvoffset, recvcount, recvtype)));
     }
 
     /** As {@code allToAllv}; offsets count elements of the array. */
-    public void Alltoallv(@Nullable Object sendbuf, int sendoffset, int[] sendcounts, int[] sdispls, Datatype sendtype, @Nullable Object recvbuf, int recvoffset, int[] recvcounts, int[] rdispls, Datatype recvtype) {
-        run(() -> Collectives.alltoallv(handle(), new Sides(sendbuf, sendoffset, sendcounts, sdispls, sendtype), new Sides(recvbuf, recvoffset, recvcounts, rdispls, recvtype)));
+    public void Alltoallv(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            int[] sendcounts,
+            int[] sdispls,
+            Datatype sendtype,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int[] recvcounts,
+            int[] rdispls,
+            Datatype recvtype) {
+        if (sendtype.isObject()) {
+            onObjects(() -> ObjectCollectives.alltoallv(this, objects(sendbuf, sendoffset), sendcounts, sdispls, objects(recvbuf, recvoffset), recvcounts, rdispls));
+            return;
+        }
+        run(() -> Collectives.alltoallv(
+                handle(),
+                new Sides(sendbuf, sendoffset, sendcounts, sdispls, sendtype),
+                new Sides(recvbuf, recvoffset, recvcounts, rdispls, recvtype)));
     }
 
     /** As {@code reduce}; offsets count elements of the array. */
-    public void Reduce(@Nullable Object sendbuf, int sendoffset, @Nullable Object recvbuf, int recvoffset, int count, Datatype type, Op op, int root) {
-        run(() -> CollectiveReductions.reduce(handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, root));
+    public void Reduce(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int count,
+            Datatype type,
+            Op op,
+            int root) {
+        run(() -> CollectiveReductions.reduce(
+                handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, root));
     }
 
     /** As {@code allReduce}; offsets count elements of the array. */
-    public void Allreduce(@Nullable Object sendbuf, int sendoffset, @Nullable Object recvbuf, int recvoffset, int count, Datatype type, Op op) {
-        run(() -> CollectiveReductions.allreduce(handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count));
+    public void Allreduce(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int count,
+            Datatype type,
+            Op op) {
+        run(() -> CollectiveReductions.allreduce(
+                handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count));
     }
 
     /** As {@code reduceScatter}; offsets count elements of the array. */
-    public void Reduce_scatter(@Nullable Object sendbuf, int sendoffset, @Nullable Object recvbuf, int recvoffset, int[] recvcounts, Datatype type, Op op) {
-        run(() -> CollectiveReductions.reduceScatter(handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), recvcounts));
+    public void Reduce_scatter(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int[] recvcounts,
+            Datatype type,
+            Op op) {
+        run(() -> CollectiveReductions.reduceScatter(
+                handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), recvcounts));
     }
 
     /** As {@code scan}; offsets count elements of the array. */
-    public void Scan(@Nullable Object sendbuf, int sendoffset, @Nullable Object recvbuf, int recvoffset, int count, Datatype type, Op op) {
-        run(() -> CollectiveReductions.scan(handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, false));
+    public void Scan(
+            @Nullable Object sendbuf,
+            int sendoffset,
+            @Nullable Object recvbuf,
+            int recvoffset,
+            int count,
+            Datatype type,
+            Op op) {
+        run(() -> CollectiveReductions.scan(
+                handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, false));
     }
 
     // ---- not supported yet
@@ -293,17 +481,20 @@ public class Intracomm extends Comm {
     }
 
     /** Not supported yet. */
-    public final GraphComm createDistGraph(int[] sources, int[] degrees, int[] destinations, int[] weights, Info info, boolean reorder) {
+    public final GraphComm createDistGraph(
+            int[] sources, int[] degrees, int[] destinations, int[] weights, Info info, boolean reorder) {
         throw Left.out("Intracomm.createDistGraph");
     }
 
     /** Not supported yet. */
-    public final GraphComm createDistGraph(int[] sources, int[] degrees, int[] destinations, Info info, boolean reorder) {
+    public final GraphComm createDistGraph(
+            int[] sources, int[] degrees, int[] destinations, Info info, boolean reorder) {
         throw Left.out("Intracomm.createDistGraph");
     }
 
     /** Not supported yet. */
-    public final GraphComm createDistGraphAdjacent(int[] sources, int[] sourceWeights, int[] destinations, int[] destWeights, Info info, boolean reorder) {
+    public final GraphComm createDistGraphAdjacent(
+            int[] sources, int[] sourceWeights, int[] destinations, int[] destWeights, Info info, boolean reorder) {
         throw Left.out("Intracomm.createDistGraphAdjacent");
     }
 
@@ -383,7 +574,8 @@ public class Intracomm extends Comm {
     }
 
     /** Not supported yet. */
-    public final Intercomm spawnMultiple(String[] commands, String[][] argv, int[] maxprocs, Info[] infos, int root, int[] errcodes) {
+    public final Intercomm spawnMultiple(
+            String[] commands, String[][] argv, int[] maxprocs, Info[] infos, int root, int[] errcodes) {
         throw Left.out("Intracomm.spawnMultiple");
     }
 }

@@ -66,8 +66,7 @@ public class MPI extends Memory {
      */
     public static synchronized String[] Init(String @Nullable [] args) {
         if (initialized) {
-            throw new MPIException(
-                    ERR_OTHER, "MPI.Init is called a second time: expected one call per process", null);
+            throw new MPIException(ERR_OTHER, "MPI.Init is called a second time: expected one call per process", null);
         }
         initialized = true;
         main = Thread.currentThread();

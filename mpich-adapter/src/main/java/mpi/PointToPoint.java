@@ -76,12 +76,7 @@ final class PointToPoint {
         if (dest == MPI.PROC_NULL) {
             return;
         }
-        int target = sessionRank(dest, "destination");
-        sendTag(tag);
-        if (mode == SendMode.STANDARD && isPlain(data) && sendNow(data, target, tag)) {
-            return;
-        }
-        SendOperation send = newSend(mode, data, target, tag);
+        SendOperation send = newSend(mode, data, sessionRank(dest, "destination"), sendTag(tag));
         device.send(send);
         comm.await(send);
         if (send.fault() != null) {
@@ -89,36 +84,36 @@ final class PointToPoint {
         }
     }
 
+    /** Sends a short message of a plain buffer without any object; false if that is not possible, or fails. */
+    boolean sendNow(@Nullable Object buffer, int offset, int count, Datatype type, int dest, int tag) {
+        if (dest < 0 || tag < 0 || buffer == null || !isPlain(buffer, type)) {
+            return false;
+        }
+        int target = sessionRank(dest, "destination");
+        MemorySegment memory = segments.memory(buffer);
+        long start = start(buffer, offset, count, type, memory);
+        return device.sendNow(memory, start, count * type.type().size(), target, communicator.context(), tag);
+    }
+
     /** Whether the items are one range of memory that can be moved where it is. */
-    private static boolean isPlain(Data data) {
-        Object buffer = data.buffer();
-        return data.type().type().isDense()
-                && buffer != null
+    private static boolean isPlain(Object buffer, Datatype type) {
+        return type.type().isDense()
                 && !(buffer instanceof boolean[] || buffer instanceof Object[] || buffer instanceof mpjbuf.Buffer);
     }
 
     /** Where the items of a plain buffer begin, in bytes; throws if they do not lie within it. */
-    private static long start(Data data, Object buffer, MemorySegment memory) {
-        Type type = data.type().type();
+    private static long start(Object buffer, int offset, int count, Datatype datatype, MemorySegment memory) {
+        Type type = datatype.type();
         Buffers.checkKind(buffer, type);
-        long start = (long) data.offset() * Buffers.elementBytes(buffer) + type.lb();
-        if (data.count() < 0) {
-            throw new MpiFault(
-                    ErrorClass.COUNT, "the count of a message is " + data.count() + ": expected 0 or more");
+        if (count < 0) {
+            throw new MpiFault(ErrorClass.COUNT, "the count of a message is " + count + ": expected 0 or more");
         }
-        long bytes = data.count() * type.size();
-        if (data.offset() < 0 || start < 0 || bytes > memory.byteSize() - start) {
+        long start = (long) offset * Buffers.elementBytes(buffer) + type.lb();
+        long bytes = count * type.size();
+        if (offset < 0 || start < 0 || bytes > memory.byteSize() - start) {
             throw Buffers.outside(memory, start, bytes);
         }
         return start;
-    }
-
-    private boolean sendNow(Data data, int target, int tag) {
-        Object buffer = java.util.Objects.requireNonNull(data.buffer());
-        MemorySegment memory = segments.memory(buffer);
-        long start = start(data, buffer, memory);
-        long bytes = data.count() * data.type().type().size();
-        return device.sendNow(memory, start, bytes, target, communicator.context(), tag);
     }
 
     private SendOperation newSend(SendMode mode, Data data, int target, int tag) {
@@ -132,8 +127,7 @@ final class PointToPoint {
             byte[] bytes = ObjectMessages.write(objects(data), data.offset(), data.count());
             send.payload().set(MemorySegment.ofArray(bytes), 0, bytes.length);
         } else {
-            Operand.of(data.buffer(), data.offset(), data.type())
-                    .set(send.payload(), count(data));
+            Operand.of(data.buffer(), data.offset(), data.type()).set(send.payload(), count(data));
         }
     }
 
@@ -226,24 +220,26 @@ final class PointToPoint {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
-        if (isPlain(data)) {
-            return receivePlain(data, source(source), receiveTag(tag));
-        }
         Receiving receiving = newReceive(data, source(source), tag);
         device.receive(receiving.operation());
         return end(receiving);
     }
 
-    private Status receivePlain(Data data, int source, int tag) {
-        Object buffer = java.util.Objects.requireNonNull(data.buffer());
+    /** Receives into a plain buffer with no object but the status; null if the buffer is not plain. */
+    @Nullable Status receiveNow(@Nullable Object buffer, int offset, int count, Datatype type, int source, int tag) {
+        if (source == MPI.PROC_NULL || buffer == null || !isPlain(buffer, type)) {
+            return null;
+        }
+        int from = source(source);
+        receiveTag(tag);
         MemorySegment memory = segments.memory(buffer);
-        long start = start(data, buffer, memory);
+        long start = start(buffer, offset, count, type, memory);
         ReceiveOperation receive = spare.get() == null ? null : spare.getAndSet(null);
         if (receive == null) {
             receive = new ReceiveOperation(device);
         }
-        receive.prepare(source, communicator.context(), tag, communicator.group());
-        receive.payload().set(memory, start, data.count() * data.type().type().size());
+        receive.prepare(from, communicator.context(), tag, communicator.group());
+        receive.payload().set(memory, start, count * type.type().size());
         device.receive(receive);
         comm.await(receive);
         if (receive.fault() != null) {
@@ -327,7 +323,8 @@ final class PointToPoint {
         return statusOf(device.awaitArrival(source(source), communicator.context(), receiveTag(tag), false));
     }
 
-    @Nullable Status iprobe(int source, int tag) {
+    @Nullable
+    Status iprobe(int source, int tag) {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
@@ -346,7 +343,8 @@ final class PointToPoint {
     }
 
     /** Takes the message of a matched probe; null if there is none yet. */
-    @Nullable Arrived take(int source, int tag, boolean waits) {
+    @Nullable
+    Arrived take(int source, int tag, boolean waits) {
         return waits
                 ? device.awaitArrival(source(source), communicator.context(), receiveTag(tag), true)
                 : find(source, tag, true);

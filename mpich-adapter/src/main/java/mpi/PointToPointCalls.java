@@ -60,12 +60,18 @@ public abstract class PointToPointCalls {
 
     /** Sends; returns when the buffer may be reused. */
     public final void send(@Nullable Object buf, int count, Datatype type, int dest, int tag) {
-        send(SendMode.STANDARD, data(buf, 0, count, type), dest, tag);
+        Send(buf, 0, count, type, dest, tag);
     }
 
     /** As {@link #send}. */
     public void Send(@Nullable Object buf, int offset, int count, Datatype type, int dest, int tag) {
-        send(SendMode.STANDARD, data(buf, offset, count, type), dest, tag);
+        try {
+            if (!messages().sendNow(buf, offset, count, type, dest, tag)) {
+                messages().send(SendMode.STANDARD, data(buf, offset, count, type), dest, tag);
+            }
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
     }
 
     /** Sends; returns when the message has been matched. */
@@ -110,7 +116,8 @@ public abstract class PointToPointCalls {
     /** As {@link #recv}. */
     public Status Recv(@Nullable Object buf, int offset, int count, Datatype type, int source, int tag) {
         try {
-            return messages().receive(data(buf, offset, count, type), source, tag);
+            Status status = messages().receiveNow(buf, offset, count, type, source, tag);
+            return status == null ? messages().receive(data(buf, offset, count, type), source, tag) : status;
         } catch (MpiFault e) {
             throw raise(e);
         }
@@ -164,9 +171,16 @@ public abstract class PointToPointCalls {
 
     /** As {@link #sendRecvReplace}. */
     public Status Sendrecv_replace(
-            @Nullable Object buf, int offset, int count, Datatype type, int dest, int sendtag, int source, int recvtag) {
-        return call(() ->
-                messages().sendReceiveReplace(data(buf, offset, count, type), dest, sendtag, source, recvtag));
+            @Nullable Object buf,
+            int offset,
+            int count,
+            Datatype type,
+            int dest,
+            int sendtag,
+            int source,
+            int recvtag) {
+        return call(
+                () -> messages().sendReceiveReplace(data(buf, offset, count, type), dest, sendtag, source, recvtag));
     }
 
     // ---- non-blocking
@@ -311,8 +325,7 @@ public abstract class PointToPointCalls {
     }
 
     /** As {@link #pack}. */
-    public int Pack(
-            @Nullable Object inbuf, int offset, int count, Datatype type, byte[] outbuf, int position) {
+    public int Pack(@Nullable Object inbuf, int offset, int count, Datatype type, byte[] outbuf, int position) {
         return call(() -> {
             Payload items = Operand.of(inbuf, offset, type).payload(0, count);
             checkRoom(outbuf.length, position, items.bytes());
@@ -322,8 +335,7 @@ public abstract class PointToPointCalls {
     }
 
     /** As {@link #pack}, into a growing buffer; returns its size. */
-    public int Pack(
-            @Nullable Object inbuf, int offset, int count, Datatype type, mpjbuf.Buffer outbuf, int position) {
+    public int Pack(@Nullable Object inbuf, int offset, int count, Datatype type, mpjbuf.Buffer outbuf, int position) {
         outbuf.room(position + packSize(count, type));
         int end = Pack(inbuf, offset, count, type, outbuf.array(), position);
         outbuf.setSize(end);
@@ -345,8 +357,7 @@ public abstract class PointToPointCalls {
     }
 
     /** As {@link #unpack}. */
-    public int Unpack(
-            byte[] inbuf, int position, @Nullable Object outbuf, int offset, int count, Datatype type) {
+    public int Unpack(byte[] inbuf, int position, @Nullable Object outbuf, int offset, int count, Datatype type) {
         return call(() -> {
             Operand operand = Operand.of(outbuf, offset, type);
             Payload items = operand.payload(0, count);

@@ -132,15 +132,18 @@ public class Request implements Freeable {
         }
     }
 
-    @Nullable MpiFault fault() {
+    @Nullable
+    MpiFault fault() {
         return operation == null ? null : operation.fault();
     }
 
-    @Nullable Comm comm() {
+    @Nullable
+    Comm comm() {
         return comm;
     }
 
-    @Nullable Device device() {
+    @Nullable
+    Device device() {
         return comm == null ? null : comm.device();
     }
 
@@ -237,7 +240,9 @@ public class Request implements Freeable {
     /** As {@link #waitAny}, with a status whose index is set. */
     public static Status waitAnyStatus(Request[] requests) {
         int place = Requests.awaitAny(requests);
-        return place == MPI.UNDEFINED ? new Status().at(place) : requests[place].finish().at(place);
+        return place == MPI.UNDEFINED
+                ? new Status().at(place)
+                : requests[place].finish().at(place);
     }
 
     /** Waits for one of them; returns its place, or UNDEFINED if none is active. */
@@ -346,7 +351,7 @@ public class Request implements Freeable {
 
     /** The error of several requests of which one has failed. */
     static MPIException raiseOfSeveral(Comm comm, MpiFault first) {
-        return comm.raise(new MpiFault(
-                ErrorClass.IN_STATUS, "one of several requests has failed: " + first.getMessage(), first));
+        return comm.raise(
+                new MpiFault(ErrorClass.IN_STATUS, "one of several requests has failed: " + first.getMessage(), first));
     }
 }

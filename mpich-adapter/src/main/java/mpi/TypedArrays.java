@@ -11,17 +11,16 @@ final class TypedArrays {
     /** An array of the base type with a copy of the memory. */
     static Object of(Basic basic, MemorySegment memory) {
         int count = Math.toIntExact(memory.byteSize() / basic.bytes());
-        Object array =
-                switch (basic) {
-                    case CHAR -> new char[count];
-                    case SHORT -> new short[count];
-                    case INT -> new int[count];
-                    case LONG -> new long[count];
-                    case FLOAT, FLOAT_COMPLEX -> new float[count];
-                    case DOUBLE, DOUBLE_COMPLEX -> new double[count];
-                    case BOOLEAN -> new boolean[count];
-                    default -> new byte[count];
-                };
+        Object array = switch (basic) {
+            case CHAR -> new char[count];
+            case SHORT -> new short[count];
+            case INT -> new int[count];
+            case LONG -> new long[count];
+            case FLOAT, FLOAT_COMPLEX -> new float[count];
+            case DOUBLE, DOUBLE_COMPLEX -> new double[count];
+            case BOOLEAN -> new boolean[count];
+            default -> new byte[count];
+        };
         if (array instanceof boolean[] flags) {
             for (int i = 0; i < count; i++) {
                 flags[i] = memory.get(ValueLayout.JAVA_BYTE, i) != 0;

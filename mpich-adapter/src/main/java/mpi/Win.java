@@ -58,7 +58,8 @@ public final class Win implements Freeable {
     }
 
     /** Not supported yet. */
-    public void accumulate(Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2, Op op) {
+    public void accumulate(
+            Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2, Op op) {
         throw Left.out("Win.accumulate");
     }
 
@@ -159,27 +160,52 @@ public final class Win implements Freeable {
     }
 
     /** Not supported yet. */
-    public Request rPut(Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2) {
+    public Request rPut(
+            Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2) {
         throw Left.out("Win.rPut");
     }
 
     /** Not supported yet. */
-    public Request rGet(Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2) {
+    public Request rGet(
+            Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2) {
         throw Left.out("Win.rGet");
     }
 
     /** Not supported yet. */
-    public Request rAccumulate(Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2, Op op) {
+    public Request rAccumulate(
+            Buffer buffer, int number1, Datatype type1, int number2, int number3, int number4, Datatype type2, Op op) {
         throw Left.out("Win.rAccumulate");
     }
 
     /** Not supported yet. */
-    public void getAccumulate(Buffer buffer1, int number1, Datatype type1, Buffer buffer2, int number2, Datatype type2, int number3, int number4, int number5, Datatype type3, Op op) {
+    public void getAccumulate(
+            Buffer buffer1,
+            int number1,
+            Datatype type1,
+            Buffer buffer2,
+            int number2,
+            Datatype type2,
+            int number3,
+            int number4,
+            int number5,
+            Datatype type3,
+            Op op) {
         throw Left.out("Win.getAccumulate");
     }
 
     /** Not supported yet. */
-    public Request rGetAccumulate(Buffer buffer1, int number1, Datatype type1, Buffer buffer2, int number2, Datatype type2, int number3, int number4, int number5, Datatype type3, Op op) {
+    public Request rGetAccumulate(
+            Buffer buffer1,
+            int number1,
+            Datatype type1,
+            Buffer buffer2,
+            int number2,
+            Datatype type2,
+            int number3,
+            int number4,
+            int number5,
+            Datatype type3,
+            Op op) {
         throw Left.out("Win.rGetAccumulate");
     }
 
@@ -209,7 +235,8 @@ public final class Win implements Freeable {
     }
 
     /** Not supported yet. */
-    public void compareAndSwap(Buffer buffer1, Buffer buffer2, Buffer buffer3, Datatype type, int number1, int number2) {
+    public void compareAndSwap(
+            Buffer buffer1, Buffer buffer2, Buffer buffer3, Datatype type, int number1, int number2) {
         throw Left.out("Win.compareAndSwap");
     }
 

@@ -38,7 +38,8 @@ class AllocationTest {
                 long before = THREADS.getCurrentThreadAllocatedBytes();
                 exchange(comm, buffer, count, type, ROUNDS);
                 long each = (THREADS.getCurrentThreadAllocatedBytes() - before) / ROUNDS;
-                assertTrue(each <= MOST_BYTES, "a round trip allocates " + each + " bytes in " + Thread.currentThread());
+                assertTrue(
+                        each <= MOST_BYTES, "a round trip allocates " + each + " bytes in " + Thread.currentThread());
             });
         }
     }

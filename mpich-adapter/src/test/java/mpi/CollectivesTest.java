@@ -115,7 +115,9 @@ class CollectivesTest {
     @MethodSource("sizes")
     void shouldMoveBlocksOfDifferentLengths(int size) {
         forAll(size, (comm, n, rank, count, root) -> {
-            int[] counts = IntStream.range(0, n).map(i -> (i + 1) % 3 * Math.min(count, 50)).toArray();
+            int[] counts = IntStream.range(0, n)
+                    .map(i -> (i + 1) % 3 * Math.min(count, 50))
+                    .toArray();
             int[] displs = new int[n];
             for (int i = 1; i < n; i++) {
                 displs[i] = displs[i - 1] + counts[i - 1] + 1; // a gap behind each
@@ -159,7 +161,8 @@ class CollectivesTest {
             assertArrayEquals(wanted, in);
             Datatype[] types = new Datatype[n];
             java.util.Arrays.fill(types, MPI.INT);
-            int[] bytes = java.util.Arrays.stream(places).map(place -> 4 * place).toArray();
+            int[] bytes =
+                    java.util.Arrays.stream(places).map(place -> 4 * place).toArray();
             int[] inW = new int[4 * n];
             comm.allToAllw(out, sizes, bytes, types, inW, sizes, bytes, types);
             assertArrayEquals(wanted, inW);
@@ -268,6 +271,37 @@ class CollectivesTest {
                 assertEquals(IntBuffer.wrap(sum(size, count, 1)), sums);
                 assertEquals(IntBuffer.wrap(values(size - 1, count, 2)), copied);
                 assertEquals(IntBuffer.wrap(all(size, count, 3)), gathered);
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizes")
+    void shouldMoveObjects(int size) {
+        try (World world = new World("sci", size)) {
+            world.run(comm -> {
+                int rank = comm.getRank();
+                String[] text = {null, rank == size / 2 ? "from the root" : "mine"};
+                comm.Bcast(text, 1, 1, MPI.OBJECT, size / 2);
+                assertEquals("from the root", text[1]);
+                Object[] own = {rank, "x".repeat(rank)};
+                Object[] all = new Object[2 * size];
+                comm.Allgather(own, 0, 2, MPI.OBJECT, all, 0, 2, MPI.OBJECT);
+                Object[] atRoot = new Object[2 * size];
+                comm.Gather(own, 0, 2, MPI.OBJECT, atRoot, 0, 2, MPI.OBJECT, 0);
+                for (int i = 0; i < size; i++) {
+                    assertEquals(i, all[2 * i]);
+                    assertEquals("x".repeat(i), all[2 * i + 1]);
+                    assertEquals(rank == 0 ? i : null, atRoot[2 * i]);
+                }
+                Object[] part = new Object[2];
+                comm.Scatter(all, 0, 2, MPI.OBJECT, part, 0, 2, MPI.OBJECT, size - 1);
+                assertArrayEquals(own, part);
+                Object[] out = IntStream.range(0, size).mapToObj(to -> rank + " to " + to).toArray();
+                Object[] in = new Object[size];
+                comm.Alltoall(out, 0, 1, MPI.OBJECT, in, 0, 1, MPI.OBJECT);
+                assertArrayEquals(
+                        IntStream.range(0, size).mapToObj(from -> from + " to " + rank).toArray(), in);
             });
         }
     }

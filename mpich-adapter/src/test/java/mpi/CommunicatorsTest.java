@@ -67,7 +67,9 @@ class CommunicatorsTest {
                 assertEquals(rank % 2 == 0, part.isNull());
                 if (rank % 2 == 1) {
                     assertEquals(rank == 3 ? 0 : 1, part.getRank());
-                    assertEquals(MPI.SIMILAR, Group.compare(part.getGroup(), comm.getGroup().excl(new int[] {0, 2})));
+                    assertEquals(
+                            MPI.SIMILAR,
+                            Group.compare(part.getGroup(), comm.getGroup().excl(new int[] {0, 2})));
                     Intracomm again = comm.createGroup(group, 4);
                     int[] got = {rank};
                     again.bcast(got, 1, MPI.INT, 0);
@@ -89,13 +91,16 @@ class CommunicatorsTest {
             assertEquals(MPI.SIMILAR, Group.compare(Group.union(low, odd), all));
             assertArrayEquals(
                     new int[] {3, 0},
-                    Group.translateRanks(Group.union(odd, low), new int[] {1, 3}, all), "first those of the first");
+                    Group.translateRanks(Group.union(odd, low), new int[] {1, 3}, all),
+                    "first those of the first");
             assertEquals(1, Group.intersection(low, odd).getSize());
             assertEquals(2, Group.difference(low, odd).getSize());
             assertEquals(MPI.IDENT, Group.compare(Group.difference(odd, all), MPI.GROUP_EMPTY));
             assertEquals(2, all.rangeExcl(new int[][] {{3, 2, -1}}).getSize());
             assertEquals(
-                    MPI.ERR_RANK, assertThrows(MPIException.class, () -> all.incl(new int[] {4})).getErrorClass());
+                    MPI.ERR_RANK,
+                    assertThrows(MPIException.class, () -> all.incl(new int[] {4}))
+                            .getErrorClass());
             odd.free();
             assertTrue(odd.isNull());
         }
@@ -201,15 +206,15 @@ class CommunicatorsTest {
         }
         assertEquals(
                 MPI.ERR_DIMS,
-                assertThrows(MPIException.class, () -> CartComm.createDims(7, new int[] {2, 0})).getErrorClass());
+                assertThrows(MPIException.class, () -> CartComm.createDims(7, new int[] {2, 0}))
+                        .getErrorClass());
     }
 
     @Test
     void shouldSayOfMembersThatAreLeftOutThatTheyAre() {
         try (World world = new World("sci", 1)) {
             Intracomm comm = world.of(0).world();
-            MPIException e = assertThrows(
-                    MPIException.class, () -> comm.createGraph(new int[] {0}, new int[0], false));
+            MPIException e = assertThrows(MPIException.class, () -> comm.createGraph(new int[] {0}, new int[0], false));
             assertEquals(MPI.ERR_UNSUPPORTED_OPERATION, e.getErrorClass());
             assertNotNull(e.getMessage());
             assertTrue(e.getMessage().contains("Intracomm.createGraph"), e.getMessage());

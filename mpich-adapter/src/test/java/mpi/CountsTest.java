@@ -110,8 +110,8 @@ class CountsTest {
                 size,
                 last,
                 last * 4096L,
-                schedule -> Exchanges.alltoall(
-                        schedule, Area.allocate(size * 4096L), Area.allocate(size * 4096L), 4096));
+                schedule ->
+                        Exchanges.alltoall(schedule, Area.allocate(size * 4096L), Area.allocate(size * 4096L), 4096));
     }
 
     @ParameterizedTest
@@ -151,7 +151,6 @@ class CountsTest {
                                 .filter(distance -> (rank ^ distance) < size)
                                 .count())
                         .sum(),
-                schedule ->
-                        Reductions.scan(schedule, Area.allocate(SHORT), Area.allocate(SHORT), SUM, false));
+                schedule -> Reductions.scan(schedule, Area.allocate(SHORT), Area.allocate(SHORT), SUM, false));
     }
 }

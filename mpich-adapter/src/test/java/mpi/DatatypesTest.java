@@ -27,12 +27,11 @@ class DatatypesTest {
         assertEquals(1, indexed.getLb());
         assertEquals(6, indexed.Ub());
         assertEquals(5, indexed.getExtent());
-        Datatype struct = Datatype.createStruct(
-                new int[] {1, 1}, new int[] {0, 1}, new Datatype[] {MPI.BYTE, MPI.INT});
+        Datatype struct = Datatype.createStruct(new int[] {1, 1}, new int[] {0, 1}, new Datatype[] {MPI.BYTE, MPI.INT});
         assertEquals(8, struct.getExtent());
         assertEquals(5, struct.getSize());
-        Datatype bounded = Datatype.Struct(
-                new int[] {1, 1, 1}, new int[] {0, 2, 8}, new Datatype[] {MPI.LB, MPI.INT, MPI.UB});
+        Datatype bounded =
+                Datatype.Struct(new int[] {1, 1, 1}, new int[] {0, 2, 8}, new Datatype[] {MPI.LB, MPI.INT, MPI.UB});
         assertEquals(8, bounded.Extent());
         assertEquals(1, bounded.Size());
         assertEquals(0, Datatype.createContiguous(0, MPI.INT).getExtent());
@@ -111,8 +110,8 @@ class DatatypesTest {
                 .boxed()
                 .flatMapToInt(i -> IntStream.range(0, lengths[i])
                         .boxed()
-                        .flatMapToInt(j -> java.util.Arrays.stream(old.elements())
-                                .map(e -> (displacements[i] + j) * extent + e)))
+                        .flatMapToInt(j ->
+                                java.util.Arrays.stream(old.elements()).map(e -> (displacements[i] + j) * extent + e)))
                 .toArray();
         return new Sample(Datatype.createIndexed(lengths, displacements, old.type()), elements);
     }
@@ -151,7 +150,9 @@ class DatatypesTest {
                     assertEquals(expected[i], back[item * extent + sample.elements()[i % sample.elements().length]]);
                 }
                 assertEquals(
-                        IntStream.range(0, back.length).filter(i -> back[i] != 0).count(),
+                        IntStream.range(0, back.length)
+                                .filter(i -> back[i] != 0)
+                                .count(),
                         IntStream.range(0, count)
                                 .boxed()
                                 .flatMapToInt(item -> java.util.Arrays.stream(sample.elements())

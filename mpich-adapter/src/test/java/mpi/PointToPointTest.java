@@ -408,8 +408,7 @@ class PointToPointTest {
                 int left = (comm.getRank() + 2) % 3;
                 for (int size : SIZES) {
                     int[] got = new int[size];
-                    comm.sendRecv(
-                            pattern(size, comm.getRank()), size, MPI.INT, right, 1, got, size, MPI.INT, left, 1);
+                    comm.sendRecv(pattern(size, comm.getRank()), size, MPI.INT, right, 1, got, size, MPI.INT, left, 1);
                     assertArrayEquals(pattern(size, left), got);
                     Status status = comm.sendRecvReplace(got, size, MPI.INT, right, 2, left, 2);
                     assertEquals(left, status.getSource());
@@ -417,7 +416,17 @@ class PointToPointTest {
                 }
                 assertEquals(
                         MPI.PROC_NULL,
-                        comm.sendRecv(new int[1], 1, MPI.INT, MPI.PROC_NULL, 0, new int[1], 1, MPI.INT, MPI.PROC_NULL, 0)
+                        comm.sendRecv(
+                                        new int[1],
+                                        1,
+                                        MPI.INT,
+                                        MPI.PROC_NULL,
+                                        0,
+                                        new int[1],
+                                        1,
+                                        MPI.INT,
+                                        MPI.PROC_NULL,
+                                        0)
                                 .getSource());
             });
         }
@@ -471,8 +480,16 @@ class PointToPointTest {
                                 int size = i % 10 == 0 ? 10_000 : i % 50;
                                 int[] got = new int[size];
                                 comm.sendRecv(
-                                        pattern(size, i + tag), size, MPI.INT, other, tag,
-                                        got, size, MPI.INT, other, tag);
+                                        pattern(size, i + tag),
+                                        size,
+                                        MPI.INT,
+                                        other,
+                                        tag,
+                                        got,
+                                        size,
+                                        MPI.INT,
+                                        other,
+                                        tag);
                                 assertArrayEquals(pattern(size, i + tag), got);
                             }
                         } catch (Throwable e) {
@@ -547,8 +564,7 @@ class PointToPointTest {
                 assertError(MPI.ERR_BUFFER, () -> comm.send(new int[1], 2, MPI.INT, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DOUBLE, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DATATYPE_NULL, 0, 0));
-                assertThrows(
-                        IllegalArgumentException.class, () -> comm.iSend(IntBuffer.allocate(1), 1, MPI.INT, 0, 0));
+                assertThrows(IllegalArgumentException.class, () -> comm.iSend(IntBuffer.allocate(1), 1, MPI.INT, 0, 0));
             });
         }
     }

@@ -55,7 +55,8 @@ class SignaturesTest {
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                 Matcher head = CLASS.matcher(line);
                 if (line.startsWith("  ")) {
-                    members.add(new Member(type, line.strip().replaceAll(" throws .*", "").replace(";", "")));
+                    members.add(new Member(
+                            type, line.strip().replaceAll(" throws .*", "").replace(";", "")));
                 } else if (head.find()) {
                     type = head.group(1);
                     if (!type.equals("mpi.Constant") && !type.equals("mpi.Struct$Field")) {
@@ -97,10 +98,11 @@ class SignaturesTest {
             return fieldProblem(type, member.text());
         }
         String name = method.group(2);
-        String[] parameters = method.group(3).isEmpty() ? new String[0] : method.group(3).split(",\\s*");
+        String[] parameters =
+                method.group(3).isEmpty() ? new String[0] : method.group(3).split(",\\s*");
         boolean isConstructor = name.equals(member.type());
-        String shown = type.getSimpleName() + "."
-                + (isConstructor ? type.getSimpleName() : name) + "(" + String.join(", ", parameters) + ")";
+        String shown = type.getSimpleName() + "." + (isConstructor ? type.getSimpleName() : name) + "("
+                + String.join(", ", parameters) + ")";
         if (LEFT_OUT.contains(shown)) {
             return "";
         }
@@ -149,8 +151,10 @@ class SignaturesTest {
             return false;
         }
         for (int i = 0; i < own.length; i++) {
-            boolean isWider = own[i] == Object.class && !List.of("int", "long", "boolean").contains(wanted[i]);
-            if (!isWider && !own[i].getTypeName().equals(wanted[i].replace('$', '.'))
+            boolean isWider =
+                    own[i] == Object.class && !List.of("int", "long", "boolean").contains(wanted[i]);
+            if (!isWider
+                    && !own[i].getTypeName().equals(wanted[i].replace('$', '.'))
                     && !own[i].getName().equals(wanted[i])) {
                 return false;
             }

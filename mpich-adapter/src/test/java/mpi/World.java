@@ -43,8 +43,10 @@ final class World implements AutoCloseable {
                 .withFallback(ConfigFactory.load());
         LocalSessions.Builder builder = LocalSessions.of(size);
         sessions = network.equals("tcp")
-                ? builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config))).open()
-                : builder.network("sci", _ -> new SciPmm(SciConfig.from(config))).open();
+                ? builder.network("tcp", _ -> new TcpPmm(TcpConfig.from(config)))
+                        .open()
+                : builder.network("sci", _ -> new SciPmm(SciConfig.from(config)))
+                        .open();
         for (int rank = 0; rank < size; rank++) {
             Intracomm world = new Intracomm();
             Intracomm self = new Intracomm();
@@ -67,15 +69,13 @@ final class World implements AutoCloseable {
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         List<Thread> threads = new ArrayList<>();
         for (Environment environment : environments) {
-            threads.add(Thread.ofPlatform()
-                    .name("rank " + environment.rank())
-                    .start(() -> {
-                        try {
-                            program.run(environment.world());
-                        } catch (Throwable e) {
-                            failures.add(e);
-                        }
-                    }));
+            threads.add(Thread.ofPlatform().name("rank " + environment.rank()).start(() -> {
+                try {
+                    program.run(environment.world());
+                } catch (Throwable e) {
+                    failures.add(e);
+                }
+            }));
         }
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         for (Thread thread : threads) {
@@ -116,7 +116,8 @@ final class World implements AutoCloseable {
             sessions.close();
         } finally {
             try (Stream<Path> files = Files.walk(directory)) {
-                files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+                files.sorted(Comparator.reverseOrder())
+                        .forEach(file -> file.toFile().delete());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

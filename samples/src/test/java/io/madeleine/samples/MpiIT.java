@@ -48,8 +48,7 @@ class MpiIT {
         int token = 100 * n * (n - 1) / 2;
         expect(List.of("[0] after 100 rounds through " + n + " processes the token is " + token), n, "Ring");
         expect(List.of("[0] pi is 3.1415926536"), n, "Pi");
-        expect(
-                List.of("[0] after 200 steps the heat is 0.999998, the warmest place has 0.003965"), n, "HeatStencil");
+        expect(List.of("[0] after 200 steps the heat is 0.999998, the warmest place has 0.003965"), n, "HeatStencil");
         expect(List.of("[0] the product of two matrices of 203 x 203 is right"), n, "MatrixMultiplication");
         int lines = Files.readAllLines(MadCommand.ROOT.resolve("LICENSE")).size();
         expect(
@@ -75,8 +74,8 @@ class MpiIT {
         Path source = directory.resolve(name + ".java");
         Files.writeString(
                 source,
-                "import mpi.*;\npublic class " + name + " {\n  public static void main(String[] args) throws Exception {\n"
-                        + body + "\n  }\n}\n");
+                "import mpi.*;\npublic class " + name
+                        + " {\n  public static void main(String[] args) throws Exception {\n" + body + "\n  }\n}\n");
         return run(processes, source.toString());
     }
 
@@ -127,11 +126,26 @@ class MpiIT {
     }
 
     @Test
-    void shouldRunProgramsOfBothDialectsAndSupportBuffersOutsideInitAndFinalize() throws Exception {
+    void shouldFinalizeAlthoughRequestsArePending() throws Exception {
         Run run = runSource(
                 2,
-                "Mixed",
+                "Pending",
                 """
+                MPI.Init(args);
+                int other = 1 - MPI.COMM_WORLD.getRank();
+                MPI.COMM_WORLD.iRecv(MPI.newIntBuffer(1), 1, MPI.INT, other, 7);
+                MPI.COMM_WORLD.isSend(MPI.newIntBuffer(1), 1, MPI.INT, other, 8);
+                MPI.COMM_WORLD.iSend(MPI.newIntBuffer(100_000), 100_000, MPI.INT, other, 9);
+                MPI.Finalize();
+                System.out.println("done");
+                """);
+        assertEquals(List.of("[0] done", "[1] done"), run.out().stream().sorted().toList());
+        assertEquals(0, run.code());
+    }
+
+    @Test
+    void shouldRunProgramsOfBothDialectsAndSupportBuffersOutsideInitAndFinalize() throws Exception {
+        Run run = runSource(2, "Mixed", """
                 java.nio.IntBuffer early = MPI.newIntBuffer(4);
                 args = MPI.Init(args);
                 MPI.COMM_WORLD.setErrhandler(MPI.ERRORS_RETURN);

@@ -147,7 +147,9 @@ public final class Exchanges {
         });
         for (int distance = 1; distance < size; distance *= 2) {
             int bit = distance;
-            int count = (int) java.util.stream.IntStream.range(0, size).filter(i -> (i & bit) != 0).count();
+            int count = (int) java.util.stream.IntStream.range(0, size)
+                    .filter(i -> (i & bit) != 0)
+                    .count();
             schedule.then(() -> pick(turned, leaving, block, bit, size, true));
             schedule.next();
             schedule.receive((rank - distance + size) % size, coming.slice(0, count * block));

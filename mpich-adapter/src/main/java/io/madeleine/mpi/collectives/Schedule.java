@@ -124,8 +124,7 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private ReceiveOperation newReceive(int from) {
-        ReceiveOperation receive =
-                new ReceiveOperation(device).prepare(group.sessionRank(from), context, tag, null);
+        ReceiveOperation receive = new ReceiveOperation(device).prepare(group.sessionRank(from), context, tag, null);
         receive.tell(this);
         last.receives.add(receive);
         return receive;
@@ -200,8 +199,8 @@ public final class Schedule extends Operation implements Operation.Listener {
             } catch (MpiFault e) {
                 failure = e;
             } catch (RuntimeException e) { // of a user's function
-                failure = new MpiFault(
-                        io.madeleine.mpi.ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
+                failure =
+                        new MpiFault(io.madeleine.mpi.ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
             }
         }
         at++;

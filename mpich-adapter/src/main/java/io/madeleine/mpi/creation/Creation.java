@@ -61,8 +61,7 @@ public final class Creation {
      *
      * @param tag keeps concurrent calls apart
      */
-    public static Optional<Creation> createGroup(
-            Communicator parent, RankGroup part, int tag, ContextNumbers numbers) {
+    public static Optional<Creation> createGroup(Communicator parent, RankGroup part, int tag, ContextNumbers numbers) {
         return among(parent, part, -2 - tag, numbers); // below the tags of collective operations
     }
 
@@ -70,8 +69,8 @@ public final class Creation {
         if (!part.test(parent.device().rank())) {
             return Optional.empty();
         }
-        Schedule schedule = new Schedule(
-                "the creation of a communicator", parent.device(), part, parent.collectiveContext(), tag);
+        Schedule schedule =
+                new Schedule("the creation of a communicator", parent.device(), part, parent.collectiveContext(), tag);
         return Optional.of(new Creation(parent.device(), part, schedule, numbers));
     }
 

@@ -56,15 +56,13 @@ public enum Location implements Reduction {
         return switch (type) {
             case BYTE -> Byte.compare(a.get(ValueLayout.JAVA_BYTE, at), b.get(ValueLayout.JAVA_BYTE, at));
             case SHORT ->
-                Short.compare(
-                        a.get(ValueLayout.JAVA_SHORT_UNALIGNED, at), b.get(ValueLayout.JAVA_SHORT_UNALIGNED, at));
+                Short.compare(a.get(ValueLayout.JAVA_SHORT_UNALIGNED, at), b.get(ValueLayout.JAVA_SHORT_UNALIGNED, at));
             case INT ->
                 Integer.compare(a.get(ValueLayout.JAVA_INT_UNALIGNED, at), b.get(ValueLayout.JAVA_INT_UNALIGNED, at));
             case LONG ->
                 Long.compare(a.get(ValueLayout.JAVA_LONG_UNALIGNED, at), b.get(ValueLayout.JAVA_LONG_UNALIGNED, at));
             case FLOAT ->
-                Float.compare(
-                        a.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at), b.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at));
+                Float.compare(a.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at), b.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at));
             case DOUBLE ->
                 Double.compare(
                         a.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at), b.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at));

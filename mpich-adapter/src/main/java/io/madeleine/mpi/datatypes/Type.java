@@ -25,8 +25,7 @@ public final class Type {
     private final int alignment;
     private final boolean dense;
 
-    private Type(
-            Basic basic, @Nullable Pair pair, List<Run> runs, long lb, long ub, boolean hasBounds, int alignment) {
+    private Type(Basic basic, @Nullable Pair pair, List<Run> runs, long lb, long ub, boolean hasBounds, int alignment) {
         this.basic = basic;
         this.pair = pair;
         this.runs = List.copyOf(runs);
@@ -92,9 +91,7 @@ public final class Type {
         Type block = contiguous(blockLength);
         if (block.runs.size() == 1 && block.runs.getFirst().count() == 1 && count > 0) {
             Run one = block.runs.getFirst();
-            Run all = count == 1
-                    ? one
-                    : new Run(one.offset(), one.bytes(), strideBytes, count, one.elementBytes());
+            Run all = count == 1 ? one : new Run(one.offset(), one.bytes(), strideBytes, count, one.elementBytes());
             long span = strideBytes * (count - 1);
             return new Type(
                     basic,
@@ -136,15 +133,16 @@ public final class Type {
      * @param base what the lengths of the result count
      * @param isAligned whether the extent is rounded up to the largest alignment, as a C compiler does
      */
-    public static Type struct(
-            int[] lengths, long[] displacements, List<Type> types, Basic base, boolean isAligned) {
+    public static Type struct(int[] lengths, long[] displacements, List<Type> types, Basic base, boolean isAligned) {
         if (lengths.length != displacements.length || lengths.length != types.size()) {
             throw new MpiFault(
                     ErrorClass.ARG,
-                    "a struct has " + lengths.length + " block lengths, " + displacements.length
-                            + " displacements and " + types.size() + " types: expected as many of each");
+                    "a struct has " + lengths.length + " block lengths, " + displacements.length + " displacements and "
+                            + types.size() + " types: expected as many of each");
         }
-        int alignment = isAligned ? types.stream().mapToInt(type -> type.alignment).max().orElse(1) : 1;
+        int alignment = isAligned
+                ? types.stream().mapToInt(type -> type.alignment).max().orElse(1)
+                : 1;
         return blocks(lengths, displacements, types, base, alignment);
     }
 
@@ -313,7 +311,8 @@ public final class Type {
         if (size == 0) {
             return 0;
         }
-        long perItem = runs.stream().mapToLong(run -> run.size() / run.elementBytes()).sum();
+        long perItem =
+                runs.stream().mapToLong(run -> run.size() / run.elementBytes()).sum();
         long elements = bytes / size * perItem;
         long left = bytes % size;
         for (Run run : runs) {

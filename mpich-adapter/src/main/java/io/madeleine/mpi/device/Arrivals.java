@@ -82,11 +82,12 @@ final class Arrivals implements Channel.MessageHandler {
                     send.wasCancelled();
                 }
             }
-            default -> LOGGER.log(
-                    System.Logger.Level.ERROR,
-                    "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank
-                            + ": expected a kind from " + Header.EAGER + " to " + Header.CANCEL_ANSWER
-                            + "; do all processes have the same version?");
+            default ->
+                LOGGER.log(
+                        System.Logger.Level.ERROR,
+                        "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank
+                                + ": expected a kind from " + Header.EAGER + " to " + Header.CANCEL_ANSWER
+                                + "; do all processes have the same version?");
         }
     }
 

@@ -34,13 +34,17 @@ public final class Arrived {
     int sender;
     boolean hasCredits;
     KeptMemory.@Nullable Block block;
-    @Nullable SendOperation own;
+
+    @Nullable
+    SendOperation own;
 
     /** The receive that has matched the message while its body was still arriving. */
-    @Nullable ReceiveOperation claimedBy;
+    @Nullable
+    ReceiveOperation claimedBy;
 
     /** The next free one in the pool. */
-    @Nullable Arrived nextFree;
+    @Nullable
+    Arrived nextFree;
 
     Arrived() {}
 

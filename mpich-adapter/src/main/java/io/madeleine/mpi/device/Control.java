@@ -17,10 +17,12 @@ final class Control extends Outgoing {
     long bytes;
 
     /** The operation that fails if this message cannot be sent; null if there is none. */
-    @Nullable SendOperation about;
+    @Nullable
+    SendOperation about;
 
     /** The next free one in the pool. */
-    @Nullable Control nextFree;
+    @Nullable
+    Control nextFree;
 
     Control(Device device) {
         this.device = device;

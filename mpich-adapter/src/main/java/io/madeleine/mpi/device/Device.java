@@ -153,17 +153,9 @@ public final class Device {
     private void sendNow(MemorySegment header, MemorySegment segment, long offset, long bytes, int target) {
         try (var message = channel.beginPacking(target)) {
             message.pack(
-                    header,
-                    0,
-                    Header.BYTES,
-                    io.madeleine.api.SendMode.SAFER,
-                    io.madeleine.api.ReceiveMode.EXPRESS);
+                    header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, io.madeleine.api.ReceiveMode.EXPRESS);
             message.pack(
-                    segment,
-                    offset,
-                    bytes,
-                    io.madeleine.api.SendMode.CHEAPER,
-                    io.madeleine.api.ReceiveMode.CHEAPER);
+                    segment, offset, bytes, io.madeleine.api.SendMode.CHEAPER, io.madeleine.api.ReceiveMode.CHEAPER);
             message.endPacking();
         }
     }
@@ -232,8 +224,7 @@ public final class Device {
                 send.wasCancelled();
             }
         } else if (send.identity() != 0) {
-            peers[send.target()].post(
-                    controls.take(Header.CANCEL, send.context(), send.tag(), send.identity(), 0));
+            peers[send.target()].post(controls.take(Header.CANCEL, send.context(), send.tag(), send.identity(), 0));
         }
     }
 
@@ -504,8 +495,7 @@ public final class Device {
     // ---- losses
 
     private void peerFailed(int rank, PeerFailedException cause) {
-        MpiFault why = new MpiFault(
-                ErrorClass.PROC_ABORTED, "rank " + rank + " is lost: " + cause.getMessage(), cause);
+        MpiFault why = new MpiFault(ErrorClass.PROC_ABORTED, "rank " + rank + " is lost: " + cause.getMessage(), cause);
         Peer peer = peers[rank];
         losses.incrementAndGet();
         peer.fail(why);

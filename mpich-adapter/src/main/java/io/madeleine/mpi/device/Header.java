@@ -52,15 +52,12 @@ final class Header {
     /** The answer to CANCEL: the length field is 1 if the message was cancelled, 0 if it had been matched. */
     static final byte CANCEL_ANSWER = 9;
 
-    private static final ValueLayout.OfInt INT =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Header() {}
 
-    static void write(
-            MemorySegment header, byte kind, int credits, long context, int tag, int sender, long bytes) {
+    static void write(MemorySegment header, byte kind, int credits, long context, int tag, int sender, long bytes) {
         header.set(INT, 0, kind);
         header.set(INT, 4, credits);
         header.set(LONG, 8, context);

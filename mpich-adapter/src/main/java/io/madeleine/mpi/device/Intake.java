@@ -22,7 +22,8 @@ final class Intake implements Runnable {
     private long bytes;
 
     /** The next free one in the pool. */
-    @Nullable Intake nextFree;
+    @Nullable
+    Intake nextFree;
 
     Intake(Arrivals arrivals) {
         this.arrivals = arrivals;

@@ -41,8 +41,7 @@ final class Layouts {
             long whole = (last - position) / part.bytes();
             long offset = part.offset() + range * part.strideBytes() + within;
             if (within == 0 && whole > 0) {
-                parts.add(new BlockLayout.Part(
-                        part.segment(), offset, part.bytes(), part.strideBytes(), (int) whole));
+                parts.add(new BlockLayout.Part(part.segment(), offset, part.bytes(), part.strideBytes(), (int) whole));
                 position += whole * part.bytes();
             } else {
                 long length = Math.min(part.bytes() - within, last - position);

@@ -10,8 +10,12 @@ final class Link<T> {
     int tag;
     long sequence;
     boolean isIn;
-    @Nullable Link<T> previous;
-    @Nullable Link<T> next;
+
+    @Nullable
+    Link<T> previous;
+
+    @Nullable
+    Link<T> next;
 
     Link(T owner) {
         this.owner = owner;

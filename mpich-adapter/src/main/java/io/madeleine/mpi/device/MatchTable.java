@@ -73,7 +73,8 @@ final class MatchTable<T> {
     }
 
     /** The oldest entry with this key, or null. */
-    @Nullable Link<T> first(long context, int source, int tag) {
+    @Nullable
+    Link<T> first(long context, int source, int tag) {
         Link<T> link = heads[bucket(context, source, tag, heads.length)];
         while (link != null && !link.has(context, source, tag)) {
             link = link.next;
@@ -82,7 +83,8 @@ final class MatchTable<T> {
     }
 
     /** The entry with the same key that was added next, or null. */
-    @Nullable Link<T> after(Link<T> link) {
+    @Nullable
+    Link<T> after(Link<T> link) {
         Link<T> later = link.next;
         while (later != null && !later.has(link.context, link.source, link.tag)) {
             later = later.next;

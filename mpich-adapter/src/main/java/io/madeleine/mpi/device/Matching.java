@@ -67,7 +67,8 @@ final class Matching {
     }
 
     /** Takes the oldest posted receive that matches the envelope, or returns null. */
-    @Nullable ReceiveOperation takePosted(long context, int source, int tag) {
+    @Nullable
+    ReceiveOperation takePosted(long context, int source, int tag) {
         Link<ReceiveOperation> found = posted.first(context, source, tag);
         if (anySources + anyTags > 0) {
             if (anySources > 0) {
@@ -132,7 +133,8 @@ final class Matching {
     }
 
     /** Finds the oldest unexpected message for these wishes, or returns null. */
-    @Nullable Arrived find(long context, int source, int tag) {
+    @Nullable
+    Arrived find(long context, int source, int tag) {
         if (byTag.count() == 0) {
             return null;
         }
@@ -152,7 +154,8 @@ final class Matching {
     }
 
     /** The unexpected message that its sender knows under this identity, or null. */
-    @Nullable Arrived find(long context, int source, int tag, int sender) {
+    @Nullable
+    Arrived find(long context, int source, int tag, int sender) {
         Link<Arrived> link = byTag.first(context, source, tag);
         while (link != null && link.owner.sender != sender) {
             link = byTag.after(link);
@@ -161,7 +164,8 @@ final class Matching {
     }
 
     /** The message with the same context, source and tag that arrived next, or null. */
-    @Nullable Arrived after(Arrived arrived) {
+    @Nullable
+    Arrived after(Arrived arrived) {
         Link<Arrived> link = byTag.after(arrived.byTag);
         return link == null ? null : link.owner;
     }

@@ -59,7 +59,8 @@ final class OperationTable {
         }
     }
 
-    @Nullable Operation get(int identity) {
+    @Nullable
+    Operation get(int identity) {
         lock.lock();
         try {
             int place = identity & PLACE_MASK;
@@ -71,7 +72,8 @@ final class OperationTable {
     }
 
     /** Removes an operation; null if it is not there any more. */
-    @Nullable Operation remove(int identity) {
+    @Nullable
+    Operation remove(int identity) {
         lock.lock();
         try {
             int place = identity & PLACE_MASK;

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Outgoing implements Runnable {
     /** The next one in the peer's queue. */
-    @Nullable Outgoing behind;
+    @Nullable
+    Outgoing behind;
 
     private @Nullable OutgoingMessage message;
     private @Nullable Completion completion;

@@ -98,7 +98,8 @@ final class Peer {
 
     // ---- sending
 
-    @Nullable MpiFault failure() {
+    @Nullable
+    MpiFault failure() {
         return failure;
     }
 

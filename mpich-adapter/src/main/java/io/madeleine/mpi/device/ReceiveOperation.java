@@ -101,8 +101,8 @@ public final class ReceiveOperation extends Operation {
 
     @Override
     public String describe() {
-        return "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource)
-                + " with " + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
+        return "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource) + " with "
+                + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
     }
 
     void start() {

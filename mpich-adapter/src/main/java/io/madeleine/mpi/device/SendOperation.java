@@ -104,8 +104,7 @@ public final class SendOperation extends Operation {
     void requestToSend(Peer peer, int ownIdentity) {
         identity = ownIdentity;
         kind = Header.DATA;
-        Control request = device.controls().take(
-                Header.REQUEST_TO_SEND, context, tag, ownIdentity, payload.bytes());
+        Control request = device.controls().take(Header.REQUEST_TO_SEND, context, tag, ownIdentity, payload.bytes());
         request.about = this;
         peer.post(request);
     }
@@ -165,7 +164,8 @@ public final class SendOperation extends Operation {
         @Override
         void pack(OutgoingMessage begun, MemorySegment header, int credits) {
             if (kind == Header.DATA) {
-                fragmentBytes = Math.min(clearedBytes - sentBytes, device.settings().fragmentBytes());
+                fragmentBytes =
+                        Math.min(clearedBytes - sentBytes, device.settings().fragmentBytes());
                 Header.write(header, kind, credits, sentBytes, receiver, 0, fragmentBytes);
                 packHeader(begun, header);
                 payload.pack(begun, sentBytes, fragmentBytes);

@@ -60,8 +60,8 @@ public final class MatrixMultiplication {
         world.Gatherv(part, 0, part.length, MPI.DOUBLE, product, 0, counts, places, MPI.DOUBLE, 0);
         if (rank == 0) {
             boolean isRight = java.util.Arrays.equals(product, multiply(left, right));
-            System.out.println("the product of two matrices of " + EDGE + " x " + EDGE + " is "
-                    + (isRight ? "right" : "wrong"));
+            System.out.println(
+                    "the product of two matrices of " + EDGE + " x " + EDGE + " is " + (isRight ? "right" : "wrong"));
         }
         MPI.Finalize();
     }

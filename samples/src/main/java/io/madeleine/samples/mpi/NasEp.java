@@ -35,8 +35,8 @@ public final class NasEp {
         world.allReduce(sums, 2, MPI.DOUBLE, MPI.SUM);
         world.allReduce(rings, 10, MPI.LONG, MPI.SUM);
         if (world.getRank() == 0) {
-            boolean isVerified = Math.abs((sums[0] - sumX) / sumX) <= TOLERANCE
-                    && Math.abs((sums[1] - sumY) / sumY) <= TOLERANCE;
+            boolean isVerified =
+                    Math.abs((sums[0] - sumX) / sumX) <= TOLERANCE && Math.abs((sums[1] - sumY) / sumY) <= TOLERANCE;
             long inside = java.util.Arrays.stream(rings).sum();
             System.out.println("EP class " + (isS ? "S" : "W") + ": 2^" + bits + " pairs, " + inside
                     + " inside the circle, verification " + (isVerified ? "successful" : "failed"));

@@ -35,8 +35,7 @@ public final class Ring {
             }
         }
         if (rank == 0) {
-            System.out.println(
-                    "after " + ROUNDS + " rounds through " + size + " processes the token is " + token[0]);
+            System.out.println("after " + ROUNDS + " rounds through " + size + " processes the token is " + token[0]);
         }
         MPI.Finalize();
     }

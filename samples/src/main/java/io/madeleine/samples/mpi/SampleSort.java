@@ -47,9 +47,10 @@ public final class SampleSort {
         if (rank == 0) {
             String[] lines = sorted.split("\n", -1);
             boolean isInOrder = IntStream.range(1, lines.length).allMatch(i -> lines[i - 1].compareTo(lines[i]) <= 0);
-            boolean isSame = sorted.equals(String.join("\n", all.stream().sorted().toList()));
-            System.out.println("sorted " + count[0] + " lines, in order: " + isInOrder
-                    + ", as one process sorts them: " + isSame);
+            boolean isSame =
+                    sorted.equals(String.join("\n", all.stream().sorted().toList()));
+            System.out.println(
+                    "sorted " + count[0] + " lines, in order: " + isInOrder + ", as one process sorts them: " + isSame);
         }
     }
 
