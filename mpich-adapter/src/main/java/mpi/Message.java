@@ -46,9 +46,10 @@ public final class Message {
             return Status.ofNoProcess();
         }
         try {
-            Arrived taken = from.messages().take(source, tag, waits);
+            PointToPoint messages = from.messages();
+            Arrived taken = waits ? messages.take(source, tag) : messages.takeNow(source, tag);
             arrived = taken;
-            return taken == null ? null : from.messages().takenStatus(taken);
+            return taken == null ? null : messages.statusOf(taken.envelope());
         } catch (MpiFault e) {
             throw from.raise(e);
         }

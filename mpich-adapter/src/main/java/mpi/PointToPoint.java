@@ -8,6 +8,7 @@ import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.datatypes.Type;
 import io.madeleine.mpi.device.Arrived;
 import io.madeleine.mpi.device.Device;
+import io.madeleine.mpi.device.Envelope;
 import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
@@ -311,51 +312,49 @@ final class PointToPoint {
 
     // ---- probing
 
-    private Status statusOf(Arrived arrived) {
+    Status statusOf(Envelope envelope) {
         return new Status(
-                communicator.group().rankOf(arrived.source()), arrived.tag(), arrived.bytes(), false, MPI.SUCCESS);
+                communicator.group().rankOf(envelope.source()), envelope.tag(), envelope.bytes(), false, MPI.SUCCESS);
     }
 
     Status probe(int source, int tag) {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
-        return statusOf(device.awaitArrival(source(source), communicator.context(), receiveTag(tag), false));
+        return statusOf(device.awaitPeek(source(source), communicator.context(), receiveTag(tag)));
     }
 
-    @Nullable
-    Status iprobe(int source, int tag) {
+    @Nullable Status iprobe(int source, int tag) {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
-        Arrived arrived = find(source, tag, false);
-        return arrived == null ? null : statusOf(arrived);
+        int from = source(source);
+        Envelope envelope = device.peek(from, communicator.context(), receiveTag(tag));
+        if (envelope == null) {
+            device.progress();
+            envelope = device.peek(from, communicator.context(), tag);
+        }
+        return envelope == null ? null : statusOf(envelope);
     }
 
-    private @Nullable Arrived find(int source, int tag, boolean take) {
+    /** Takes the message of a matched probe. */
+    Arrived take(int source, int tag) {
+        return device.awaitTake(source(source), communicator.context(), receiveTag(tag));
+    }
+
+    /** As {@link #take}, without waiting; null if there is none yet. */
+    @Nullable Arrived takeNow(int source, int tag) {
         int from = source(source);
-        Arrived arrived = device.find(from, communicator.context(), receiveTag(tag), take);
+        Arrived arrived = device.take(from, communicator.context(), receiveTag(tag));
         if (arrived == null) {
             device.progress();
-            arrived = device.find(from, communicator.context(), tag, take);
+            arrived = device.take(from, communicator.context(), tag);
         }
         return arrived;
     }
 
-    /** Takes the message of a matched probe; null if there is none yet. */
-    @Nullable
-    Arrived take(int source, int tag, boolean waits) {
-        return waits
-                ? device.awaitArrival(source(source), communicator.context(), receiveTag(tag), true)
-                : find(source, tag, true);
-    }
-
-    Status takenStatus(Arrived arrived) {
-        return statusOf(arrived);
-    }
-
     Request receiveTaken(Arrived arrived, Data data) {
-        Receiving receiving = newReceive(data, arrived.source(), MPI.ANY_TAG);
+        Receiving receiving = newReceive(data, arrived.envelope().source(), MPI.ANY_TAG);
         device.receiveProbed(arrived, receiving.operation());
         return Request.of(comm, receiving.operation(), receiving.finisher());
     }

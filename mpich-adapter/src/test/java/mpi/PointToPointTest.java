@@ -533,6 +533,15 @@ class PointToPointTest {
     }
 
     @Test
+    void shouldReturnTheMemoryOfBuffersThatNobodyUses() {
+        int sum = 0;
+        for (int i = 0; i < 3000; i++) { // six times what the JVM allows at once
+            sum += MPI.newByteBuffer(1 << 20).put(0, (byte) 1).get(0);
+        }
+        assertEquals(3000, sum);
+    }
+
+    @Test
     void shouldSendObjects() {
         try (World world = new World("sci", 2)) {
             world.run(comm -> {

@@ -48,18 +48,8 @@ public final class Arrived {
 
     Arrived() {}
 
-    /** The session rank of the sender. */
-    public int source() {
-        return source;
-    }
-
-    /** The tag of the message. */
-    public int tag() {
-        return tag;
-    }
-
-    /** The length of the body in bytes. */
-    public long bytes() {
-        return bytes;
+    /** The session rank of the sender, its tag and length; valid until the message is received. */
+    public Envelope envelope() {
+        return Envelope.of(this);
     }
 }

@@ -413,16 +413,25 @@ public final class Device {
 
     // ---- probing
 
-    /**
-     * The oldest message that has arrived and that no receive has matched; null if there is none.
-     *
-     * @param take whether no receive or other probe shall find it any more: {@link #receiveProbed} must follow
-     */
-    public @Nullable Arrived find(int source, long context, int tag, boolean take) {
+    /** The oldest message that has arrived and that no receive has matched; null if there is none. */
+    public @Nullable Envelope peek(int source, long context, int tag) {
         matching.lock.lock();
         try {
             Arrived arrived = matching.find(context, source, tag);
-            if (arrived != null && take) {
+            return arrived == null ? null : Envelope.of(arrived);
+        } finally {
+            matching.lock.unlock();
+        }
+    }
+
+    /**
+     * As {@link #peek}; no receive or other probe finds the message any more: {@link #receiveProbed} must follow.
+     */
+    public @Nullable Arrived take(int source, long context, int tag) {
+        matching.lock.lock();
+        try {
+            Arrived arrived = matching.find(context, source, tag);
+            if (arrived != null) {
                 matching.remove(arrived);
             }
             return arrived;
@@ -431,23 +440,41 @@ public final class Device {
         }
     }
 
-    /** As {@link #find}, waiting until there is one. */
-    public Arrived awaitArrival(int source, long context, int tag, boolean take) {
-        Arrived[] found = new Arrived[1];
-        BooleanSupplier isThere = () -> {
-            found[0] = find(source, context, tag, take);
-            return found[0] != null || (source != ANY_SOURCE && peers[source].failure() != null);
-        };
+    /** As {@link #peek}, waiting until there is a message. */
+    public Envelope awaitPeek(int source, long context, int tag) {
+        while (true) {
+            Envelope envelope = peek(source, context, tag);
+            if (envelope != null) {
+                return envelope;
+            }
+            awaitArrival(source, context, tag);
+        }
+    }
+
+    /** As {@link #take}, waiting until there is a message. */
+    public Arrived awaitTake(int source, long context, int tag) {
+        while (true) {
+            Arrived arrived = take(source, context, tag);
+            if (arrived != null) {
+                return arrived;
+            }
+            awaitArrival(source, context, tag);
+        }
+    }
+
+    private void awaitArrival(int source, long context, int tag) {
         probing.incrementAndGet();
         try {
-            awaitCondition(isThere, source);
+            awaitCondition(
+                    () -> peek(source, context, tag) != null
+                            || (source != ANY_SOURCE && peers[source].failure() != null),
+                    source);
         } finally {
             probing.decrementAndGet();
         }
-        if (found[0] == null) {
+        if (source != ANY_SOURCE && peers[source].failure() != null && peek(source, context, tag) == null) {
             throw lossOf(peers[source]);
         }
-        return found[0];
     }
 
     /** A message came that nobody has asked for. */
