@@ -1,6 +1,7 @@
 package mpi;
 
 /** A number that may exceed an int. Threading: confined to caller. */
+@SuppressWarnings("ComparableType") // as in Open MPI
 public final class Count implements Comparable<Object> {
     private long count;
 
