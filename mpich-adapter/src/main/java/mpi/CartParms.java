@@ -1,6 +1,8 @@
 package mpi;
 
-/** A Cartesian grid: its dimensions, whether they are periodic, where this process is. Threading: confined to caller. */
+/**
+ * A Cartesian grid: its dimensions, whether they are periodic, where this process is. Threading: confined to caller.
+ */
 public class CartParms {
     /** The length of each dimension. */
     public int[] dims;

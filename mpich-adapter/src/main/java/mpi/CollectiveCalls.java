@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: one thread at a time per communicator.
  */
+@SuppressWarnings("DoNotCallSuggester") // members of a later version
 public abstract class CollectiveCalls extends PointToPointCalls {
     CollectiveCalls() {}
 
@@ -99,7 +100,9 @@ public abstract class CollectiveCalls extends PointToPointCalls {
                 handle(), side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype), root));
     }
 
-    /** As the longer form, in place: at the root the buffer holds all blocks, its own already at its place; elsewhere it is
+    /**
+     * As the longer form, in place: at the root the buffer holds all blocks, its own already at its place;
+     * elsewhere it is
      * the block to send. */
     public final void gather(@Nullable Object buf, int count, Datatype type, int root) {
         run(() -> gatherInPlace(buf, count, type, root));

@@ -67,6 +67,7 @@ final class Collectives {
     }
 
     /** The same with different numbers of items, at distances that count extents of the type. */
+    @SuppressWarnings("ArrayRecordComponent") // arguments of one call, never compared
     record Sides(@Nullable Object buffer, int offset, int[] counts, int[] distances, Datatype type) {
         IntFunction<Payload> blocks(Operand operand) {
             long extent = operand.type().extent();
@@ -267,6 +268,7 @@ final class Collectives {
     }
 
     /** One side of alltoallw: a type per member, distances in bytes. */
+    @SuppressWarnings("ArrayRecordComponent") // arguments of one call, never compared
     record TypedSides(@Nullable Object buffer, int[] counts, int[] distances, Datatype[] types) {
         IntFunction<Payload> blocks(Communicator communicator, Plan plan) {
             check(communicator, counts, distances);

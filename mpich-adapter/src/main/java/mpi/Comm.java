@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe. Collective operations of one communicator are started by one thread at a time, in the same
  * order at all members.
  */
-@SuppressWarnings("MemberName") // the names of mpiJava
+@SuppressWarnings({"MemberName", "DoNotCallSuggester"}) // the names of mpiJava; members of a later version
 public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     /** Split by what shares memory. */
     public static final int TYPE_SHARED = 0;

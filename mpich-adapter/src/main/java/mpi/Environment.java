@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * One process of an MPI program: its session, device and first communicators. {@link MPI} has one for the program; tests
+ * One process of an MPI program: its session, device and first communicators. {@link MPI} has one for the program;
+ * tests
  * have several in one JVM.
  *
  * <p>Threading: thread-safe.
@@ -26,7 +27,6 @@ final class Environment {
     private final BufferedSends buffered;
     private final SegmentCache segments = new SegmentCache();
     private final Intracomm world;
-    private final Intracomm self;
 
     /**
      * Starts MPI in a session.
@@ -40,7 +40,6 @@ final class Environment {
         this.numbers = new ContextNumbers(session.rank());
         this.buffered = new BufferedSends(device);
         this.world = world;
-        this.self = self;
         RankGroup all = new RankGroup(IntStream.range(0, session.size()).toArray());
         world.become(this, new Communicator(device, all, ContextNumbers.WORLD), "MPI_COMM_WORLD");
         self.become(this, new Communicator(device, new RankGroup(session.rank()), numbers.self()), "MPI_COMM_SELF");

@@ -7,6 +7,7 @@ import java.nio.Buffer;
  *
  * <p>Threading: without state.
  */
+@SuppressWarnings("DoNotCallSuggester") // members of a later version
 public final class File {
     /** Not supported yet. */
     public File(Comm comm, String name, int number) {

@@ -5,6 +5,7 @@ package mpi;
  *
  * <p>Threading: without state.
  */
+@SuppressWarnings("DoNotCallSuggester") // members of a later version
 public final class GraphComm extends Graphcomm {
     GraphComm() {}
 

@@ -117,7 +117,9 @@ final class Grid {
         return colour;
     }
 
-    /** Balanced lengths for the zeros, in non-increasing order: each prime factor goes to the shortest, largest first. */
+    /**
+     * Balanced lengths for the zeros, in non-increasing order: each prime factor goes to the shortest, largest first.
+     */
     static void createDims(int nodes, int[] dims) {
         int set = 1;
         for (int length : dims) {

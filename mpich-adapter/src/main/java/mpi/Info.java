@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
+@SuppressWarnings("AvoidCommonTypeNames") // the name in Open MPI
 public final class Info implements Freeable, Cloneable {
     private @Nullable Map<String, String> entries;
 

@@ -5,7 +5,7 @@ package mpi;
  *
  * <p>Threading: without state.
  */
-@SuppressWarnings("MemberName") // the names of mpiJava
+@SuppressWarnings({"MemberName", "DoNotCallSuggester"}) // the names of mpiJava; members of a later version
 public final class Intercomm extends Comm {
     Intercomm() {}
 

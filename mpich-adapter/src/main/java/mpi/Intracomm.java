@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: as {@link Comm}.
  */
-@SuppressWarnings("MemberName") // the names of mpiJava
+@SuppressWarnings({"MemberName", "DoNotCallSuggester"}) // the names of mpiJava; members of a later version
 public class Intracomm extends Comm {
     Intracomm() {}
 
@@ -58,7 +58,10 @@ public class Intracomm extends Comm {
 
     // ---- parts
 
-    /** The members with the same colour, ordered by key and rank; the null communicator if it is UNDEFINED. Collective. */
+    /**
+     * The members with the same colour, ordered by key and rank; the null communicator if it is UNDEFINED.
+     * Collective.
+     */
     public final Intracomm split(int colour, int key) {
         Intracomm part = new Intracomm();
         split(part, colour, key);
@@ -254,7 +257,8 @@ public class Intracomm extends Comm {
             Datatype recvtype,
             int root) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.gather(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
+            onObjects(() -> ObjectCollectives.gather(
+                    this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
             return;
         }
         run(() -> Collectives.gather(
@@ -277,7 +281,14 @@ public class Intracomm extends Comm {
             Datatype recvtype,
             int root) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.gatherv(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs, root));
+            onObjects(() -> ObjectCollectives.gatherv(
+                    this,
+                    objects(sendbuf, sendoffset),
+                    sendcount,
+                    objects(recvbuf, recvoffset),
+                    recvcounts,
+                    displs,
+                    root));
             return;
         }
         run(() -> Collectives.gatherv(
@@ -299,7 +310,8 @@ public class Intracomm extends Comm {
             Datatype recvtype,
             int root) {
         if (recvtype.isObject()) {
-            onObjects(() -> ObjectCollectives.scatter(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
+            onObjects(() -> ObjectCollectives.scatter(
+                    this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount, root));
             return;
         }
         run(() -> Collectives.scatter(
@@ -322,7 +334,14 @@ public class Intracomm extends Comm {
             Datatype recvtype,
             int root) {
         if (recvtype.isObject()) {
-            onObjects(() -> ObjectCollectives.scatterv(this, objects(sendbuf, sendoffset), sendcounts, displs, objects(recvbuf, recvoffset), recvcount, root));
+            onObjects(() -> ObjectCollectives.scatterv(
+                    this,
+                    objects(sendbuf, sendoffset),
+                    sendcounts,
+                    displs,
+                    objects(recvbuf, recvoffset),
+                    recvcount,
+                    root));
             return;
         }
         run(() -> Collectives.scatterv(
@@ -343,7 +362,8 @@ public class Intracomm extends Comm {
             int recvcount,
             Datatype recvtype) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.allgather(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
+            onObjects(() -> ObjectCollectives.allgather(
+                    this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
             return;
         }
         run(() -> Collectives.allgather(
@@ -364,7 +384,8 @@ public class Intracomm extends Comm {
             int[] displs,
             Datatype recvtype) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.allgatherv(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs));
+            onObjects(() -> ObjectCollectives.allgatherv(
+                    this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcounts, displs));
             return;
         }
         run(() -> Collectives.allgatherv(
@@ -384,7 +405,8 @@ public class Intracomm extends Comm {
             int recvcount,
             Datatype recvtype) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.alltoall(this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
+            onObjects(() -> ObjectCollectives.alltoall(
+                    this, objects(sendbuf, sendoffset), sendcount, objects(recvbuf, recvoffset), recvcount));
             return;
         }
         run(() -> Collectives.alltoall(
@@ -406,7 +428,14 @@ public class Intracomm extends Comm {
             int[] rdispls,
             Datatype recvtype) {
         if (sendtype.isObject()) {
-            onObjects(() -> ObjectCollectives.alltoallv(this, objects(sendbuf, sendoffset), sendcounts, sdispls, objects(recvbuf, recvoffset), recvcounts, rdispls));
+            onObjects(() -> ObjectCollectives.alltoallv(
+                    this,
+                    objects(sendbuf, sendoffset),
+                    sendcounts,
+                    sdispls,
+                    objects(recvbuf, recvoffset),
+                    recvcounts,
+                    rdispls));
             return;
         }
         run(() -> Collectives.alltoallv(

@@ -11,7 +11,8 @@ import java.io.ObjectOutputStream;
 
 /**
  * Messages of MPI.OBJECT: Java serialization. What arrives passes a filter with limits; the system property {@code
- * mpi.object-filter} replaces it, in the syntax of {@code jdk.serialFilter}. Nothing is read unless the program receives
+ * mpi.object-filter} replaces it, in the syntax of {@code jdk.serialFilter}. Nothing is read unless the program
+ * receives
  * objects.
  *
  * <p>Threading: without state.

@@ -227,7 +227,8 @@ final class PointToPoint {
     }
 
     /** Receives into a plain buffer with no object but the status; null if the buffer is not plain. */
-    @Nullable Status receiveNow(@Nullable Object buffer, int offset, int count, Datatype type, int source, int tag) {
+    @Nullable
+    Status receiveNow(@Nullable Object buffer, int offset, int count, Datatype type, int source, int tag) {
         if (source == MPI.PROC_NULL || buffer == null || !isPlain(buffer, type)) {
             return null;
         }
@@ -324,7 +325,8 @@ final class PointToPoint {
         return statusOf(device.awaitPeek(source(source), communicator.context(), receiveTag(tag)));
     }
 
-    @Nullable Status iprobe(int source, int tag) {
+    @Nullable
+    Status iprobe(int source, int tag) {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
@@ -343,7 +345,8 @@ final class PointToPoint {
     }
 
     /** As {@link #take}, without waiting; null if there is none yet. */
-    @Nullable Arrived takeNow(int source, int tag) {
+    @Nullable
+    Arrived takeNow(int source, int tag) {
         int from = source(source);
         Arrived arrived = device.take(from, communicator.context(), receiveTag(tag));
         if (arrived == null) {

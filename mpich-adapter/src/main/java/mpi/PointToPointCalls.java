@@ -11,7 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages between two processes. Lower-case members are those of Open MPI, whose non-blocking ones take direct buffers;
+ * Messages between two processes. Lower-case members are those of Open MPI, whose non-blocking ones take direct
+ * buffers;
  * capitalised members are those of mpiJava, whose offsets count elements of the array.
  *
  * <p>Ownership: a buffer belongs to the operation until it is complete.

@@ -7,6 +7,7 @@ import java.nio.Buffer;
  *
  * <p>Threading: without state.
  */
+@SuppressWarnings("DoNotCallSuggester") // members of a later version
 public final class Win implements Freeable {
     /** The null window. */
     public static final int WIN_NULL = 0;

@@ -297,11 +297,16 @@ class CollectivesTest {
                 Object[] part = new Object[2];
                 comm.Scatter(all, 0, 2, MPI.OBJECT, part, 0, 2, MPI.OBJECT, size - 1);
                 assertArrayEquals(own, part);
-                Object[] out = IntStream.range(0, size).mapToObj(to -> rank + " to " + to).toArray();
+                Object[] out = IntStream.range(0, size)
+                        .mapToObj(to -> rank + " to " + to)
+                        .toArray();
                 Object[] in = new Object[size];
                 comm.Alltoall(out, 0, 1, MPI.OBJECT, in, 0, 1, MPI.OBJECT);
                 assertArrayEquals(
-                        IntStream.range(0, size).mapToObj(from -> from + " to " + rank).toArray(), in);
+                        IntStream.range(0, size)
+                                .mapToObj(from -> from + " to " + rank)
+                                .toArray(),
+                        in);
             });
         }
     }

@@ -46,7 +46,8 @@ class MpiIT {
     static Stream<Arguments> runs() {
         return IntStream.of(1, 2, 4, 5)
                 .boxed()
-                .flatMap(n -> Stream.of("Ring", "Pi", "HeatStencil", "MatrixMultiplication", "SampleSort", "NasIs", "NasEp")
+                .flatMap(n -> Stream.of(
+                                "Ring", "Pi", "HeatStencil", "MatrixMultiplication", "SampleSort", "NasIs", "NasEp")
                         .map(sample -> Arguments.of(n, sample)));
     }
 
@@ -76,8 +77,7 @@ class MpiIT {
                 expect("IS class W: 1048576 keys, 10 iterations, verification successful", n, sample, "W");
             }
             default ->
-                expect(
-                        "EP class S: 2^24 pairs, 13176389 inside the circle, verification successful", n, sample, "S");
+                expect("EP class S: 2^24 pairs, 13176389 inside the circle, verification successful", n, sample, "S");
         }
     }
 
@@ -149,10 +149,7 @@ class MpiIT {
 
     @Test
     void shouldFinalizeAlthoughRequestsArePending() throws Exception {
-        Run run = runSource(
-                2,
-                "Pending",
-                """
+        Run run = runSource(2, "Pending", """
                 MPI.Init(args);
                 int other = 1 - MPI.COMM_WORLD.getRank();
                 MPI.COMM_WORLD.iRecv(MPI.newIntBuffer(1), 1, MPI.INT, other, 7);
@@ -161,7 +158,8 @@ class MpiIT {
                 MPI.Finalize();
                 System.out.println("done");
                 """);
-        assertEquals(List.of("[0] done", "[1] done"), run.out().stream().sorted().toList());
+        assertEquals(
+                List.of("[0] done", "[1] done"), run.out().stream().sorted().toList());
         assertEquals(0, run.code());
     }
 

@@ -112,7 +112,8 @@ public final class Exchanges {
 
     /**
      * Alltoall of blocks of equal size: Bruck's algorithm for short blocks and many members, all transfers at once for
-     * medium ones, in pairs for long ones (Thakur, Rabenseifner and Gropp, 2005, section 3.2). This member takes its own
+     * medium ones, in pairs for long ones (Thakur, Rabenseifner and Gropp, 2005, section 3.2). This member takes
+     * its own
      * block by itself.
      */
     public static void alltoall(Schedule schedule, Area out, Area in, long block) {

@@ -264,7 +264,8 @@ public final class Reductions {
      * Prefix reduction by recursive doubling (Hillis and Steele: <i>Data parallel algorithms</i>, 1986, after MPICH).
      *
      * @param own this member's values; not changed
-     * @param result the values of ranks 0 to this one combined; if exclusive, to the one before, and unchanged at rank 0
+     * @param result the values of ranks 0 to this one combined; if exclusive, to the one before, and unchanged at
+     * rank 0
      */
     public static void scan(Schedule schedule, Area own, Area result, Combining combining, boolean isExclusive) {
         int rank = schedule.rank();

@@ -19,7 +19,8 @@ public final class Trees {
     // ---- broadcast
 
     /**
-     * Broadcast: along a binomial tree; long data by scatter and allgather on a ring (van de Geijn; Thakur, Rabenseifner
+     * Broadcast: along a binomial tree; long data by scatter and allgather on a ring (van de Geijn; Thakur,
+     * Rabenseifner
      * and Gropp: <i>Optimization of Collective Communication Operations in MPICH</i>, 2005, section 3.3).
      */
     public static void broadcast(Schedule schedule, Area data, int root) {
@@ -46,7 +47,9 @@ public final class Trees {
         schedule.next();
     }
 
-    /** How far the subtree of a member could reach: its lowest set bit; for the root, a power of two above all ranks. */
+    /**
+     * How far the subtree of a member could reach: its lowest set bit; for the root, a power of two above all ranks.
+     */
     static int subtree(int relative, int size) {
         if (relative != 0) {
             return Integer.lowestOneBit(relative);

@@ -7,7 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The predefined reduction operations (MPI 4.1, section 6.9.2) on the basic types. BYTE is signed, as Java's is; CHAR is
+ * The predefined reduction operations (MPI 4.1, section 6.9.2) on the basic types. BYTE is signed, as Java's is;
+ * CHAR is
  * unsigned. Logical operations take any number but 0 for true.
  *
  * <p>Threading: immutable.
@@ -46,7 +47,7 @@ public enum Arithmetic implements Reduction {
                 && type.pair() == null
                 && switch (type.basic()) {
                     case BYTE, CHAR, SHORT, INT, LONG, BOOLEAN -> true;
-                    case FLOAT, DOUBLE -> ordinal() <= MIN.ordinal();
+                    case FLOAT, DOUBLE -> this == SUM || this == PROD || this == MAX || this == MIN;
                     case FLOAT_COMPLEX, DOUBLE_COMPLEX -> this == SUM || this == PROD;
                     default -> false;
                 };
@@ -107,14 +108,14 @@ public enum Arithmetic implements Reduction {
                 for (long i = 0; i < count; i++) {
                     byte a = in.getAtIndex(BYTES, i);
                     byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (Math.max(a, b)));
+                    inOut.setAtIndex(BYTES, i, (byte) Math.max(a, b));
                 }
             }
             case MIN -> {
                 for (long i = 0; i < count; i++) {
                     byte a = in.getAtIndex(BYTES, i);
                     byte b = inOut.getAtIndex(BYTES, i);
-                    inOut.setAtIndex(BYTES, i, (byte) (Math.min(a, b)));
+                    inOut.setAtIndex(BYTES, i, (byte) Math.min(a, b));
                 }
             }
             case BAND -> {
@@ -168,14 +169,14 @@ public enum Arithmetic implements Reduction {
                 for (long i = 0; i < count; i++) {
                     char a = in.getAtIndex(CHARS, i);
                     char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (Math.max(a, b)));
+                    inOut.setAtIndex(CHARS, i, (char) Math.max(a, b));
                 }
             }
             case MIN -> {
                 for (long i = 0; i < count; i++) {
                     char a = in.getAtIndex(CHARS, i);
                     char b = inOut.getAtIndex(CHARS, i);
-                    inOut.setAtIndex(CHARS, i, (char) (Math.min(a, b)));
+                    inOut.setAtIndex(CHARS, i, (char) Math.min(a, b));
                 }
             }
             case BAND -> {
@@ -229,14 +230,14 @@ public enum Arithmetic implements Reduction {
                 for (long i = 0; i < count; i++) {
                     short a = in.getAtIndex(SHORTS, i);
                     short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (Math.max(a, b)));
+                    inOut.setAtIndex(SHORTS, i, (short) Math.max(a, b));
                 }
             }
             case MIN -> {
                 for (long i = 0; i < count; i++) {
                     short a = in.getAtIndex(SHORTS, i);
                     short b = inOut.getAtIndex(SHORTS, i);
-                    inOut.setAtIndex(SHORTS, i, (short) (Math.min(a, b)));
+                    inOut.setAtIndex(SHORTS, i, (short) Math.min(a, b));
                 }
             }
             case BAND -> {

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
  * context, a tag and a body. The device knows neither communicators nor datatypes: ranks are those of the session, a
  * context is a number that no other communicator has, a body is memory.
  *
- * <p>Short messages travel eagerly. A sender pays credits for them, which the receiver returns when it has matched them;
+ * <p>Short messages travel eagerly. A sender pays credits for them, which the receiver returns when it has matched
+ * them;
  * without credits, and for long messages, the sender asks first. So a process keeps a bounded amount of bodies that
  * nobody has asked for, and any number of requests. Messages between two processes with the same context are matched in
  * the order in which they were started (MPI 4.1, section 3.5).
  *
- * <p>Nothing here waits but {@link #await}, {@link #awaitCondition} and {@link #sendNow}; all other methods may be called
+ * <p>Nothing here waits but {@link #await}, {@link #awaitCondition} and {@link #sendNow}; all other methods may be
+ * called
  * by handlers.
  *
  * <p>Threading: thread-safe.

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A hash table of entries with equal keys in the order in which they were added. Each bucket is a list in that order,
- * so that the first entry of a key is the oldest. The table grows with the number of entries and never shrinks: 16 bytes
+ * so that the first entry of a key is the oldest. The table grows with the number of entries and never shrinks: 16
+ * bytes
  * per bucket.
  *
  * <p>Threading: guarded by the lock of the device.
