@@ -71,7 +71,7 @@ class SessionConfigTest {
                 config.timeouts());
         assertEquals(new WaitPolicy(WaitMode.ADAPTIVE, 200_000, 20), config.waiting());
         assertEquals(List.of(new ChannelSettings("default", "auto", "auto")), config.channels());
-        assertEquals(List.of("sci", "via", "bip", "tcp"), config.networks());
+        assertEquals(List.of("sci", "via", "tcp"), config.networks());
         assertEquals(List.of(), config.families());
         assertFalse(config.selfDescribed());
     }

@@ -1,0 +1,336 @@
+package io.madeleine.tm.bip;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.handshake.ConnectionManager;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessContext;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.pmm.spi.ProtocolChannel;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.tm.bip.io.DatagramPort;
+import io.madeleine.tm.bip.io.FaultyPort;
+import io.madeleine.tm.bip.io.NioPort;
+import io.madeleine.tm.bip.protocol.Cookies;
+import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.RingPool;
+import io.madeleine.tm.bip.protocol.Wire;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One socket, and the connections to all peers over it.
+ *
+ * <p>Threading: as {@link Adapter}; a lock guards the handshakes.
+ */
+final class BipAdapter implements Adapter {
+    static final byte[] NOTHING = {};
+    private static final int ADDRESS_BYTES = 18;
+    private static final long CLOSE_PAUSE_NS = 100_000;
+
+    private final String name;
+    private final BipConfig config;
+    private final ProcessContext context;
+    private final DatagramPort port;
+    private final BipAddress address;
+    private final Reactor.Registration registration;
+    private final BipProgress progress;
+    private final Timers timers;
+    private final RingPool rings;
+    private final ConnectionManager manager;
+    private final Cookies cookies = new Cookies();
+    private final SecureRandom random = new SecureRandom();
+
+    /** Completions of requests, to be run once the lock is free. */
+    private final Queue<Runnable> news = new ConcurrentLinkedQueue<>();
+
+    /** Attempts to be made in the next poll. */
+    private final Queue<BipCall> calls = new ConcurrentLinkedQueue<>();
+
+    /** The connections whose handshake is not over; guarded by the manager's lock. */
+    private final List<BipConnection> lines = new ArrayList<>();
+
+    private volatile boolean closed;
+
+    static BipAdapter open(String name, BipConfig config, ProcessContext context) {
+        BipConfig.AdapterConfig own = config.adapters().get(name);
+        String keys = BipConfig.PATH + ".adapters." + name;
+        InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
+        if (!context.guarded() && !place.isUnresolved() && !place.getAddress().isLoopbackAddress()) {
+            throw new ConfigurationException("madeleine.session.secret is empty, and " + keys + ".bind = " + own.bind()
+                    + " lets other hosts connect: set the same secret text in every process, or bind to the loopback"
+                    + " address");
+        }
+        DatagramPort socket = new NioPort(place, config.sendBufferBytes(), config.receiveBufferBytes(), keys);
+        DatagramPort port = config.faults().any() ? new FaultyPort(socket, config.faults()) : socket;
+        try {
+            return new BipAdapter(name, config, context, port, own.advertise());
+        } catch (RuntimeException | Error e) {
+            port.close();
+            throw e;
+        }
+    }
+
+    private BipAdapter(String name, BipConfig config, ProcessContext context, DatagramPort port, String advertise) {
+        this.name = name;
+        this.config = config;
+        this.context = context;
+        this.port = port;
+        this.address = BipAddress.of(port.address(), advertise);
+        // not closed with the adapter: a thread may still be inside a call of a link then
+        Arena arena = Arena.ofAuto();
+        this.rings = new RingPool(arena);
+        this.timers = new Timers(context.newDemand());
+        this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
+        this.progress = new BipProgress(this, port, timers, arena);
+        this.registration =
+                context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
+    }
+
+    // ---- connections
+
+    private void want(PendingConnection wanted) {
+        synchronized (manager) {
+            manager.want(wanted);
+            if (wanted.request().initiator()) {
+                call(new BipCall(this, wanted));
+            }
+        }
+        wake();
+    }
+
+    private void call(BipCall call) {
+        PendingConnection wanted = call.wanted();
+        List<InetSocketAddress> places;
+        try {
+            places = BipAddress.parse(wanted.request().peerAddress()).resolve();
+        } catch (IllegalArgumentException e) {
+            boolean _ = wanted.fail(String.valueOf(e.getMessage()));
+            return;
+        }
+        if (places.isEmpty()) {
+            boolean _ = wanted.fail("the peer's host name is unknown here; see " + BipConfig.PATH
+                    + ".adapters.NAME.advertise at the peer");
+            return;
+        }
+        wanted.note("the peer has not answered");
+        long nowNs = System.nanoTime();
+        Endpoint end = Endpoint.initiator(config.endpoint(), rings, newId(), nowNs);
+        BipConnection line = new BipConnection(progress, end, places, call);
+        progress.connections().add(line);
+        Handshake begun = manager.call(wanted, line, nowNs);
+        line.handshake(begun);
+        lines.add(line);
+        begun.start();
+        line.flush();
+    }
+
+    /** An attempt failed; the next poll makes another one. */
+    void callAgain(BipCall call) {
+        if (!closed) {
+            calls.add(call);
+        }
+    }
+
+    private long newId() {
+        long id;
+        do {
+            id = random.nextLong();
+        } while (id == 0 || progress.connections().find(id) != null);
+        return id;
+    }
+
+    /** A stranger asks for a cookie, or returns one. Called by the thread that polls. */
+    void onRequest(Datagram datagram, InetSocketAddress from, long nowNs) {
+        if (datagram.length() < Wire.REQUEST_BYTES || datagram.number() == 0 || closed) {
+            return; // too short: the answer would be longer than the request
+        }
+        long peerId = datagram.number();
+        if (datagram.kind() == Wire.INIT) {
+            output(from, Wire.COOKIE, peerId, 0, cookies.make(bytesOf(from), peerId, nowNs));
+            return;
+        }
+        byte[] cookie = new byte[Wire.COOKIE_BYTES];
+        datagram.bytes().get(Wire.HEADER_BYTES, cookie);
+        if (!cookies.isValid(cookie, bytesOf(from), peerId, nowNs)) {
+            return;
+        }
+        BipConnection known = progress.connections().findByPeer(peerId, from);
+        if (known == null) {
+            known = accept(peerId, from, nowNs);
+        } else {
+            known.acceptAgain();
+        }
+        progress.touch(known);
+    }
+
+    private void output(InetSocketAddress to, int kind, long destination, long number, byte[] body) {
+        progress.output().sendAnswer(to, kind, destination, number, body);
+    }
+
+    private static byte[] bytesOf(InetSocketAddress from) {
+        InetAddress host = from.getAddress();
+        return ByteBuffer.allocate(ADDRESS_BYTES)
+                .put(host.getAddress())
+                .putShort(ADDRESS_BYTES - Short.BYTES, (short) from.getPort())
+                .array();
+    }
+
+    private BipConnection accept(long peerId, InetSocketAddress from, long nowNs) {
+        Endpoint end = Endpoint.acceptor(config.endpoint(), rings, newId(), peerId, nowNs);
+        BipConnection line = new BipConnection(progress, end, List.of(from), null);
+        progress.connections().add(line);
+        synchronized (manager) {
+            Handshake begun = manager.accept(line, nowNs);
+            line.handshake(begun);
+            lines.add(line);
+            begun.start();
+        }
+        return line;
+    }
+
+    /** Does what handshakes and requests need; returns how many events that was. */
+    int pollHandshakes(long nowNs) {
+        int work = 0;
+        synchronized (manager) {
+            for (BipCall next = calls.poll(); next != null; next = calls.poll()) {
+                call(next);
+            }
+            manager.poll(nowNs);
+            for (int i = lines.size() - 1; i >= 0; i--) {
+                BipConnection line = lines.get(i);
+                work += line.hasNews() ? line.feed(nowNs) : 0;
+                if (!line.isHandshaking()) {
+                    lines.remove(line);
+                }
+            }
+        }
+        return work + tell();
+    }
+
+    private int tell() {
+        int told = 0;
+        for (Runnable next = news.poll(); next != null; next = news.poll()) {
+            next.run();
+            told++;
+        }
+        return told;
+    }
+
+    boolean isQuiet() {
+        return news.isEmpty() && calls.isEmpty();
+    }
+
+    long untilHandshakesNs(long nowNs) {
+        synchronized (manager) {
+            return manager.untilNextNs(nowNs);
+        }
+    }
+
+    /** How long the adapter may go without a look for silent peers. */
+    long idleCheckNs() {
+        return config.endpoint().peerTimeoutNs() / 3;
+    }
+
+    void wakeReactor() {
+        context.reactor().wakeUp();
+    }
+
+    private void wake() {
+        progress.wake();
+    }
+
+    // ---- Adapter
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String address() {
+        return address.toString();
+    }
+
+    @Override
+    public Optional<String> unreachable(String peerAddress) {
+        try {
+            BipAddress peer = BipAddress.parse(peerAddress);
+            if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
+                return Optional.of("the peer is on another host and receives on its loopback address only; set "
+                        + BipConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");
+            }
+            return Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public ProtocolChannel openChannel(String channelName) {
+        return new ProtocolChannel() {
+            @Override
+            public CompletableFuture<ProtocolConnection> connect(ConnectionRequest request) {
+                PendingConnection wanted = manager.prepare(channelName, request);
+                want(wanted);
+                return wanted.future();
+            }
+
+            @Override
+            public void close() {
+                synchronized (manager) {
+                    manager.closeChannel(channelName);
+                }
+                wake();
+            }
+        };
+    }
+
+    @Override
+    public ProgressSource progress() {
+        return progress;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        synchronized (manager) {
+            manager.close();
+        }
+        for (BipConnection each : progress.connections().all()) {
+            each.close();
+        }
+        long untilNs = System.nanoTime() + config.endpoint().lingerNs();
+        while (progress.connections().all().length > 0 && System.nanoTime() - untilNs < 0) {
+            progress.onReady();
+            progress.pollToClose(System.nanoTime());
+            LockSupport.parkNanos(CLOSE_PAUSE_NS);
+        }
+        for (BipConnection each : progress.connections().all()) {
+            each.giveUp();
+        }
+        tell();
+        registration.cancel();
+        progress.output().close();
+        timers.close();
+        port.close();
+    }
+}

@@ -1,0 +1,467 @@
+package io.madeleine.tm.bip;
+
+import io.madeleine.api.LossKind;
+import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.handshake.Handshake;
+import io.madeleine.pmm.handshake.HandshakeLine;
+import io.madeleine.pmm.handshake.PendingConnection;
+import io.madeleine.pmm.spi.ConnectionListener;
+import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.ProcessIdentity;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import io.madeleine.pmm.spi.TransmissionLink;
+import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.Wire;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection: at first the line of the handshake, then the connection with its two links.
+ *
+ * <p>Threading: as {@link ProtocolConnection}; a spin lock guards the endpoint. No thread waits while it has the lock.
+ */
+final class BipConnection implements ProtocolConnection, HandshakeLine {
+    final AtomicBoolean isListed = new AtomicBoolean();
+
+    @Nullable
+    BipConnection nextListed; // published by the list
+
+    @Nullable
+    BipConnection nextTouched; // for the thread that polls
+
+    boolean isTouched;
+
+    private final SpinLock lock = new SpinLock();
+    private final BipProgress progress;
+    private final Endpoint endpoint;
+    private final ControlLine control;
+    private final List<InetSocketAddress> places;
+    private int placeInTurn;
+    private volatile InetSocketAddress target;
+    private @Nullable Handshake handshake; // guarded by the manager's lock
+    private volatile @Nullable ConnectionRequest request;
+    private volatile List<TransmissionLink> links = List.of();
+    private @Nullable BipShortLink shortLink;
+    private @Nullable BipLongLink longLink;
+    private volatile @Nullable ConnectionListener listener;
+    private volatile boolean interested = true;
+    private volatile boolean closed;
+    private volatile long dueNs = Endpoint.NONE;
+    private volatile String violation = "";
+    private boolean removed; // guarded by the lock
+    private volatile boolean toldLoss;
+    private final @Nullable BipCall call;
+
+    /**
+     * @param places where the peer may be; more than one only at the end that calls
+     * @param call the attempt that this connection belongs to, or null at the end that was called
+     */
+    BipConnection(BipProgress progress, Endpoint endpoint, List<InetSocketAddress> places, @Nullable BipCall call) {
+        this.progress = progress;
+        this.endpoint = endpoint;
+        this.control = new ControlLine(endpoint.out(Wire.CONTROL_STREAM), endpoint.in(Wire.CONTROL_STREAM));
+        this.places = places;
+        this.target = places.getFirst();
+        this.call = call;
+    }
+
+    void lock() {
+        lock.lock();
+    }
+
+    void unlock() {
+        lock.unlock();
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    long id() {
+        return endpoint.ownId();
+    }
+
+    long remoteId() {
+        return endpoint.remoteId();
+    }
+
+    /** Where to send the next datagram; while the peer has not answered, each of its places in turn. Under the lock. */
+    InetSocketAddress target() {
+        if (places.size() > 1 && endpoint.state() == Endpoint.State.CALLING && target == places.get(placeInTurn)) {
+            InetSocketAddress now = target;
+            placeInTurn = (placeInTurn + 1) % places.size();
+            target = places.get(placeInTurn);
+            return now;
+        }
+        return target;
+    }
+
+    // ---- datagrams
+
+    /** Takes a datagram. Called by the thread that polls. */
+    void receive(Datagram datagram, InetSocketAddress from, long nowNs) {
+        lock.lock();
+        try {
+            boolean calls = endpoint.state() == Endpoint.State.CALLING;
+            if (endpoint.receive(nowNs, datagram) && calls) {
+                target = from; // this place has answered
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void acceptAgain() {
+        lock.lock();
+        endpoint.acceptAgain();
+        lock.unlock();
+    }
+
+    void onUnknown() {
+        lock.lock();
+        endpoint.onUnknown();
+        lock.unlock();
+    }
+
+    /** When this connection has to be looked at next. */
+    long dueNs() {
+        return dueNs;
+    }
+
+    /** Sends what there is to send, from a thread of the user. */
+    void flush() {
+        lock.lock();
+        try {
+            flushLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #flush()}, under the lock. */
+    void flushLocked() {
+        flushLocked(System.nanoTime(), false);
+    }
+
+    /** Sends what there is to send; returns whether a sender that had to wait can continue. */
+    boolean flush(long nowNs, boolean waits) {
+        lock.lock();
+        try {
+            flushLocked(nowNs, waits);
+            BipShortLink small = shortLink;
+            BipLongLink large = longLink;
+            return small != null && small.hasRoomAgain() | (large != null && large.hasRoomAgain());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void flushLocked(long nowNs, boolean waits) {
+        boolean sent = progress.output().flush(endpoint, this, nowNs, waits);
+        dueNs = sent ? endpoint.nextDeadlineNs() : nowNs + BipProgress.RETRY_NS;
+        progress.timers().note(dueNs);
+        switch (endpoint.state()) {
+            case LOST -> {
+                if (!toldLoss) {
+                    progress.listReady(this);
+                }
+            }
+            case GONE -> {
+                if (!removed) {
+                    removed = true;
+                    progress.remove(this);
+                }
+            }
+            default -> {
+                // it goes on
+            }
+        }
+    }
+
+    /** The reader has taken bytes: tells the peer of the room, if that is worth a datagram. Ends the lock. */
+    void tellRoomAndUnlock() {
+        try {
+            if (endpoint.owesCredit()) {
+                flushLocked();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #flushLocked()}; ends the lock. */
+    void flushAndUnlock() {
+        try {
+            flushLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The peer breaks the rules. Under the lock. */
+    void violated(String how) {
+        violation = how;
+        endpoint.giveUp();
+        flushLocked();
+        progress.listReady(this);
+    }
+
+    /** When a silent peer is to be probed, if somebody waits. */
+    long idleProbeAtNs() {
+        return closed ? Endpoint.NONE : endpoint.idleProbeAtNs();
+    }
+
+    /** Gives back what a quiet connection does not need. */
+    void rest() {
+        lock.lock();
+        try {
+            if (endpoint.nextDeadlineNs() == Endpoint.NONE) {
+                endpoint.rest();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- a line of the handshake; under the manager's lock
+
+    void handshake(Handshake begun) {
+        handshake = begun;
+    }
+
+    boolean isHandshaking() {
+        return links.isEmpty() && !closed;
+    }
+
+    /** Gives arrived frames to the handshake; returns how many events that was. */
+    int feed(long nowNs) {
+        Handshake fed = handshake;
+        int work = 0;
+        while (fed != null && !fed.isOver()) {
+            ByteBuffer frame;
+            boolean ended;
+            lock.lock();
+            try {
+                ended = hasEnded();
+                frame = control.take();
+            } finally {
+                lock.unlock();
+            }
+            if (frame != null) {
+                fed.receive(frame, nowNs);
+            } else if (ended) {
+                fed.fail("the peer closed the connection during the handshake", false);
+            } else {
+                break;
+            }
+            work++;
+        }
+        return work;
+    }
+
+    @Override
+    public String remote() {
+        return target.getAddress().getHostAddress() + ":" + target.getPort();
+    }
+
+    @Override
+    public void send(byte[] frame) {
+        lock.lock();
+        try {
+            if (!isOver()) {
+                control.send(frame);
+                flushLocked();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void established(PendingConnection wanted, byte[] lastFrame) {
+        ConnectionRequest made = wanted.request();
+        request = made;
+        lock.lock();
+        try {
+            BipShortLink small = new BipShortLink(this, made.modules().getFirst());
+            BipLongLink large = new BipLongLink(this, made.modules().get(1));
+            shortLink = small;
+            longLink = large;
+            links = List.of(small, large);
+        } finally {
+            lock.unlock();
+        }
+        if (lastFrame.length > 0) {
+            send(lastFrame);
+        }
+        wanted.complete(this);
+    }
+
+    @Override
+    public void failed(byte[] lastFrame, String reason, boolean decided) {
+        if (lastFrame.length > 0) {
+            send(lastFrame);
+        }
+        close();
+        if (call != null && !decided) {
+            call.again();
+        }
+    }
+
+    // ---- a connection
+
+    @Override
+    public ProcessIdentity peer() {
+        ConnectionRequest made = request;
+        if (made == null) {
+            throw new IllegalStateException("the handshake is not over");
+        }
+        return made.peer();
+    }
+
+    @Override
+    public boolean bidirectional() {
+        return true;
+    }
+
+    @Override
+    public List<TransmissionLink> links() {
+        return links;
+    }
+
+    @Override
+    public void start(ConnectionListener receiverOfUpcalls) {
+        listener = receiverOfUpcalls;
+        progress.listReady(this);
+        progress.wake();
+    }
+
+    @Override
+    public void receiveInterest(boolean wanted) {
+        interested = wanted;
+        if (wanted) {
+            progress.listReady(this);
+            progress.wake();
+        }
+    }
+
+    /** Makes upcalls for arrivals and for the end; returns how many events that was. */
+    int upcall() {
+        ConnectionListener told = listener;
+        if (told == null || closed) {
+            return 0;
+        }
+        lock.lock();
+        boolean ended = hasEnded();
+        boolean readable = hasPackets();
+        lock.unlock();
+        int work = interested && readable ? told.onReadable() : 0;
+        if (ended && !toldLoss) {
+            toldLoss = true;
+            boolean orderly = endpoint.hasPeerFinished() && endpoint.hasPeerEnded();
+            told.onLost(LossKind.CONNECTION, orderly, orderly ? "it has finished" : whyLost());
+            work++;
+        }
+        return work;
+    }
+
+    private String whyLost() {
+        String reason = violation.isEmpty() ? endpoint.lossReason() : violation;
+        return reason.isEmpty() ? "its end was closed" : reason;
+    }
+
+    private boolean hasPackets() {
+        BipShortLink small = shortLink;
+        BipLongLink large = longLink;
+        return small != null && small.reader().hasNews()
+                || large != null && large.reader().hasNews();
+    }
+
+    /** Whether there is an event for an upcall, so that the connection stays on the list. */
+    boolean hasNews() {
+        if (closed) {
+            return false;
+        }
+        lock.lock();
+        try {
+            if (isHandshaking()) {
+                return control.hasFrame() || hasEnded();
+            }
+            return listener != null && (interested && hasPackets() || hasEnded() && !toldLoss);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isExpecting() {
+        BipLongLink large = longLink;
+        if (large == null || closed) {
+            return false;
+        }
+        lock.lock();
+        try {
+            return large.isExpecting();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether nothing more will arrive. Under the lock. */
+    boolean hasEnded() {
+        return endpoint.state().compareTo(Endpoint.State.CLOSING) > 0 || endpoint.hasPeerEnded();
+    }
+
+    /** Whether sending is pointless. */
+    boolean isOver() {
+        return closed || endpoint.isOver();
+    }
+
+    @Override
+    public String seenOfLoss() {
+        return endpoint.isOver() ? whyLost() : "";
+    }
+
+    @Override
+    public void finish() {
+        lock.lock();
+        try {
+            endpoint.finish();
+            flushLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void giveUp() {
+        end(() -> endpoint.giveUp());
+    }
+
+    @Override
+    public void close() {
+        end(() -> endpoint.close(System.nanoTime()));
+    }
+
+    private void end(Runnable how) {
+        lock.lock();
+        try {
+            closed = true;
+            how.run();
+            BipLongLink large = longLink;
+            if (large != null) {
+                large.forgetBlocks();
+            }
+            flushLocked();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

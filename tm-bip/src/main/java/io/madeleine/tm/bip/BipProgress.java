@@ -1,0 +1,276 @@
+package io.madeleine.tm.bip;
+
+import io.madeleine.pmm.SpinLock;
+import io.madeleine.pmm.spi.PostingLink;
+import io.madeleine.pmm.spi.ProgressSource;
+import io.madeleine.tm.bip.io.DatagramPort;
+import io.madeleine.tm.bip.io.FaultyPort;
+import io.madeleine.tm.bip.protocol.Datagram;
+import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.Wire;
+import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives the connections of an adapter: reads the socket, keeps the timers, and makes upcalls.
+ *
+ * <p>Threading: as {@link ProgressSource}; any thread may call {@link #listReady}, {@link #remove} and {@link #wake}.
+ */
+final class BipProgress implements ProgressSource {
+    /** When the system takes no datagram, the next attempt comes after this time. */
+    static final long RETRY_NS = 100_000;
+
+    /** One poll takes so many datagrams at most, so that timers and other networks get their turn. */
+    private static final int MOST_DATAGRAMS = 64;
+
+    /** After a datagram went or came, each poll looks at the socket for this time; later only if the reactor says so. */
+    private static final long HOT_NS = 200_000;
+
+    private final BipAdapter adapter;
+    private final DatagramPort port;
+    private final Datagram datagram;
+    private final Output output;
+    private final Timers timers;
+    private final ConnectionTable connections = new ConnectionTable();
+    private final ReadyList ready = new ReadyList();
+    private final SpinLock polling = new SpinLock();
+    private final boolean delays;
+    private @Nullable BipConnection firstTouched;
+    private volatile boolean readable;
+    private volatile boolean armed;
+    private long lastArrivalNs;
+    private long idleCheckNs;
+
+    BipProgress(BipAdapter adapter, DatagramPort port, Timers timers, Arena arena) {
+        this.adapter = adapter;
+        this.port = port;
+        this.datagram = new Datagram(arena);
+        this.output = new Output(port, arena);
+        this.timers = timers;
+        this.delays = port instanceof FaultyPort;
+        this.lastArrivalNs = System.nanoTime();
+        this.idleCheckNs = lastArrivalNs;
+    }
+
+    Output output() {
+        return output;
+    }
+
+    Timers timers() {
+        return timers;
+    }
+
+    ConnectionTable connections() {
+        return connections;
+    }
+
+    void listReady(BipConnection connection) {
+        ready.push(connection);
+    }
+
+    void remove(BipConnection connection) {
+        connections.remove(connection);
+    }
+
+    /** The reactor found the socket ready. */
+    void onReady() {
+        readable = true;
+    }
+
+    /** Tells the leader of an event. Any thread, after it has made the event visible. */
+    void wake() {
+        if (armed) {
+            adapter.wakeReactor();
+        }
+    }
+
+    // ---- the poll
+
+    @Override
+    public int poll(long nowNs) {
+        if (!polling.tryLock()) {
+            return 0; // the adapter is being closed
+        }
+        try {
+            return pollAlone(nowNs);
+        } finally {
+            polling.unlock();
+        }
+    }
+
+    /** As {@link #poll}, for the thread that closes the adapter. */
+    void pollToClose(long nowNs) {
+        polling.lock();
+        try {
+            int _ = pollAlone(nowNs);
+        } finally {
+            polling.unlock();
+        }
+    }
+
+    private int pollAlone(long nowNs) {
+        int work = 0;
+        if (delays) {
+            pumpDelayed(nowNs);
+        }
+        if (readable || nowNs - lastArrivalNs < HOT_NS || nowNs - output.lastSentNs() < HOT_NS) {
+            work += read(nowNs);
+        }
+        if (timers.isDue(nowNs)) {
+            work += flushDue(nowNs);
+        }
+        if (nowNs - idleCheckNs >= 0) {
+            probeIdle(nowNs);
+        }
+        work += adapter.pollHandshakes(nowNs);
+        work += upcalls();
+        return work;
+    }
+
+    /** Lets the port send and deliver what it has delayed. */
+    private void pumpDelayed(long nowNs) {
+        output.pump(nowNs);
+        readable = true;
+        timers.note(port.nextDeadlineNs());
+    }
+
+    private int read(long nowNs) {
+        int work = 0;
+        readable = false;
+        for (int taken = 0; ; taken++) {
+            if (taken == MOST_DATAGRAMS) {
+                readable = true;
+                break;
+            }
+            InetSocketAddress from = port.receive(datagram);
+            if (from == null) {
+                break;
+            }
+            lastArrivalNs = nowNs;
+            if (datagram.isIntact()) {
+                dispatch(from, nowNs);
+            }
+        }
+        for (BipConnection each = firstTouched; each != null; ) {
+            BipConnection next = each.nextTouched;
+            each.nextTouched = null;
+            each.isTouched = false;
+            work += each.flush(nowNs, true) ? 1 : 0;
+            if (each.hasNews()) {
+                ready.push(each);
+            }
+            each = next;
+        }
+        firstTouched = null;
+        return work;
+    }
+
+    private void dispatch(InetSocketAddress from, long nowNs) {
+        int kind = datagram.kind();
+        switch (kind) {
+            case Wire.INIT, Wire.OPEN -> adapter.onRequest(datagram, from, nowNs);
+            case Wire.COOKIE, Wire.ACCEPT, Wire.DATA -> {
+                BipConnection found = connections.find(datagram.destination());
+                if (found != null) {
+                    found.receive(datagram, from, nowNs);
+                    touch(found);
+                } else if (kind == Wire.DATA) {
+                    output.sendAnswer(from, Wire.UNKNOWN, 0, datagram.destination(), BipAdapter.NOTHING);
+                }
+            }
+            case Wire.UNKNOWN -> {
+                BipConnection found = connections.findByPeer(datagram.number(), from);
+                if (found != null) {
+                    found.onUnknown();
+                    touch(found);
+                }
+            }
+            default -> {
+                // a kind of a later version
+            }
+        }
+    }
+
+    /** Marks a connection to be flushed at the end of the read. */
+    void touch(BipConnection connection) {
+        if (!connection.isTouched) {
+            connection.isTouched = true;
+            connection.nextTouched = firstTouched;
+            firstTouched = connection;
+        }
+    }
+
+    private int flushDue(long nowNs) {
+        int work = 0;
+        timers.begin();
+        for (BipConnection each : connections.all()) {
+            long dueNs = each.dueNs();
+            if (dueNs != Endpoint.NONE && dueNs - nowNs <= 0) {
+                work += each.flush(nowNs, false) ? 1 : 0;
+            } else {
+                timers.note(dueNs);
+            }
+        }
+        timers.note(port.nextDeadlineNs());
+        if (timers.end(nowNs)) {
+            for (BipConnection each : connections.all()) {
+                each.rest();
+            }
+        }
+        return work;
+    }
+
+    /** Probes peers that have been silent: somebody waits, perhaps for one of them. */
+    private void probeIdle(long nowNs) {
+        long nextNs = nowNs + adapter.idleCheckNs() / 2;
+        for (BipConnection each : connections.all()) {
+            if (each.idleProbeAtNs() != Endpoint.NONE && each.idleProbeAtNs() - nowNs <= 0) {
+                boolean _ = each.flush(nowNs, true);
+            }
+            nextNs = Endpoint.earlier(nextNs, each.idleProbeAtNs());
+        }
+        idleCheckNs = nextNs;
+    }
+
+    private int upcalls() {
+        int work = 0;
+        BipConnection each = ready.takeAll();
+        while (each != null) {
+            BipConnection next = each.nextListed;
+            each.nextListed = null;
+            each.isListed.set(false);
+            work += each.upcall();
+            if (each.hasNews()) {
+                ready.push(each);
+            }
+            each = next;
+        }
+        return work;
+    }
+
+    // ---- sleeping
+
+    @Override
+    public boolean armForBlocking() {
+        armed = true;
+        return !readable && ready.isEmpty() && adapter.isQuiet();
+    }
+
+    @Override
+    public long longestSleepNs() {
+        long nowNs = System.nanoTime();
+        long longestNs = Math.min(adapter.untilHandshakesNs(nowNs), Math.max(0, idleCheckNs - nowNs));
+        for (BipConnection each : connections.all()) {
+            if (each.isExpecting()) {
+                return Math.min(longestNs, PostingLink.LONGEST_SLEEP_NS);
+            }
+        }
+        return longestNs;
+    }
+
+    @Override
+    public void disarm() {
+        armed = false;
+    }
+}

@@ -1,0 +1,113 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
+/**
+ * The memory of one datagram, with its header. It is filled and read again and again.
+ *
+ * <p>Threading: confined to one thread at a time.
+ *
+ * <p>Ownership: the arena's; do not use it after the arena was closed.
+ */
+public final class Datagram {
+    private final ByteBuffer bytes;
+    private final MemorySegment memory;
+    private final CRC32C crc = new CRC32C();
+
+    /** Memory for datagrams of up to {@link Wire#MAX_DATAGRAM_BYTES} bytes. */
+    public Datagram(Arena arena) {
+        memory = arena.allocate(Wire.MAX_DATAGRAM_BYTES + 1, 64);
+        bytes = memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The memory from position 0 to the limit is the datagram. */
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    /** The same memory. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** The length of the datagram in bytes. */
+    public int length() {
+        return bytes.limit();
+    }
+
+    // ---- writing
+
+    /** Begins a datagram; the length comes with {@link #seal}. */
+    public void begin(int kind, long destination, long number, int floorDistance) {
+        bytes.clear();
+        bytes.put(Wire.VERSION_OFFSET, (byte) Wire.VERSION);
+        bytes.put(Wire.KIND_OFFSET, (byte) kind);
+        bytes.putLong(Wire.DESTINATION_OFFSET, destination);
+        bytes.putLong(Wire.NUMBER_OFFSET, number);
+        bytes.putInt(Wire.FLOOR_OFFSET, floorDistance);
+        bytes.position(Wire.HEADER_BYTES);
+    }
+
+    /** Ends the datagram at the current position; sets length and checksum, and makes the bytes ready to be sent. */
+    public int seal() {
+        int length = bytes.position();
+        bytes.putShort(Wire.LENGTH_OFFSET, (short) length);
+        bytes.flip();
+        bytes.putInt(Wire.CHECKSUM_OFFSET, checksum());
+        return length;
+    }
+
+    private int checksum() {
+        crc.reset();
+        bytes.position(Wire.VERSION_OFFSET);
+        crc.update(bytes);
+        bytes.position(0);
+        return (int) crc.getValue();
+    }
+
+    // ---- reading
+
+    /** Makes the memory ready to receive a datagram: position 0, limit at the end. */
+    public void clear() {
+        bytes.clear();
+    }
+
+    /** Takes the bytes before the position as the datagram that has arrived. */
+    public void arrived() {
+        bytes.flip();
+    }
+
+    /** Whether a datagram that has arrived is one of this version and is not corrupt. */
+    public boolean isIntact() {
+        int length = bytes.limit();
+        return length >= Wire.HEADER_BYTES
+                && length <= Wire.MAX_DATAGRAM_BYTES
+                && bytes.get(Wire.VERSION_OFFSET) == Wire.VERSION
+                && Short.toUnsignedInt(bytes.getShort(Wire.LENGTH_OFFSET)) == length
+                && bytes.getInt(Wire.CHECKSUM_OFFSET) == checksum();
+    }
+
+    /** The kind. */
+    public int kind() {
+        return bytes.get(Wire.KIND_OFFSET);
+    }
+
+    /** The destination id. */
+    public long destination() {
+        return bytes.getLong(Wire.DESTINATION_OFFSET);
+    }
+
+    /** The packet number, or the sender's id. */
+    public long number() {
+        return bytes.getLong(Wire.NUMBER_OFFSET);
+    }
+
+    /** The distance from the packet number to the lowest one that the sender tracks. */
+    public long floorDistance() {
+        return Integer.toUnsignedLong(bytes.getInt(Wire.FLOOR_OFFSET));
+    }
+}

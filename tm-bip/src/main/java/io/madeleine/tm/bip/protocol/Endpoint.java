@@ -1,0 +1,403 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection: takes datagrams, makes datagrams, and says when it wants to be called next. It has four
+ * streams in each direction. It knows neither socket nor clock; {@code PROTOCOL.md} describes what it does.
+ *
+ * <p>After each call that changes something, the caller calls {@link #produce} until it returns 0, and again at {@link
+ * #nextDeadlineNs()}.
+ *
+ * <p>Threading: confined to the lock of its connection. The calls allocate nothing in steady state.
+ */
+public final class Endpoint {
+    /** No deadline. */
+    public static final long NONE = Recovery.NONE;
+
+    /** The states of a connection; a later one never becomes an earlier one. */
+    public enum State {
+        /** The initiator asks the acceptor for a connection. */
+        CALLING,
+        /** Both directions are open, or were finished. */
+        ESTABLISHED,
+        /** This end was closed and delivers what was sent before. */
+        CLOSING,
+        /** This end has given the peer up, and tells it once. */
+        GIVING_UP,
+        /** The peer is lost; what has arrived can be read. */
+        LOST,
+        /** Nothing is left to do. */
+        GONE
+    }
+
+    private final EndpointSettings settings;
+    private final long ownId;
+    private final Receiving receiving;
+    private final Sending sending;
+    private final @Nullable Greeting greeting;
+    private State state;
+    private long remoteId;
+    private boolean acceptDue;
+    private long lingerUntilNs = NONE;
+    private long heardNs;
+    private long observedNs;
+    private long silentNs;
+    private String lossReason = "";
+
+    private Endpoint(
+            EndpointSettings settings, RingPool pool, long ownId, long remoteId, @Nullable Greeting greeting, long now) {
+        this.settings = settings;
+        this.ownId = ownId;
+        this.remoteId = remoteId;
+        this.greeting = greeting;
+        this.state = greeting == null ? State.ESTABLISHED : State.CALLING;
+        this.acceptDue = greeting == null;
+        this.receiving = new Receiving(settings, pool);
+        this.sending = new Sending(settings, pool, receiving);
+        this.heardNs = now;
+        this.observedNs = now;
+    }
+
+    /** The end that calls. */
+    public static Endpoint initiator(EndpointSettings settings, RingPool pool, long ownId, long nowNs) {
+        return new Endpoint(settings, pool, ownId, 0, new Greeting(nowNs), nowNs);
+    }
+
+    /** The end that was called, by a peer that has shown a valid cookie. */
+    public static Endpoint acceptor(EndpointSettings settings, RingPool pool, long ownId, long remoteId, long nowNs) {
+        return new Endpoint(settings, pool, ownId, remoteId, null, nowNs);
+    }
+
+    // ---- what its user sees
+
+    /** The state. */
+    public State state() {
+        return state;
+    }
+
+    /** The id by which the peer addresses this end. */
+    public long ownId() {
+        return ownId;
+    }
+
+    /** The id of the peer's end; 0 before it is known. */
+    public long remoteId() {
+        return remoteId;
+    }
+
+    /** Why the peer counts as lost, as a clause. */
+    public String lossReason() {
+        return lossReason;
+    }
+
+    /** The sending half of a stream. */
+    public SendStream out(int stream) {
+        return sending.streams[stream];
+    }
+
+    /** The receiving half of a stream. */
+    public ReceiveStream in(int stream) {
+        return receiving.streams[stream];
+    }
+
+    /** Whether the peer has said that it sends nothing more, and all that it has sent has arrived. */
+    public boolean hasPeerEnded() {
+        return receiving.isComplete();
+    }
+
+    /** Whether the peer has said that it has finished of its own will. */
+    public boolean hasPeerFinished() {
+        return (receiving.endHow() & Wire.HOW_FINISHED) != 0;
+    }
+
+    /** Whether sending is pointless: one of the ends is closed or lost. */
+    public boolean isOver() {
+        return state.compareTo(State.ESTABLISHED) > 0 || receiving.isPeerClosed();
+    }
+
+    /** Whether the peer should hear that there is more room: {@link #produce} would tell it. */
+    public boolean owesCredit() {
+        return (state == State.ESTABLISHED || state == State.CLOSING) && receiving.isCreditDue();
+    }
+
+    /** The largest datagram in use. */
+    public int datagramBytes() {
+        return sending.recovery.path.bytes();
+    }
+
+    /** The largest number of bytes that datagrams under way may have, and have. */
+    public long congestionWindowBytes() {
+        return sending.recovery.window.bytes();
+    }
+
+    /** The smoothed round-trip time. */
+    public long roundTripNs() {
+        return sending.recovery.rtt.smoothedNs();
+    }
+
+    /** How many bytes are under way. */
+    public long inFlightBytes() {
+        return sending.recovery.sent.inFlightBytes();
+    }
+
+    /** How many packet numbers are on record, for tests of the bounds. */
+    int recordCount() {
+        return (int) (sending.recovery.sent.next() - sending.recovery.sent.oldest());
+    }
+
+    int receivedRanges() {
+        return receiving.numbers.rangeCount();
+    }
+
+    // ---- the end
+
+    /** Nothing more will be sent; what was sent before still arrives. */
+    public void finish() {
+        sending.end(Wire.HOW_FINISHED);
+    }
+
+    /** This end is closed: what was sent before is delivered if possible; what arrives is dropped. */
+    public void close(long nowNs) {
+        if (state == State.CALLING || state == State.LOST) {
+            become(State.GONE);
+        } else if (state == State.ESTABLISHED) {
+            state = State.CLOSING;
+            receiving.discard();
+            sending.end(Wire.HOW_CLOSED);
+            lingerUntilNs = nowNs + settings.lingerNs();
+            leaveIfDone();
+        }
+    }
+
+    /** This process gives the peer up; what was not delivered is dropped. */
+    public void giveUp() {
+        if (state == State.CALLING || state == State.LOST) {
+            become(State.GONE);
+        } else if (state == State.ESTABLISHED || state == State.CLOSING) {
+            receiving.discard();
+            become(State.GIVING_UP);
+        }
+    }
+
+    private void become(State last) {
+        state = last;
+        sending.discard();
+        lingerUntilNs = NONE;
+        if (last == State.GONE) {
+            receiving.discard();
+        }
+    }
+
+    private void lose(String reason) {
+        if (state == State.CLOSING) {
+            become(State.GONE);
+        } else if (state == State.CALLING || state == State.ESTABLISHED) {
+            lossReason = reason;
+            become(State.LOST);
+        }
+    }
+
+    private void leaveIfDone() {
+        if (state == State.CLOSING
+                && !receiving.numbers.isAckPending()
+                && (receiving.isPeerClosed() || sending.isDelivered())) {
+            become(State.GONE);
+        }
+    }
+
+    // ---- datagrams in
+
+    /**
+     * Takes an {@linkplain Datagram#isIntact intact} datagram for this end.
+     *
+     * @return whether it was accepted; a datagram that breaks the rules, or comes twice, changes nothing
+     */
+    public boolean receive(long nowNs, Datagram datagram) {
+        return switch (datagram.kind()) {
+            case Wire.COOKIE -> {
+                if (state == State.CALLING && greeting != null) {
+                    greeting.onCookie(datagram, nowNs);
+                }
+                yield state == State.CALLING;
+            }
+            case Wire.ACCEPT -> onAccept(nowNs, datagram.number());
+            case Wire.DATA -> onData(nowNs, datagram);
+            default -> false;
+        };
+    }
+
+    private boolean onAccept(long nowNs, long id) {
+        if (state != State.CALLING || id == 0) {
+            return false;
+        }
+        remoteId = id;
+        state = State.ESTABLISHED;
+        heard(nowNs);
+        return true;
+    }
+
+    private void heard(long nowNs) {
+        heardNs = nowNs;
+        observedNs = nowNs;
+        silentNs = 0;
+    }
+
+    /** The peer's OPEN came again: it has not seen the answer. */
+    public void acceptAgain() {
+        acceptDue = state == State.ESTABLISHED || state == State.CLOSING;
+    }
+
+    /** The peer answered that it does not know the connection: its process was restarted, or it has given up. */
+    public void onUnknown() {
+        lose("its process no longer knows the connection: it has ended, or has given this process up");
+    }
+
+    private boolean onData(long nowNs, Datagram datagram) {
+        ByteBuffer in = datagram.bytes();
+        if (state != State.ESTABLISHED && state != State.CLOSING
+                || !Frames.areWellFormed(in)
+                || !receiving.permits(in)
+                || !sending.permits(in)
+                || datagram.floorDistance() > datagram.number()
+                || receiving.numbers.isDuplicate(datagram.number())) {
+            return false;
+        }
+        boolean asks = false;
+        boolean reset = false;
+        for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
+            int type = in.get(at);
+            asks |= Frames.asks(type);
+            switch (type) {
+                case Wire.ACK -> sending.acknowledged(in, at, nowNs);
+                case Wire.CREDIT -> sending.streams[in.get(at + 1)].credit(in.getLong(at + 4));
+                case Wire.STREAM -> receiving.stream(datagram, at);
+                case Wire.END -> receiving.end(in, at);
+                case Wire.RESET -> reset = true;
+                default -> {
+                    // PING and PADDING only ask for an acknowledgement
+                }
+            }
+        }
+        receiving.numbers.add(datagram.number(), asks, nowNs); // at last: what is acknowledged is stored
+        receiving.numbers.forgetBelow(datagram.number() - datagram.floorDistance());
+        heard(nowNs);
+        if (reset) {
+            lose("it has given this process up, for example because it saw no sign of life for"
+                    + " madeleine.peer-timeout");
+        }
+        if (receiving.isPeerClosed()) {
+            sending.discard(); // nobody takes it
+            sending.recovery.abandon();
+        }
+        leaveIfDone();
+        return true;
+    }
+
+    // ---- datagrams out
+
+    /**
+     * Makes the next datagram.
+     *
+     * @param waits whether somebody waits for this peer, or for any; a peer that is silent is probed then
+     * @return its length, or 0 if there is nothing to send now
+     */
+    public int produce(long nowNs, Datagram out, boolean waits) {
+        switch (state) {
+            case CALLING -> {
+                return greeting == null ? 0 : greeting.produce(nowNs, ownId, out);
+            }
+            case GIVING_UP -> {
+                state = State.GONE;
+                return sending.reset(out, remoteId);
+            }
+            case ESTABLISHED, CLOSING -> {
+                if (acceptDue) {
+                    acceptDue = false;
+                    out.begin(Wire.ACCEPT, remoteId, ownId, 0);
+                    return out.seal();
+                }
+                observe(nowNs);
+                return state == State.LOST || state == State.GONE ? 0 : produceData(nowNs, out, waits);
+            }
+            default -> {
+                return 0;
+            }
+        }
+    }
+
+    private int produceData(long nowNs, Datagram out, boolean waits) {
+        if (state == State.CLOSING && lingerUntilNs - nowNs <= 0) {
+            become(State.GONE);
+            return sending.reset(out, remoteId);
+        }
+        boolean isPingDue = waits && !sending.recovery.isWaiting() && idleProbeAtNs() - nowNs <= 0;
+        if (isPingDue) {
+            silentNs = Math.min(nowNs - heardNs, settings.peerTimeoutNs() / 2);
+        }
+        int length = sending.produce(nowNs, out, remoteId, isPingDue);
+        leaveIfDone(); // perhaps that was the last acknowledgement
+        return length;
+    }
+
+    /** Counts the time in which the peer should have answered; a time without calls counts as short. */
+    private void observe(long nowNs) {
+        if (sending.recovery.isWaiting()) {
+            silentNs += Math.max(0, Math.min(nowNs - observedNs, settings.peerTimeoutNs() / 6));
+            if (silentNs >= settings.peerTimeoutNs()) {
+                lose("it has acknowledged nothing for madeleine.peer-timeout (" + settings.peerTimeoutNs() / 1_000_000
+                        + " ms)");
+            }
+        }
+        observedNs = nowNs;
+    }
+
+    /** The system refused the datagram that was made last, because it is larger than the network permits. */
+    public void refusedAsTooLarge() {
+        sending.recovery.path.refused();
+    }
+
+    // ---- time
+
+    /** When {@link #produce} has to be called next, whoever waits or not; {@link #NONE} if the connection is quiet. */
+    public long nextDeadlineNs() {
+        return switch (state) {
+            case CALLING -> greeting == null ? NONE : greeting.deadlineNs();
+            case ESTABLISHED, CLOSING -> {
+                long dueNs = earlier(sending.recovery.deadlineNs(), lingerUntilNs);
+                yield receiving.numbers.isAckPending()
+                        ? earlier(dueNs, receiving.numbers.ackDeadlineNs(settings.ackDelayNs()))
+                        : dueNs;
+            }
+            default -> NONE;
+        };
+    }
+
+    /** Describes the timers, for tests. */
+    String describeTimers(long nowNs) {
+        return state + ", acknowledgement " + (receiving.numbers.isAckPending() ? "pending" : "not pending") + ", "
+                + sending.recovery.describe(nowNs);
+    }
+
+    /** The earlier of two times, of which either may be {@link #NONE}. */
+    public static long earlier(long oneNs, long otherNs) {
+        if (oneNs == NONE || otherNs == NONE) {
+            return oneNs == NONE ? otherNs : oneNs;
+        }
+        return oneNs - otherNs < 0 ? oneNs : otherNs;
+    }
+
+    /** When a peer that was silent is probed, if somebody waits. */
+    public long idleProbeAtNs() {
+        return state == State.ESTABLISHED && !sending.recovery.isWaiting()
+                ? heardNs + settings.peerTimeoutNs() / 3
+                : NONE;
+    }
+
+    /** Gives back the memory that a quiet connection does not need. */
+    public void rest() {
+        sending.rest();
+        receiving.rest();
+    }
+}

@@ -1,0 +1,35 @@
+package io.madeleine.tm.bip.protocol;
+
+/**
+ * The bounds and times of a connection.
+ *
+ * @param shortWindowBytes how many bytes of bip/short a receiver takes before they are read, and a sender keeps until
+ *     they are acknowledged; a power of two
+ * @param longWindowBytes the same for bip/long
+ * @param maxDatagramBytes the longest datagram
+ * @param ackDelayNs how long an acknowledgement may wait for data to travel with
+ * @param peerTimeoutNs the silence after which a peer that should answer counts as lost
+ * @param lingerNs how long a closed connection tries to deliver what was sent before
+ */
+public record EndpointSettings(
+        int shortWindowBytes,
+        int longWindowBytes,
+        int maxDatagramBytes,
+        long ackDelayNs,
+        long peerTimeoutNs,
+        long lingerNs) {
+    /** The window of the handshake's stream. */
+    public static final int CONTROL_WINDOW_BYTES = 8192;
+
+    /** The window of the stream of headers. */
+    public static final int HEADER_WINDOW_BYTES = 1024;
+
+    int windowBytes(int stream) {
+        return switch (stream) {
+            case Wire.CONTROL_STREAM -> CONTROL_WINDOW_BYTES;
+            case Wire.SHORT_STREAM -> shortWindowBytes;
+            case Wire.HEADER_STREAM -> HEADER_WINDOW_BYTES;
+            default -> longWindowBytes;
+        };
+    }
+}

@@ -1,0 +1,90 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Checks and steps through the frames of a DATA datagram.
+ *
+ * <p>Threading: stateless.
+ */
+final class Frames {
+    private static final int MALFORMED = -1;
+
+    private Frames() {}
+
+    /** The length of the frame at a position, or {@link #MALFORMED}. */
+    private static int length(ByteBuffer in, int at, int limit) {
+        int left = limit - at;
+        if (left < 4) {
+            return MALFORMED;
+        }
+        int second = Byte.toUnsignedInt(in.get(at + 1));
+        int third = Short.toUnsignedInt(in.getShort(at + 2));
+        return switch (in.get(at)) {
+            case Wire.ACK ->
+                second >= 1 && second <= Wire.MAX_ACK_RANGES && third == 0
+                        ? Wire.ACK_BYTES + second * Wire.ACK_RANGE_BYTES
+                        : MALFORMED;
+            case Wire.CREDIT -> second < Wire.STREAM_COUNT && third == 0 ? Wire.CREDIT_BYTES : MALFORMED;
+            case Wire.STREAM -> second < Wire.STREAM_COUNT && third > 0 ? Wire.STREAM_BYTES + third : MALFORMED;
+            case Wire.PING -> second == 0 && third == 0 ? Wire.PING_BYTES : MALFORMED;
+            case Wire.PADDING -> second == 0 ? Wire.PADDING_BYTES + third : MALFORMED;
+            case Wire.END ->
+                second != 0 && (second & ~(Wire.HOW_FINISHED | Wire.HOW_CLOSED)) == 0 && third == 0
+                        ? Wire.END_BYTES
+                        : MALFORMED;
+            case Wire.RESET -> second == 0 && third == 0 ? Wire.RESET_BYTES : MALFORMED;
+            default -> MALFORMED;
+        };
+    }
+
+    /** The position behind the frame at a position of a datagram that was {@linkplain #areWellFormed checked}. */
+    static int next(ByteBuffer in, int at) {
+        return at + length(in, at, in.limit());
+    }
+
+    /** Whether a datagram consists of whole, possible frames. */
+    static boolean areWellFormed(ByteBuffer in) {
+        int limit = in.limit();
+        int at = Wire.HEADER_BYTES;
+        while (at < limit) {
+            int length = length(in, at, limit);
+            if (length == MALFORMED || length > limit - at || !isPossible(in, at)) {
+                return false;
+            }
+            at += length;
+        }
+        return true;
+    }
+
+    private static boolean isPossible(ByteBuffer in, int at) {
+        return switch (in.get(at)) {
+            case Wire.ACK -> areRangesPossible(in, at);
+            case Wire.CREDIT -> in.getLong(at + 4) >= 0;
+            case Wire.STREAM -> {
+                long offset = in.getLong(at + 4);
+                yield offset >= 0 && offset <= Long.MAX_VALUE - 0x10000;
+            }
+            default -> true;
+        };
+    }
+
+    private static boolean areRangesPossible(ByteBuffer in, int at) {
+        long below = in.getLong(at + 8) + 1;
+        int ranges = in.get(at + 1);
+        for (int i = 0; i < ranges; i++) {
+            long gap = Integer.toUnsignedLong(in.getInt(at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES));
+            long count = Integer.toUnsignedLong(in.getInt(at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES + 4));
+            below -= gap + count;
+            if (count == 0 || below < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the frame asks for an acknowledgement. */
+    static boolean asks(int type) {
+        return type != Wire.ACK && type != Wire.PADDING;
+    }
+}

@@ -1,0 +1,86 @@
+package io.madeleine.tm.bip.protocol;
+
+/**
+ * Finds the largest datagram that the path carries, as packetization-layer path MTU discovery does (RFC 8899): begins
+ * with a size that every path carries, and probes larger ones with datagrams that carry nothing else. A lost probe is no
+ * sign of congestion. If full datagrams stop arriving, the size falls back to the safe one.
+ *
+ * <p>Threading: confined.
+ */
+final class PathProbe {
+    /** The sizes that are probed, in bytes of UDP payload: Ethernet, jumbo frames, and the loopback device's. */
+    private static final int[] SIZES = {1_432, 8_932, 16_384, 32_768, 65_464};
+
+    /** A size counts as too large after so many lost probes. */
+    static final int TRIES = 3;
+
+    /** After a fallback, sizes are probed again after this time. */
+    static final long PAUSE_NS = 60_000_000_000L;
+
+    /** So many time-outs in a row let the size fall back. */
+    static final int BLACK_HOLE_TIMEOUTS = 3;
+
+    private final int mostBytes;
+    private int bytes;
+    private int step;
+    private int failures;
+    private boolean underWay;
+    private boolean paused;
+    private long resumeNs;
+
+    PathProbe(int mostBytes) {
+        this.mostBytes = mostBytes;
+        this.bytes = Math.min(Wire.SAFE_DATAGRAM_BYTES, mostBytes);
+    }
+
+    /** The largest datagram to send. */
+    int bytes() {
+        return bytes;
+    }
+
+    /** The size of the next probe, or 0 if none is to be sent now. */
+    int wanted(long nowNs) {
+        if (paused && nowNs - resumeNs >= 0) {
+            paused = false;
+        }
+        if (underWay || paused || step == SIZES.length || bytes >= mostBytes) {
+            return 0;
+        }
+        return Math.min(SIZES[step], mostBytes);
+    }
+
+    void sent() {
+        underWay = true;
+    }
+
+    void acknowledged(int probeBytes) {
+        underWay = false;
+        failures = 0;
+        bytes = Math.max(bytes, probeBytes);
+        step++;
+    }
+
+    void lost() {
+        underWay = false;
+        if (++failures >= TRIES) {
+            step = SIZES.length;
+        }
+    }
+
+    /** The system refused to send so large a datagram. */
+    void refused() {
+        underWay = false;
+        step = SIZES.length;
+    }
+
+    /** Nothing was acknowledged for several time-outs. */
+    void blackHole(long nowNs) {
+        if (bytes > Wire.SAFE_DATAGRAM_BYTES) {
+            bytes = Wire.SAFE_DATAGRAM_BYTES;
+            step = 0;
+            failures = 0;
+            paused = true;
+            resumeNs = nowNs + PAUSE_NS;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The receiving half of a stream: bytes arrive in any order, and are read in order. They lie in a ring unless {@link
+ * Placement} has put them where the reader wants them.
+ *
+ * <p>Threading: confined.
+ */
+public final class ReceiveStream {
+    private final Ring ring;
+    private final RangeSet ahead = new RangeSet();
+    private final RangeSet placed = new RangeSet();
+    private Placement placement = Placement.NOWHERE;
+    private long taken;
+    private long contiguous;
+    private long announcedLimit;
+    private boolean discarding;
+
+    ReceiveStream(Ring ring, long announcedLimit) {
+        this.ring = ring;
+        this.announcedLimit = announcedLimit;
+    }
+
+    // ---- the reader
+
+    /** Sets where bytes may be placed that arrive from now on. */
+    public void placement(Placement wanted) {
+        placement = wanted;
+    }
+
+    /** How many bytes have been taken. */
+    public long takenBytes() {
+        return taken;
+    }
+
+    /** How many bytes can be read. */
+    public int readableBytes() {
+        return (int) (contiguous - taken);
+    }
+
+    /** Whether the next bytes have been placed. */
+    public boolean isPlaced() {
+        return placed.contains(taken);
+    }
+
+    /** How many readable bytes, at most so many, lie in one piece of the ring, or are placed without a gap. */
+    public int pieceBytes(long maxBytes) {
+        long end = taken + Math.min(maxBytes, contiguous - taken);
+        long run = placed.runFrom(taken, end);
+        return run > 0 ? (int) run : ring.piece(taken, (int) (placed.nextFrom(taken, end) - taken));
+    }
+
+    /** The memory of the ring. */
+    public MemorySegment memory() {
+        return ring.memory();
+    }
+
+    /** Where in the memory the next byte to read lies, unless it is placed. */
+    public int headIndex() {
+        return ring.index(taken);
+    }
+
+    /** Bytes have been read. */
+    public void take(int bytes) {
+        taken += bytes;
+        placed.removeBelow(taken);
+    }
+
+    /** Copies readable bytes that are not placed, and takes them. */
+    public void take(MemorySegment target, long position, int bytes) {
+        ring.read(taken, target, position, bytes);
+        take(bytes);
+    }
+
+    /** The first placed range behind the taken bytes; its start, or -1 if there is none. */
+    public long placedStart() {
+        return placed.isEmpty() ? -1 : placed.start(0);
+    }
+
+    /** Behind the range of {@link #placedStart()}. */
+    public long placedEnd() {
+        return placed.end(0);
+    }
+
+    /** Copies placed bytes into the ring: their memory is wanted back. */
+    public void unplace(long offset, MemorySegment source, long position, int bytes) {
+        ring.write(offset, source, position, bytes);
+        placed.remove(offset, offset + bytes);
+    }
+
+    /** Forgets that bytes were placed: their memory was freed, and nobody will look at them. */
+    public void lose(long offset, int bytes) {
+        ring.memory();
+        placed.remove(offset, offset + bytes);
+    }
+
+    // ---- the protocol
+
+    /** Whether bytes may arrive up to this offset. */
+    boolean permits(long end) {
+        return end <= announcedLimit;
+    }
+
+    /** Takes what may fail for lack of memory, so that an acknowledged datagram is never half stored. */
+    void prepare() {
+        if (!discarding && placement == Placement.NOWHERE) {
+            ring.memory();
+        }
+    }
+
+    void arrived(long offset, MemorySegment source, long position, int bytes) {
+        long start = Math.max(offset, contiguous);
+        long end = offset + bytes;
+        while (start < end) { // what arrived before, and may have been read, is not written again
+            long known = ahead.runFrom(start, end);
+            if (known > 0) {
+                start += known;
+                continue;
+            }
+            int fresh = (int) (ahead.nextFrom(start, end) - start);
+            store(start, source, position + (start - offset), fresh);
+            start += fresh;
+        }
+        ahead.add(Math.max(offset, contiguous), end);
+        if (!ahead.isEmpty() && ahead.start(0) <= contiguous) {
+            contiguous = Math.max(contiguous, ahead.end(0));
+            ahead.removeBelow(contiguous);
+        }
+    }
+
+    private void store(long offset, MemorySegment source, long position, int bytes) {
+        if (discarding) {
+            return;
+        }
+        for (int done = 0; done < bytes; ) {
+            int here = placement.place(offset + done, source, position + done, bytes - done);
+            if (here > 0) {
+                placed.add(offset + done, offset + done + here);
+            } else {
+                here = -here;
+                ring.write(offset + done, source, position + done, here);
+            }
+            done += here;
+        }
+    }
+
+    long contiguous() {
+        return contiguous;
+    }
+
+    long limit() {
+        return discarding ? Long.MAX_VALUE : taken + ring.capacity();
+    }
+
+    /** Whether the sender should hear of more room: a quarter of the window has been read since. */
+    boolean isCreditDue() {
+        return !discarding && limit() - announcedLimit >= Math.max(1, ring.capacity() / 4);
+    }
+
+    long announce() {
+        announcedLimit = Math.max(announcedLimit, taken + ring.capacity());
+        return announcedLimit;
+    }
+
+    /** Nobody reads any more: what arrives is acknowledged and dropped. */
+    void discard() {
+        discarding = true;
+        placed.clear();
+        placement = Placement.NOWHERE;
+        ring.rest();
+    }
+
+    boolean isQuiet() {
+        return contiguous == taken && ahead.isEmpty();
+    }
+
+    void rest() {
+        if (isQuiet()) {
+            ring.rest();
+        }
+    }
+}

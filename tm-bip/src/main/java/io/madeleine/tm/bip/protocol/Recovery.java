@@ -1,0 +1,228 @@
+package io.madeleine.tm.bip.protocol;
+
+/**
+ * Finds out which datagrams arrived and which were lost, and when to ask (RFC 9002, section 6): a datagram counts as
+ * lost if one that was sent sufficiently later was acknowledged. If nothing is acknowledged, probes go out after a
+ * time-out that doubles each time.
+ *
+ * <p>Threading: confined.
+ */
+final class Recovery {
+    /** What happens to a datagram. */
+    interface Fate {
+        /** It was acknowledged. */
+        void acknowledged(long number);
+
+        /** It counts as lost. */
+        void lost(long number);
+    }
+
+    /** A datagram counts as lost if one so many numbers later was acknowledged (RFC 9002, section 6.1.1). */
+    static final int REORDER_LEAST = 3;
+
+    /** The same after spurious losses: paths may reorder by that much. */
+    static final int REORDER_MOST = 128;
+
+    /** The longest time between two probes. */
+    static final long LONGEST_TIMEOUT_NS = 1_000_000_000L;
+
+    /** So many probes go out at each time-out. */
+    static final int PROBES = 2;
+
+    /** After so many time-outs in a row the congestion window begins anew. */
+    static final int COLLAPSE_TIMEOUTS = 3;
+
+    static final long NONE = Long.MAX_VALUE;
+
+    final SentPackets sent = new SentPackets();
+    final RttEstimator rtt = new RttEstimator();
+    final CongestionWindow window;
+    final PathProbe path;
+
+    private final Fate fate;
+    private final EndpointSettings settings;
+    private int reorder = REORDER_LEAST;
+    private int patience = 1;
+    private long largestAcked = -1;
+    private long lossTimeNs = NONE;
+    private long lastAskedNs;
+    private int timeouts;
+    private int probesDue;
+    private boolean wasLimited;
+
+    Recovery(EndpointSettings settings, Fate fate) {
+        this.settings = settings;
+        this.fate = fate;
+        this.window = new CongestionWindow(2L * (settings.shortWindowBytes() + settings.longWindowBytes()));
+        this.path = new PathProbe(settings.maxDatagramBytes());
+    }
+
+    // ---- sending
+
+    /** Whether data may be sent now. */
+    boolean permits() {
+        if (probesDue > 0) {
+            return true;
+        }
+        boolean free = window.permits(sent.inFlightBytes()) && !sent.isFull();
+        wasLimited |= !free;
+        return free;
+    }
+
+    boolean isProbeDue() {
+        return probesDue > 0;
+    }
+
+    void sent(long number, int length, long nowNs) {
+        sent.sent(number, length, nowNs);
+        lastAskedNs = nowNs;
+        if (probesDue > 0) {
+            probesDue--;
+        }
+    }
+
+    // ---- acknowledgements; begin, then each range, then end
+
+    private long newestNumber;
+    private int newlyAcked;
+    private boolean spurious;
+
+    void beginAck() {
+        newestNumber = -1;
+        newlyAcked = 0;
+        spurious = false;
+    }
+
+    void ackRange(long low, long high) {
+        for (long number = Math.max(low, sent.oldest()); number <= high; number++) {
+            if (sent.isInFlight(number)) {
+                newestNumber = Math.max(newestNumber, number);
+                newlyAcked += sent.bytes(number);
+                sent.acknowledged(number);
+                if ((sent.flags(number) & SentPackets.PATH_PROBE) != 0) {
+                    path.acknowledged(sent.bytes(number));
+                }
+                fate.acknowledged(number);
+            } else if (sent.isLost(number)) {
+                spurious = true;
+                sent.acknowledged(number);
+                fate.acknowledged(number);
+            }
+        }
+    }
+
+    void endAck(long largest, long ackDelayNs, long nowNs) {
+        largestAcked = Math.max(largestAcked, largest);
+        if (spurious) {
+            reorder = Math.min(REORDER_MOST, 2 * reorder);
+            patience = Math.min(4, patience + 1);
+        }
+        if (newlyAcked == 0) {
+            return;
+        }
+        if (newestNumber == largest) {
+            rtt.sample(nowNs - sent.timeNs(newestNumber), ackDelayNs);
+        }
+        timeouts = 0;
+        probesDue = 0;
+        window.acknowledged(newlyAcked, largestAcked, sent.next(), wasLimited, path.bytes(), rtt);
+        wasLimited = false;
+        detectLosses(nowNs);
+        sent.forget(nowNs - rtt.smoothedNs());
+    }
+
+    private void detectLosses(long nowNs) {
+        lossTimeNs = NONE;
+        long delayNs = rtt.lossDelayNs() * patience;
+        for (long number = sent.oldest(); number < largestAcked; number++) {
+            if (!sent.isInFlight(number)) {
+                continue;
+            }
+            if (largestAcked - number >= reorder || nowNs - sent.timeNs(number) >= delayNs) {
+                countAsLost(number, nowNs);
+            } else {
+                lossTimeNs = Math.min(lossTimeNs, sent.timeNs(number) + delayNs);
+            }
+        }
+    }
+
+    private void countAsLost(long number, long nowNs) {
+        boolean isPathProbe = (sent.flags(number) & SentPackets.PATH_PROBE) != 0;
+        if (isPathProbe) {
+            path.lost();
+        } else {
+            window.lost(sent.bytes(number), path.bytes(), rtt);
+        }
+        sent.lost(number, nowNs);
+        fate.lost(number);
+    }
+
+    // ---- timers
+
+    private long timeoutNs() {
+        long longestNs = Math.max(1_000_000, Math.min(LONGEST_TIMEOUT_NS, settings.peerTimeoutNs() / 8));
+        long onceNs = rtt.probeTimeoutNs(settings.ackDelayNs());
+        return Math.min(longestNs, onceNs << Math.min(timeouts, 20));
+    }
+
+    long deadlineNs() {
+        if (sent.inFlightCount() == 0) {
+            return NONE;
+        }
+        return lossTimeNs != NONE ? lossTimeNs : lastAskedNs + timeoutNs();
+    }
+
+    /** Handles a deadline that has come. */
+    void onTime(long nowNs) {
+        if (sent.inFlightCount() == 0 || deadlineNs() - nowNs > 0) {
+            return;
+        }
+        if (lossTimeNs != NONE) {
+            detectLosses(nowNs);
+            if (sent.inFlightCount() == 0 || deadlineNs() - nowNs > 0) {
+                return;
+            }
+        }
+        timeouts++;
+        probesDue = PROBES;
+        if (timeouts == COLLAPSE_TIMEOUTS) {
+            window.collapse(path.bytes());
+        }
+        if (timeouts == PathProbe.BLACK_HOLE_TIMEOUTS) {
+            path.blackHole(nowNs);
+        }
+        lastAskedNs = nowNs; // if nothing can be sent, the next time-out counts from now
+        repeatOldest();
+    }
+
+    /** Sends the content of the oldest datagrams under way again; they may still be acknowledged. */
+    private void repeatOldest() {
+        int repeated = 0;
+        for (long number = sent.oldest(); number < sent.next() && repeated < PROBES; number++) {
+            if (sent.isInFlight(number)) {
+                fate.lost(number);
+                repeated++;
+            }
+        }
+    }
+
+    /** Describes the state, for tests. */
+    String describe(long nowNs) {
+        return sent.inFlightCount() + " in flight, loss in " + (lossTimeNs - nowNs) + " ns, " + timeouts
+                + " time-outs of " + timeoutNs() + " ns, asked " + (nowNs - lastAskedNs) + " ns ago, " + probesDue
+                + " probes due, reorder " + reorder + ", records " + (sent.next() - sent.oldest());
+    }
+
+    boolean isWaiting() {
+        return sent.inFlightCount() > 0;
+    }
+
+    /** Forgets what is under way: it does not matter any more. */
+    void abandon() {
+        for (long number = sent.oldest(); number < sent.next(); number++) {
+            sent.acknowledged(number);
+        }
+        lossTimeNs = NONE;
+        probesDue = 0;
+    }
+}

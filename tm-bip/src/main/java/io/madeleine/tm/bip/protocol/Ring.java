@@ -1,0 +1,74 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A window of a stream in memory: the byte at an offset of the stream lies at the offset modulo the capacity. The memory
+ * is taken from the pool with the first byte.
+ *
+ * <p>Threading: confined.
+ */
+final class Ring {
+    private final RingPool pool;
+    private final int capacity;
+    private @Nullable MemorySegment memory;
+
+    /**
+     * @param capacity a power of two
+     */
+    Ring(RingPool pool, int capacity) {
+        if (Integer.bitCount(capacity) != 1) {
+            throw new IllegalArgumentException("a ring of " + capacity + " bytes; a power of two expected");
+        }
+        this.pool = pool;
+        this.capacity = capacity;
+    }
+
+    int capacity() {
+        return capacity;
+    }
+
+    MemorySegment memory() {
+        MemorySegment taken = memory;
+        if (taken == null) {
+            taken = pool.take(capacity);
+            memory = taken;
+        }
+        return taken;
+    }
+
+    int index(long offset) {
+        return (int) offset & (capacity - 1);
+    }
+
+    /** How many of so many bytes from an offset on lie in one piece. */
+    int piece(long offset, int bytes) {
+        return Math.min(bytes, capacity - index(offset));
+    }
+
+    void write(long offset, MemorySegment source, long position, int bytes) {
+        int first = piece(offset, bytes);
+        MemorySegment.copy(source, position, memory(), index(offset), first);
+        if (first < bytes) {
+            MemorySegment.copy(source, position + first, memory(), 0, bytes - first);
+        }
+    }
+
+    void read(long offset, MemorySegment target, long position, int bytes) {
+        int first = piece(offset, bytes);
+        MemorySegment.copy(memory(), index(offset), target, position, first);
+        if (first < bytes) {
+            MemorySegment.copy(memory(), 0, target, position + first, bytes - first);
+        }
+    }
+
+    /** Gives the memory back; its content is no longer needed. */
+    void rest() {
+        MemorySegment taken = memory;
+        if (taken != null) {
+            memory = null;
+            pool.giveBack(taken);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The sending half of a stream: bytes stay in a ring until they are acknowledged. What was lost is sent again before
+ * anything new.
+ *
+ * <p>Threading: confined.
+ */
+public final class SendStream {
+    private final Ring ring;
+    private final RangeSet acked = new RangeSet();
+    private final RangeSet lost = new RangeSet();
+    private long base; // all bytes before it are acknowledged
+    private long next; // the first byte that was never sent
+    private long end; // behind the last byte
+    private long limit; // the receiver takes bytes before it
+    private long rangeOffset;
+
+    SendStream(Ring ring, long limit) {
+        this.ring = ring;
+        this.limit = limit;
+    }
+
+    // ---- the user of the stream
+
+    /** How many bytes can be appended. */
+    public int room() {
+        return ring.capacity() - (int) (end - base);
+    }
+
+    /** The most bytes that can wait to be acknowledged. */
+    public int capacity() {
+        return ring.capacity();
+    }
+
+    /** How many bytes can be appended in one piece at {@link #tailIndex()} of {@link #memory()}. */
+    public int pieceRoom() {
+        return ring.piece(end, room());
+    }
+
+    /** The memory of the ring; it may be another one after the stream was empty. */
+    public MemorySegment memory() {
+        return ring.memory();
+    }
+
+    /** Where in the memory the next byte is appended. */
+    public int tailIndex() {
+        return ring.index(end);
+    }
+
+    /** The bytes from {@link #tailIndex()} on have been written. */
+    public void append(int bytes) {
+        end += bytes;
+    }
+
+    /** Appends bytes of other memory; the caller has seen {@link #room()} for them. */
+    public void append(MemorySegment source, long position, int bytes) {
+        ring.write(end, source, position, bytes);
+        end += bytes;
+    }
+
+    /** Takes back the last bytes, which were appended and not sent. */
+    public void withdraw(int bytes) {
+        end -= bytes;
+    }
+
+    /** How many bytes the stream has had. */
+    public long length() {
+        return end;
+    }
+
+    /** How many bytes were never sent. */
+    public long unsentBytes() {
+        return end - next;
+    }
+
+    // ---- the protocol
+
+    long base() {
+        return base;
+    }
+
+    boolean isAcknowledged() {
+        return base == end;
+    }
+
+    void credit(long offset) {
+        limit = Math.max(limit, offset);
+    }
+
+    boolean hasLost() {
+        return !lost.isEmpty();
+    }
+
+    boolean hasToSend() {
+        return hasLost() || next < Math.min(end, limit);
+    }
+
+    /** Chooses the next bytes to send, at most so many; returns how many, from {@link #rangeOffset()} on. */
+    int take(int maxBytes) {
+        if (hasLost()) {
+            rangeOffset = lost.start(0);
+            int bytes = (int) Math.min(maxBytes, lost.end(0) - rangeOffset);
+            lost.remove(rangeOffset, rangeOffset + bytes);
+            return bytes;
+        }
+        rangeOffset = next;
+        int bytes = (int) Math.min(maxBytes, Math.max(0, Math.min(end, limit) - next));
+        next += bytes;
+        return bytes;
+    }
+
+    long rangeOffset() {
+        return rangeOffset;
+    }
+
+    void copy(long offset, MemorySegment target, long position, int bytes) {
+        ring.read(offset, target, position, bytes);
+    }
+
+    void acknowledged(long offset, int bytes) {
+        if (offset + bytes <= base) {
+            return;
+        }
+        acked.add(Math.max(base, offset), offset + bytes);
+        lost.remove(offset, offset + bytes);
+        if (acked.start(0) == base) {
+            base = acked.end(0);
+            acked.removeBelow(base);
+        }
+    }
+
+    /** Sends the bytes of this range again, as far as they were not acknowledged. */
+    void sendAgain(long offset, int bytes) {
+        long from = Math.max(base, offset);
+        long to = offset + bytes;
+        while (from < to) {
+            long run = acked.runFrom(from, to);
+            if (run > 0) {
+                from += run;
+            } else {
+                long until = acked.nextFrom(from, to);
+                lost.add(from, until);
+                from = until;
+            }
+        }
+    }
+
+    /** Drops everything: the peer takes nothing more. */
+    void discard() {
+        acked.clear();
+        lost.clear();
+        base = end;
+        next = end;
+        ring.rest();
+    }
+
+    void rest() {
+        if (base == end) {
+            ring.rest();
+        }
+    }
+}

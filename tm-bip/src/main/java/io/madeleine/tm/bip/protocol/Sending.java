@@ -1,0 +1,239 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The sending half of an {@link Endpoint}.
+ *
+ * <p>Threading: confined.
+ */
+final class Sending implements Recovery.Fate {
+    /** So many bytes of a datagram are worth a STREAM frame. */
+    private static final int LEAST_STREAM_ROOM = Wire.STREAM_BYTES + 8;
+
+    final SendStream[] streams = new SendStream[Wire.STREAM_COUNT];
+    final Recovery recovery;
+    private final EndpointSettings settings;
+    private final Receiving receiving;
+    private int creditsAgain; // a bit for each stream whose credit was lost
+    private int endHow;
+    private int endSentHow;
+    private int endAckedHow;
+
+    Sending(EndpointSettings settings, RingPool pool, Receiving receiving) {
+        this.settings = settings;
+        this.receiving = receiving;
+        this.recovery = new Recovery(settings, this);
+        for (int i = 0; i < streams.length; i++) {
+            int initial = i == Wire.CONTROL_STREAM ? EndpointSettings.CONTROL_WINDOW_BYTES : 0;
+            streams[i] = new SendStream(new Ring(pool, settings.windowBytes(i)), initial);
+        }
+    }
+
+    void end(int how) {
+        endHow |= how;
+    }
+
+    /** Whether the peer has acknowledged everything, and the end. */
+    boolean isDelivered() {
+        for (SendStream stream : streams) {
+            if (!stream.isAcknowledged()) {
+                return false;
+            }
+        }
+        return endAckedHow == endHow;
+    }
+
+    void discard() {
+        for (SendStream stream : streams) {
+            stream.discard();
+        }
+    }
+
+    void rest() {
+        for (SendStream stream : streams) {
+            stream.rest();
+        }
+        if (!recovery.isWaiting()) {
+            recovery.sent.rest();
+        }
+    }
+
+    // ---- acknowledgements
+
+    /** Whether the datagram acknowledges only what was sent. */
+    boolean permits(ByteBuffer in) {
+        for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
+            if (in.get(at) == Wire.ACK && in.getLong(at + 8) >= recovery.sent.next()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void acknowledged(ByteBuffer in, int at, long nowNs) {
+        long largest = in.getLong(at + 8);
+        long delayNs = 1000 * Integer.toUnsignedLong(in.getInt(at + 4));
+        long above = largest + 1;
+        recovery.beginAck();
+        int ranges = in.get(at + 1);
+        for (int i = 0; i < ranges; i++) {
+            int range = at + Wire.ACK_BYTES + i * Wire.ACK_RANGE_BYTES;
+            long high = above - Integer.toUnsignedLong(in.getInt(range)) - 1;
+            long low = high + 1 - Integer.toUnsignedLong(in.getInt(range + 4));
+            recovery.ackRange(low, high);
+            above = low;
+        }
+        recovery.endAck(largest, delayNs, nowNs);
+    }
+
+    @Override
+    public void acknowledged(long number) {
+        for (int i = 0; i < streams.length; i++) {
+            int bytes = recovery.sent.length(number, i);
+            if (bytes > 0) {
+                streams[i].acknowledged(recovery.sent.offset(number, i), bytes);
+            }
+        }
+        int flags = recovery.sent.flags(number);
+        endAckedHow |= flags / SentPackets.FINISHED & (Wire.HOW_FINISHED | Wire.HOW_CLOSED);
+    }
+
+    @Override
+    public void lost(long number) {
+        for (int i = 0; i < streams.length; i++) {
+            int bytes = recovery.sent.length(number, i);
+            if (bytes > 0) {
+                streams[i].sendAgain(recovery.sent.offset(number, i), bytes);
+            }
+        }
+        int flags = recovery.sent.flags(number);
+        creditsAgain |= flags & SentPackets.CREDITS;
+        if ((flags & (SentPackets.FINISHED | SentPackets.CLOSED)) != 0) {
+            endSentHow = endAckedHow;
+        }
+    }
+
+    // ---- datagrams
+
+    int produce(long nowNs, Datagram out, long remoteId, boolean isPingDue) {
+        recovery.onTime(nowNs);
+        boolean sendsData = hasData() && recovery.permits();
+        int credits = creditsDue();
+        boolean sendsEnd = endHow > endSentHow;
+        boolean asks = sendsData || credits != 0 || sendsEnd || isPingDue || recovery.isProbeDue();
+        if (recovery.sent.isExhausted()) {
+            return 0;
+        }
+        if (!asks && !receiving.numbers.isAckDue(nowNs, settings.ackDelayNs())) {
+            return recovery.isWaiting() || recovery.rtt.isSampled() ? producePathProbe(nowNs, out, remoteId) : 0;
+        }
+        long number = recovery.sent.begin();
+        ByteBuffer bytes = begin(out, remoteId, number, recovery.path.bytes());
+        if (receiving.numbers.isAckPending()) {
+            receiving.numbers.writeAck(bytes, bytes.remaining(), nowNs);
+        }
+        writeCredits(bytes, number, credits);
+        if (sendsEnd) {
+            writeEnd(bytes, number);
+        }
+        if (sendsData) {
+            writeStreams(bytes, out, number);
+        }
+        if (asks && !sendsData && credits == 0 && !sendsEnd) {
+            bytes.put((byte) Wire.PING).put((byte) 0).putShort((short) 0);
+        }
+        return seal(out, number, asks, nowNs);
+    }
+
+    private ByteBuffer begin(Datagram out, long remoteId, long number, int limit) {
+        out.begin(Wire.DATA, remoteId, number, (int) (number - recovery.sent.oldest()));
+        return out.bytes().limit(limit);
+    }
+
+    private int seal(Datagram out, long number, boolean asks, long nowNs) {
+        int length = out.seal();
+        if (asks) {
+            recovery.sent(number, length, nowNs);
+        }
+        return length;
+    }
+
+    private boolean hasData() {
+        for (SendStream stream : streams) {
+            if (stream.hasToSend()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int creditsDue() {
+        int due = creditsAgain;
+        for (int i = 0; i < streams.length; i++) {
+            if (receiving.streams[i].isCreditDue()) {
+                due |= SentPackets.CREDIT << i;
+            }
+        }
+        return due;
+    }
+
+    private void writeCredits(ByteBuffer bytes, long number, int credits) {
+        for (int i = 0; i < streams.length; i++) {
+            if ((credits & SentPackets.CREDIT << i) != 0) {
+                bytes.put((byte) Wire.CREDIT).put((byte) i).putShort((short) 0);
+                bytes.putLong(receiving.streams[i].announce());
+            }
+        }
+        recovery.sent.flag(number, credits);
+        creditsAgain = 0;
+    }
+
+    private void writeEnd(ByteBuffer bytes, long number) {
+        bytes.put((byte) Wire.END).put((byte) endHow).putShort((short) 0);
+        for (SendStream stream : streams) {
+            bytes.putLong(stream.length());
+        }
+        recovery.sent.flag(number, endHow * SentPackets.FINISHED);
+        endSentHow = endHow;
+    }
+
+    private void writeStreams(ByteBuffer bytes, Datagram out, long number) {
+        for (int i = 0; i < streams.length; i++) {
+            int room = bytes.remaining() - Wire.STREAM_BYTES;
+            if (!streams[i].hasToSend() || room < LEAST_STREAM_ROOM) {
+                continue;
+            }
+            int length = streams[i].take(Math.min(room, 0xFFFF));
+            long offset = streams[i].rangeOffset();
+            bytes.put((byte) Wire.STREAM).put((byte) i).putShort((short) length).putLong(offset);
+            streams[i].copy(offset, out.memory(), bytes.position(), length);
+            bytes.position(bytes.position() + length);
+            recovery.sent.carries(number, i, offset, length);
+        }
+    }
+
+    private int producePathProbe(long nowNs, Datagram out, long remoteId) {
+        int wanted = recovery.path.wanted(nowNs);
+        if (wanted == 0) {
+            return 0;
+        }
+        long number = recovery.sent.begin();
+        ByteBuffer bytes = begin(out, remoteId, number, wanted);
+        bytes.put((byte) Wire.PING).put((byte) 0).putShort((short) 0);
+        int zeros = wanted - bytes.position() - Wire.PADDING_BYTES;
+        bytes.put((byte) Wire.PADDING).put((byte) 0).putShort((short) zeros);
+        out.memory().asSlice(bytes.position(), zeros).fill((byte) 0);
+        bytes.position(wanted);
+        recovery.sent.flag(number, SentPackets.PATH_PROBE);
+        recovery.path.sent();
+        return seal(out, number, true, nowNs);
+    }
+
+    int reset(Datagram out, long remoteId) {
+        long number = recovery.sent.begin();
+        ByteBuffer bytes = begin(out, remoteId, number, Wire.SAFE_DATAGRAM_BYTES);
+        bytes.put((byte) Wire.RESET).put((byte) 0).putShort((short) 0);
+        return out.seal();
+    }
+}

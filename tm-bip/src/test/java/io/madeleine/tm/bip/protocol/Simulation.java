@@ -1,0 +1,242 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.lang.foreign.Arena;
+import java.util.Random;
+
+/**
+ * Two ends of a connection, their users and the network between them, in one thread and in virtual time. The seed
+ * decides everything, so a failure repeats exactly.
+ */
+final class Simulation {
+    private static final Arena ARENA = Arena.ofAuto();
+    private static final RingPool POOL = new RingPool(ARENA);
+    private static final Datagram OUT = new Datagram(ARENA);
+    private static final Datagram IN = new Datagram(ARENA);
+    private static final byte[] ADDRESS = {10, 0, 0, 1, 4, 2};
+    private static final long SECOND_NS = 1_000_000_000L;
+    private static final long PATIENCE_NS = 600 * SECOND_NS;
+    private static final int LONGEST_BURST = 4096;
+    private static final Cookies COOKIES = new Cookies();
+
+    private final Random random;
+    private final long seed;
+    private final SimulatedNetwork network;
+    private final EndpointSettings settings;
+    private final Endpoint[] ends = new Endpoint[2];
+    private final SimulatedUser[] users = new SimulatedUser[2];
+    private long nowNs;
+    private int acceptedCount;
+    private int idleTurns;
+    private int turns;
+
+    Simulation(long seed) {
+        this(seed, 60 * SECOND_NS);
+    }
+
+    Simulation(long seed, long peerTimeoutNs) {
+        this.seed = seed;
+        random = new Random(seed);
+        network = new SimulatedNetwork(random);
+        int scale = random.nextInt(8) == 0 ? 200_000 : 20_000;
+        settings = new EndpointSettings(
+                4096 << random.nextInt(5), 4096 << random.nextInt(6), 65_464, 1_000_000, peerTimeoutNs, 20 * SECOND_NS);
+        nowNs = random.nextLong() >> 2; // a clock may begin anywhere
+        ends[0] = Endpoint.initiator(settings, POOL, 1 + random.nextInt(1_000_000), nowNs);
+        users[0] = new SimulatedUser(random, 0, seed, scale);
+        users[1] = new SimulatedUser(random, 1, seed, scale);
+        users[0].open(ends[0]);
+        users[0].pauseUntilNs = nowNs;
+        users[1].pauseUntilNs = nowNs;
+    }
+
+    /** Both users send, finish and read everything; then both ends close. */
+    void runWhole() {
+        long startNs = nowNs;
+        if (random.nextInt(4) == 0) {
+            long darkNs = startNs + (long) (random.nextDouble() * SECOND_NS);
+            network.darken(darkNs, darkNs + 5 * SECOND_NS);
+        }
+        if (random.nextInt(8) == 0) {
+            users[random.nextInt(2)].pauseUntilNs = startNs + 10 * SECOND_NS; // it computes
+        }
+        while (!isTransferred()) {
+            check(nowNs - startNs < PATIENCE_NS, "no progress");
+            turn();
+        }
+        quieten();
+        ends[0].close(nowNs);
+        if (random.nextBoolean()) {
+            flush(0);
+            turn();
+        }
+        ends[1].close(nowNs);
+        long closedNs = nowNs;
+        while (ends[0].state() != Endpoint.State.GONE || ends[1].state() != Endpoint.State.GONE) {
+            check(nowNs - closedNs <= settings.lingerNs() + SECOND_NS, "a closed end stays");
+            turn();
+        }
+    }
+
+    /** The network fails for ever: both ends must notice within the time that was set, if something is under way. */
+    void runDeath() {
+        long startNs = nowNs;
+        long deadNs = startNs + (long) (random.nextDouble() * SECOND_NS / 10);
+        network.darken(deadNs, Long.MAX_VALUE);
+        boolean wasWaiting = false;
+        while (nowNs - deadNs < 2 * settings.peerTimeoutNs()) {
+            turn();
+            if (nowNs - deadNs >= 0 && ends[0].state() == Endpoint.State.ESTABLISHED) {
+                wasWaiting |= ends[0].inFlightBytes() > 0;
+            }
+            if (ends[0].nextDeadlineNs() == Endpoint.NONE && nextNs() == Endpoint.NONE) {
+                break;
+            }
+        }
+        if (wasWaiting) {
+            check(ends[0].state() == Endpoint.State.LOST, "the death was not noticed");
+        }
+    }
+
+    private boolean isTransferred() {
+        return ends[1] != null
+                && users[0].hasReadAllOf(users[1])
+                && users[1].hasReadAllOf(users[0])
+                && ends[0].hasPeerEnded()
+                && ends[1].hasPeerEnded();
+    }
+
+    /** With nothing left to do, no timer may remain, and memory goes back. */
+    private void quieten() {
+        long startNs = nowNs;
+        while (ends[0].nextDeadlineNs() != Endpoint.NONE || ends[1].nextDeadlineNs() != Endpoint.NONE) {
+            check(nowNs - startNs < PATIENCE_NS, "a quiet connection keeps a timer");
+            turn();
+        }
+        for (Endpoint end : ends) {
+            end.rest();
+            check(end.inFlightBytes() == 0, "bytes under way in a quiet connection");
+        }
+    }
+
+    private long nextNs() {
+        long next = network.nextNs() == Long.MAX_VALUE ? Endpoint.NONE : network.nextNs();
+        for (int i = 0; i < 2; i++) {
+            if (ends[i] != null) {
+                next = Endpoint.earlier(next, ends[i].nextDeadlineNs());
+                if (users[i].pauseUntilNs - nowNs > 0) {
+                    next = Endpoint.earlier(next, users[i].pauseUntilNs);
+                }
+            }
+        }
+        return next;
+    }
+
+    /** Goes to the next event and handles what is due. */
+    private void turn() {
+        for (int i = 0; i < 2; i++) {
+            if (ends[i] != null && ends[i].state() == Endpoint.State.ESTABLISHED) {
+                for (int steps = 0; steps < 4 && users[i].step(ends[i], nowNs); steps++) {
+                    flush(i);
+                }
+            }
+            flush(i);
+        }
+        long next = nextNs();
+        if (next == Endpoint.NONE) {
+            check(++idleTurns < 4, "nothing left to wait for, and not done");
+            return;
+        }
+        idleTurns = 0;
+        check(++turns < 2_000_000, "turns without end");
+        nowNs = next - nowNs > 0 ? next : nowNs;
+        for (int to = network.take(nowNs, IN); to >= 0; to = network.take(nowNs, IN)) {
+            receive(to);
+        }
+        checkBounds();
+    }
+
+    private void receive(int to) {
+        if (!IN.isIntact()) {
+            return;
+        }
+        boolean isRequest = IN.kind() == Wire.INIT || IN.kind() == Wire.OPEN;
+        if (to == 1 && isRequest) {
+            onRequest();
+        } else if (!isRequest && ends[to] != null && IN.destination() == ends[to].ownId()) {
+            boolean _ = ends[to].receive(nowNs, IN);
+        } else if (IN.kind() == Wire.UNKNOWN && ends[to] != null && IN.number() == ends[to].remoteId()) {
+            ends[to].onUnknown();
+        }
+        if (ends[to] != null && ends[to].state() == Endpoint.State.GONE && IN.kind() == Wire.DATA) {
+            OUT.begin(Wire.UNKNOWN, 0, IN.destination(), 0);
+            OUT.seal();
+            network.send(nowNs, 1 - to, OUT);
+        }
+    }
+
+    private void onRequest() {
+        if (IN.kind() == Wire.INIT) {
+            OUT.begin(Wire.COOKIE, IN.number(), 0, 0);
+            OUT.bytes().put(COOKIES.make(ADDRESS, IN.number(), nowNs));
+            check(OUT.seal() <= IN.length(), "the answer to a stranger is longer than its request");
+            network.send(nowNs, 0, OUT);
+            return;
+        }
+        byte[] cookie = new byte[Wire.COOKIE_BYTES];
+        IN.bytes().get(Wire.HEADER_BYTES, cookie);
+        if (!COOKIES.isValid(cookie, ADDRESS, IN.number(), nowNs)) {
+            return;
+        }
+        if (ends[1] == null) {
+            acceptedCount++;
+            ends[1] = Endpoint.acceptor(settings, POOL, 2_000_000 + random.nextInt(1000), IN.number(), nowNs);
+            users[1].open(ends[1]);
+        } else {
+            ends[1].acceptAgain();
+        }
+    }
+
+    private void flush(int side) {
+        Endpoint end = ends[side];
+        if (end == null) {
+            return;
+        }
+        int sent = 0;
+        while (end.produce(nowNs, OUT, false) > 0) {
+            check(++sent < LONGEST_BURST, "datagrams without end");
+            network.send(nowNs, 1 - side, OUT);
+        }
+        long due = end.nextDeadlineNs();
+        check(due == Endpoint.NONE || due - nowNs > 0, "a deadline that is over: " + (due - nowNs) + " ns, " + end.describeTimers(nowNs));
+        check(
+                due == Endpoint.NONE || due - nowNs <= Math.max(2 * SECOND_NS, settings.lingerNs()),
+                "a deadline far away: " + (due - nowNs) + " ns");
+    }
+
+    private void checkBounds() {
+        for (Endpoint end : ends) {
+            if (end == null) {
+                continue;
+            }
+            for (int i = 0; i < Wire.STREAM_COUNT; i++) {
+                check(end.in(i).readableBytes() <= settings.windowBytes(i), "more bytes than the window");
+                check(end.out(i).room() >= 0, "more bytes than the ring");
+            }
+            check(end.recordCount() <= 2 * SentPackets.MOST_RECORDS, "too many records");
+            check(end.receivedRanges() <= 257, "too many ranges");
+            check(end.state() != Endpoint.State.LOST || end.lossReason().contains("peer-timeout"), end.lossReason());
+        }
+    }
+
+    private void check(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError("seed " + seed + ": " + what + "; " + this);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return network + "; " + users[0] + "; " + users[1] + "; " + settings + "; " + ends[0].state() + " "
+                + (ends[1] == null ? "" : ends[1].state()) + ", accepted " + acceptedCount;
+    }
+}
