@@ -395,7 +395,7 @@ abstract class LinkContract extends SpiContract {
         PacketReceiver receiver = new PacketReceiver(end.link(link), series);
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         boolean sent = false;
-        while (!sent || !receiver.isDone()) {
+        while (!sent || !receiver.isDone() || end.demands.isHeld()) { // until the network has delivered what was sent
             sent = sent || sender.step();
             receiver.step();
             end.poll();

@@ -159,6 +159,9 @@ abstract class ProgressContract extends PostingContract {
                     }
                 });
                 sleepUntil(right, receiver::isDone);
+                while (other.isAlive() && right.demands.isHeld()) {
+                    right.poll(); // the sender may wait for an answer of the network's
+                }
                 join(other);
             }
         }

@@ -98,6 +98,14 @@ final class BipAdapter implements Adapter {
         this.timers = new Timers(context.newDemand());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
         this.progress = new BipProgress(this, port, timers, arena);
+        if (Boolean.getBoolean("bip.debug")) { // DEBUG
+            Thread.ofPlatform().daemon().start(() -> { // DEBUG
+                while (!closed) { // DEBUG
+                    try { Thread.sleep(4000); } catch (InterruptedException e) { return; } // DEBUG
+                    for (BipConnection c : progress.connections().all()) System.out.println(c.endpoint().debug(System.nanoTime()) + " rcvbuf " + port.receiveBufferBytes()); // DEBUG
+                } // DEBUG
+            }); // DEBUG
+        } // DEBUG
         this.registration =
                 context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
     }

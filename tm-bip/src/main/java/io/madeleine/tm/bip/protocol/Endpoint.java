@@ -332,7 +332,8 @@ public final class Endpoint {
             become(State.GONE);
             return sending.reset(out, remoteId);
         }
-        boolean isPingDue = waits && !sending.recovery.isWaiting() && idleProbeAtNs() - nowNs <= 0;
+        long probeAtNs = idleProbeAtNs();
+        boolean isPingDue = (waits || sending.isBlocked()) && probeAtNs != NONE && probeAtNs - nowNs <= 0;
         if (isPingDue) {
             silentNs = Math.min(nowNs - heardNs, settings.peerTimeoutNs() / 2);
         }
@@ -366,6 +367,9 @@ public final class Endpoint {
             case CALLING -> greeting == null ? NONE : greeting.deadlineNs();
             case ESTABLISHED, CLOSING -> {
                 long dueNs = earlier(sending.recovery.deadlineNs(), lingerUntilNs);
+                if (sending.isBlocked()) {
+                    dueNs = earlier(dueNs, idleProbeAtNs());
+                }
                 yield receiving.numbers.isAckPending()
                         ? earlier(dueNs, receiving.numbers.ackDeadlineNs(settings.ackDelayNs()))
                         : dueNs;
@@ -379,6 +383,12 @@ public final class Endpoint {
         return state + ", acknowledgement " + (receiving.numbers.isAckPending() ? "pending" : "not pending") + ", "
                 + sending.recovery.describe(nowNs);
     }
+
+    public String debug(long nowNs) { // DEBUG
+        StringBuilder b = new StringBuilder(ownId + " " + describeTimers(nowNs) + " cwnd " + congestionWindowBytes() + " srtt " + roundTripNs() + " dg " + datagramBytes()); // DEBUG
+        for (int i = 1; i < 4; i++) b.append(" [" + i + " out room " + out(i).room() + " unsent " + out(i).unsentBytes() + " lost " + out(i).hasLost() + " tosend " + out(i).hasToSend() + " base " + out(i).base() + " len " + out(i).length() + "; in taken " + in(i).takenBytes() + " contig " + in(i).contiguous() + "]"); // DEBUG
+        return b.toString(); // DEBUG
+    } // DEBUG
 
     /** The earlier of two times, of which either may be {@link #NONE}. */
     public static long earlier(long oneNs, long otherNs) {

@@ -44,6 +44,16 @@ final class Sending implements Recovery.Fate {
         return endAckedHow == endHow;
     }
 
+    /** Whether bytes wait for the peer to read others. */
+    boolean isBlocked() {
+        for (SendStream stream : streams) {
+            if (stream.unsentBytes() > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void discard() {
         for (SendStream stream : streams) {
             stream.discard();

@@ -37,7 +37,7 @@ final class Simulation {
         this.seed = seed;
         random = new Random(seed);
         network = new SimulatedNetwork(random);
-        int scale = random.nextInt(8) == 0 ? 200_000 : 20_000;
+        int scale = random.nextInt(40) == 0 ? 200_000 : 6_000;
         settings = new EndpointSettings(
                 4096 << random.nextInt(5), 4096 << random.nextInt(6), 65_464, 1_000_000, peerTimeoutNs, 20 * SECOND_NS);
         nowNs = random.nextLong() >> 2; // a clock may begin anywhere
@@ -85,7 +85,7 @@ final class Simulation {
         boolean wasWaiting = false;
         while (nowNs - deadNs < 2 * settings.peerTimeoutNs()) {
             turn();
-            if (nowNs - deadNs >= 0 && ends[0].state() == Endpoint.State.ESTABLISHED) {
+            if (nowNs - deadNs >= SECOND_NS / 2 && ends[0].state() == Endpoint.State.ESTABLISHED) {
                 wasWaiting |= ends[0].inFlightBytes() > 0;
             }
             if (ends[0].nextDeadlineNs() == Endpoint.NONE && nextNs() == Endpoint.NONE) {
@@ -133,9 +133,11 @@ final class Simulation {
 
     /** Goes to the next event and handles what is due. */
     private void turn() {
+        boolean moved = false;
         for (int i = 0; i < 2; i++) {
             if (ends[i] != null && ends[i].state() == Endpoint.State.ESTABLISHED) {
                 for (int steps = 0; steps < 4 && users[i].step(ends[i], nowNs); steps++) {
+                    moved = true;
                     flush(i);
                 }
             }
@@ -143,7 +145,8 @@ final class Simulation {
         }
         long next = nextNs();
         if (next == Endpoint.NONE) {
-            check(++idleTurns < 4, "nothing left to wait for, and not done");
+            idleTurns = moved ? 0 : idleTurns + 1;
+            check(idleTurns < 4, "nothing left to wait for, and not done");
             return;
         }
         idleTurns = 0;
