@@ -7,4 +7,5 @@ module io.madeleine {
     requires io.madeleine.tm.tcp;
     requires io.madeleine.tm.sci;
     requires io.madeleine.tm.via;
+    requires io.madeleine.tm.bip;
 }

@@ -17,6 +17,7 @@ import io.madeleine.tm.bip.io.NioPort;
 import io.madeleine.tm.bip.protocol.Cookies;
 import io.madeleine.tm.bip.protocol.Datagram;
 import io.madeleine.tm.bip.protocol.Endpoint;
+import io.madeleine.tm.bip.protocol.EndpointSettings;
 import io.madeleine.tm.bip.protocol.RingPool;
 import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.Arena;
@@ -52,6 +53,7 @@ final class BipAdapter implements Adapter {
     private final BipProgress progress;
     private final Timers timers;
     private final RingPool rings;
+    private final EndpointSettings settings;
     private final ConnectionManager manager;
     private final Cookies cookies = new Cookies();
     private final SecureRandom random = new SecureRandom();
@@ -96,16 +98,9 @@ final class BipAdapter implements Adapter {
         Arena arena = Arena.ofAuto();
         this.rings = new RingPool(arena);
         this.timers = new Timers(context.newDemand());
+        this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
         this.progress = new BipProgress(this, port, timers, arena);
-        if (Boolean.getBoolean("bip.debug")) { // DEBUG
-            Thread.ofPlatform().daemon().start(() -> { // DEBUG
-                while (!closed) { // DEBUG
-                    try { Thread.sleep(4000); } catch (InterruptedException e) { return; } // DEBUG
-                    for (BipConnection c : progress.connections().all()) System.out.println(c.endpoint().debug(System.nanoTime()) + " rcvbuf " + port.receiveBufferBytes()); // DEBUG
-                } // DEBUG
-            }); // DEBUG
-        } // DEBUG
         this.registration =
                 context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
     }
@@ -138,7 +133,7 @@ final class BipAdapter implements Adapter {
         }
         wanted.note("the peer has not answered");
         long nowNs = System.nanoTime();
-        Endpoint end = Endpoint.initiator(config.endpoint(), rings, newId(), nowNs);
+        Endpoint end = Endpoint.initiator(settings, rings, newId(), nowNs);
         BipConnection line = new BipConnection(progress, end, places, call);
         progress.connections().add(line);
         Handshake begun = manager.call(wanted, line, nowNs);
@@ -200,7 +195,7 @@ final class BipAdapter implements Adapter {
     }
 
     private BipConnection accept(long peerId, InetSocketAddress from, long nowNs) {
-        Endpoint end = Endpoint.acceptor(config.endpoint(), rings, newId(), peerId, nowNs);
+        Endpoint end = Endpoint.acceptor(settings, rings, newId(), peerId, nowNs);
         BipConnection line = new BipConnection(progress, end, List.of(from), null);
         progress.connections().add(line);
         synchronized (manager) {
@@ -252,7 +247,7 @@ final class BipAdapter implements Adapter {
 
     /** How long the adapter may go without a look for silent peers. */
     long idleCheckNs() {
-        return config.endpoint().peerTimeoutNs() / 3;
+        return settings.peerTimeoutNs() / 3;
     }
 
     void wakeReactor() {
@@ -326,10 +321,10 @@ final class BipAdapter implements Adapter {
         for (BipConnection each : progress.connections().all()) {
             each.close();
         }
-        long untilNs = System.nanoTime() + config.endpoint().lingerNs();
+        long untilNs = System.nanoTime() + settings.lingerNs();
         while (progress.connections().all().length > 0 && System.nanoTime() - untilNs < 0) {
             progress.onReady();
-            progress.pollToClose(System.nanoTime());
+            int _ = progress.pollSocket(System.nanoTime());
             LockSupport.parkNanos(CLOSE_PAUSE_NS);
         }
         for (BipConnection each : progress.connections().all()) {

@@ -37,6 +37,7 @@ final class BipProgress implements ProgressSource {
     private final SpinLock polling = new SpinLock();
     private final boolean delays;
     private @Nullable BipConnection firstTouched;
+    private @Nullable BipConnection firstReady;
     private volatile boolean readable;
     private volatile boolean armed;
     private long lastArrivalNs;
@@ -89,21 +90,16 @@ final class BipProgress implements ProgressSource {
 
     @Override
     public int poll(long nowNs) {
+        return pollSocket(nowNs) + adapter.pollHandshakes(nowNs) + upcalls();
+    }
+
+    /** Reads the socket and serves the timers; also for the thread that closes the adapter. */
+    int pollSocket(long nowNs) {
         if (!polling.tryLock()) {
-            return 0; // the adapter is being closed
+            return 0; // another thread does it: the adapter is being closed
         }
         try {
             return pollAlone(nowNs);
-        } finally {
-            polling.unlock();
-        }
-    }
-
-    /** As {@link #poll}, for the thread that closes the adapter. */
-    void pollToClose(long nowNs) {
-        polling.lock();
-        try {
-            int _ = pollAlone(nowNs);
         } finally {
             polling.unlock();
         }
@@ -123,8 +119,6 @@ final class BipProgress implements ProgressSource {
         if (nowNs - idleCheckNs >= 0) {
             probeIdle(nowNs);
         }
-        work += adapter.pollHandshakes(nowNs);
-        work += upcalls();
         return work;
     }
 
@@ -235,16 +229,17 @@ final class BipProgress implements ProgressSource {
 
     private int upcalls() {
         int work = 0;
-        BipConnection each = ready.takeAll();
-        while (each != null) {
-            BipConnection next = each.nextListed;
+        if (firstReady == null) {
+            firstReady = ready.takeAll();
+        }
+        for (BipConnection each = firstReady; each != null; each = firstReady) {
+            firstReady = each.nextListed; // a handler may wait, and poll: it goes on with the next one
             each.nextListed = null;
             each.isListed.set(false);
             work += each.upcall();
             if (each.hasNews()) {
                 ready.push(each);
             }
-            each = next;
         }
         return work;
     }
@@ -254,7 +249,7 @@ final class BipProgress implements ProgressSource {
     @Override
     public boolean armForBlocking() {
         armed = true;
-        return !readable && ready.isEmpty() && adapter.isQuiet();
+        return !readable && firstReady == null && ready.isEmpty() && adapter.isQuiet();
     }
 
     @Override

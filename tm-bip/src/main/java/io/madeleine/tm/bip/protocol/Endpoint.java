@@ -384,11 +384,6 @@ public final class Endpoint {
                 + sending.recovery.describe(nowNs);
     }
 
-    public String debug(long nowNs) { // DEBUG
-        StringBuilder b = new StringBuilder(ownId + " " + describeTimers(nowNs) + " cwnd " + congestionWindowBytes() + " srtt " + roundTripNs() + " dg " + datagramBytes()); // DEBUG
-        for (int i = 1; i < 4; i++) b.append(" [" + i + " out room " + out(i).room() + " unsent " + out(i).unsentBytes() + " lost " + out(i).hasLost() + " tosend " + out(i).hasToSend() + " base " + out(i).base() + " len " + out(i).length() + "; in taken " + in(i).takenBytes() + " contig " + in(i).contiguous() + "]"); // DEBUG
-        return b.toString(); // DEBUG
-    } // DEBUG
 
     /** The earlier of two times, of which either may be {@link #NONE}. */
     public static long earlier(long oneNs, long otherNs) {

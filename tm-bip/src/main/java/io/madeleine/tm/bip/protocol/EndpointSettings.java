@@ -21,8 +21,28 @@ public record EndpointSettings(
     /** The window of the handshake's stream. */
     public static final int CONTROL_WINDOW_BYTES = 8192;
 
+    /** The least window of bip/long. */
+    public static final int LEAST_LONG_WINDOW_BYTES = 65_536;
+
     /** The window of the stream of headers. */
     public static final int HEADER_WINDOW_BYTES = 1024;
+
+    /**
+     * Settings with windows that fit together in the receive buffer of the socket, so that a peer that obeys them loses
+     * nothing to this process's being busy.
+     *
+     * @param bufferBytes what the system gave; it counts more than the payload of a datagram
+     */
+    public EndpointSettings fitting(int bufferBytes) {
+        int forLong = Integer.highestOneBit(Math.max(1, bufferBytes - shortWindowBytes));
+        return new EndpointSettings(
+                shortWindowBytes,
+                Math.max(LEAST_LONG_WINDOW_BYTES, Math.min(longWindowBytes, forLong)),
+                maxDatagramBytes,
+                ackDelayNs,
+                peerTimeoutNs,
+                lingerNs);
+    }
 
     int windowBytes(int stream) {
         return switch (stream) {

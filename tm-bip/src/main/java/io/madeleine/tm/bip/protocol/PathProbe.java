@@ -17,8 +17,8 @@ final class PathProbe {
     /** After a fallback, sizes are probed again after this time. */
     static final long PAUSE_NS = 60_000_000_000L;
 
-    /** So many time-outs in a row let the size fall back. */
-    static final int BLACK_HOLE_TIMEOUTS = 3;
+    /** So many losses of datagrams above the safe size, with none acknowledged in between, let the size fall back. */
+    static final int BLACK_HOLE_LOSSES = 8;
 
     private final int mostBytes;
     private int bytes;
@@ -73,7 +73,7 @@ final class PathProbe {
         step = SIZES.length;
     }
 
-    /** Nothing was acknowledged for several time-outs. */
+    /** No datagram above the safe size arrives any more: the path has changed. */
     void blackHole(long nowNs) {
         if (bytes > Wire.SAFE_DATAGRAM_BYTES) {
             bytes = Wire.SAFE_DATAGRAM_BYTES;

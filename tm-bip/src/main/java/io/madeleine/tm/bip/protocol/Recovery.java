@@ -26,7 +26,7 @@ final class Recovery {
     /** The longest time between two probes. */
     static final long LONGEST_TIMEOUT_NS = 1_000_000_000L;
 
-    /** So many probes go out at each time-out. */
+    /** So many datagrams go out at the first time-out; at each further one, until something is acknowledged, a PING. */
     static final int PROBES = 2;
 
     /** After so many time-outs in a row the congestion window begins anew. */
@@ -49,6 +49,7 @@ final class Recovery {
     private int timeouts;
     private int probesDue;
     private boolean wasLimited;
+    private int largeLost; // datagrams above the safe size that were lost in a row
 
     Recovery(EndpointSettings settings, Fate fate) {
         this.settings = settings;
@@ -62,7 +63,10 @@ final class Recovery {
     /** Whether data may be sent now. */
     boolean permits() {
         if (probesDue > 0) {
-            return true;
+            return timeouts <= 1;
+        }
+        if (timeouts > 1) {
+            return false;
         }
         boolean free = window.permits(sent.inFlightBytes()) && !sent.isFull();
         wasLimited |= !free;
@@ -99,6 +103,9 @@ final class Recovery {
                 newestNumber = Math.max(newestNumber, number);
                 newlyAcked += sent.bytes(number);
                 sent.acknowledged(number);
+                if (sent.bytes(number) > Wire.SAFE_DATAGRAM_BYTES) {
+                    largeLost = 0;
+                }
                 if ((sent.flags(number) & SentPackets.PATH_PROBE) != 0) {
                     path.acknowledged(sent.bytes(number));
                 }
@@ -152,6 +159,10 @@ final class Recovery {
             path.lost();
         } else {
             window.lost(sent.bytes(number), path.bytes(), rtt);
+            if (sent.bytes(number) > Wire.SAFE_DATAGRAM_BYTES && ++largeLost == PathProbe.BLACK_HOLE_LOSSES) {
+                path.blackHole(nowNs);
+                largeLost = 0;
+            }
         }
         sent.lost(number, nowNs);
         fate.lost(number);
@@ -184,15 +195,14 @@ final class Recovery {
             }
         }
         timeouts++;
-        probesDue = PROBES;
+        probesDue = timeouts == 1 ? PROBES : 1;
         if (timeouts == COLLAPSE_TIMEOUTS) {
             window.collapse(path.bytes());
         }
-        if (timeouts == PathProbe.BLACK_HOLE_TIMEOUTS) {
-            path.blackHole(nowNs);
-        }
         lastAskedNs = nowNs; // if nothing can be sent, the next time-out counts from now
-        repeatOldest();
+        if (timeouts == 1) {
+            repeatOldest();
+        } // else only a PING: the peer may be busy, and its system keeps only so much; an answer shows what was lost
     }
 
     /** Sends the content of the oldest datagrams under way again; they may still be acknowledged. */

@@ -12,6 +12,9 @@ final class RttEstimator {
     /** The least part of a time-out that stands for variation; timers are not more exact (RFC 9002, section 6.1.2). */
     static final long GRANULARITY_NS = 1_000_000;
 
+    /** A longer sample counts as so long: it shows a peer that was busy, not a path. */
+    static final long LONGEST_NS = 1_000_000_000L;
+
     private long smoothedNs = INITIAL_NS;
     private long variationNs = INITIAL_NS / 2;
     private long minNs = Long.MAX_VALUE;
@@ -19,7 +22,7 @@ final class RttEstimator {
     private boolean sampled;
 
     void sample(long rttNs, long ackDelayNs) {
-        latestNs = Math.max(1, rttNs);
+        latestNs = Math.max(1, Math.min(rttNs, LONGEST_NS));
         minNs = Math.min(minNs, latestNs);
         long adjustedNs = latestNs - ackDelayNs >= minNs ? latestNs - ackDelayNs : latestNs;
         if (sampled) {

@@ -9,6 +9,7 @@ import java.util.Random;
  */
 final class SimulatedNetwork {
     private static final int OLD_DATAGRAMS = 64;
+    private static final int SOCKET_BYTES = 200_000;
 
     private record Flight(long atNs, long order, int to, byte[] bytes) implements Comparable<Flight> {
         @Override
@@ -26,7 +27,7 @@ final class SimulatedNetwork {
     private final double reordering;
     private final long delayNs;
     private final long jitterNs;
-    private final int largestBytes;
+    private int largestBytes;
     private final long bytesPerSecond;
     private final long[] lineFreeNs = {Long.MIN_VALUE, Long.MIN_VALUE};
     private final byte[][] old = new byte[OLD_DATAGRAMS][];
@@ -36,6 +37,9 @@ final class SimulatedNetwork {
     private long darkFromNs = Long.MAX_VALUE;
     private long darkToNs = Long.MAX_VALUE;
 
+    private final long[] deafUntilNs = {Long.MIN_VALUE, Long.MIN_VALUE};
+    private final int[] keptBytes = new int[2];
+    final int[] sentCount = new int[2];
     int lostCount;
     int corruptCount;
 
@@ -53,6 +57,17 @@ final class SimulatedNetwork {
         bytesPerSecond = random.nextInt(3) == 0 ? 1_250_000L << random.nextInt(6) : Long.MAX_VALUE;
     }
 
+    /** An end takes no datagram before this time; its system keeps so many bytes. */
+    void deafen(int end, long untilNs) {
+        deafUntilNs[end] = untilNs;
+        keptBytes[end] = 0;
+    }
+
+    /** The path carries only small datagrams from now on. */
+    void shrink() {
+        largestBytes = Wire.SAFE_DATAGRAM_BYTES;
+    }
+
     /** Loses everything between these times. */
     void darken(long fromNs, long toNs) {
         darkFromNs = fromNs;
@@ -60,6 +75,7 @@ final class SimulatedNetwork {
     }
 
     void send(long nowNs, int to, Datagram datagram) {
+        sentCount[to]++;
         byte[] bytes = new byte[datagram.length()];
         datagram.bytes().get(0, bytes);
         if (nowNs >= darkFromNs && nowNs < darkToNs || random.nextDouble() < loss || bytes.length > largestBytes) {
@@ -106,6 +122,14 @@ final class SimulatedNetwork {
             atNs += (long) (random.nextDouble() * jitterNs);
         } else if (random.nextDouble() < reordering) {
             atNs += (long) (random.nextDouble() * 3 * delayNs);
+        }
+        if (atNs < deafUntilNs[to]) {
+            keptBytes[to] += bytes.length;
+            if (keptBytes[to] > SOCKET_BYTES) {
+                lostCount++;
+                return;
+            }
+            atNs = deafUntilNs[to];
         }
         flights.add(new Flight(atNs, order++, to, bytes));
     }

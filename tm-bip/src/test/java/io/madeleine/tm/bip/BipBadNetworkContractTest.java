@@ -1,0 +1,13 @@
+package io.madeleine.tm.bip;
+
+import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.testkit.AbstractProtocolModuleContractTest;
+import java.nio.file.Path;
+
+/** The family keeps the contract of the SPI over a network that loses, repeats, reorders and corrupts datagrams. */
+class BipBadNetworkContractTest extends AbstractProtocolModuleContractTest {
+    @Override
+    protected ProtocolModule newDriver(Path directory) {
+        return BipSide.driver(BipSide.BAD_NETWORK);
+    }
+}

@@ -1,0 +1,98 @@
+package io.madeleine.tm.bip;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.api.ConfigurationException;
+import io.madeleine.tm.bip.io.Faults;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class BipConfigTest {
+    private static BipConfig with(String text) {
+        return BipConfig.from(BipSide.config(text));
+    }
+
+    @Test
+    void shouldHaveTheDefaultsOfTheReferenceConfiguration() {
+        BipConfig config = with("");
+        assertTrue(config.enabled());
+        assertEquals(Map.of("default", new BipConfig.AdapterConfig("127.0.0.1", 0, "auto")), config.adapters());
+        assertEquals(1024, config.shortMaxBlockBytes());
+        assertEquals(8192, config.shortBufferBytes());
+        assertEquals(65_536, config.endpoint().shortWindowBytes());
+        assertEquals(262_144, config.endpoint().longWindowBytes());
+        assertEquals(65_464, config.endpoint().maxDatagramBytes());
+        assertEquals(1_000_000, config.endpoint().ackDelayNs());
+        assertEquals(30_000_000_000L, config.endpoint().peerTimeoutNs());
+        assertEquals(1_000_000_000L, config.endpoint().lingerNs());
+        assertEquals(0, config.sendBufferBytes());
+        assertEquals(4 << 20, config.receiveBufferBytes());
+        assertFalse(config.faults().any());
+    }
+
+    @Test
+    void shouldReadEachKey() {
+        BipConfig config = with("""
+                madeleine.peer-timeout = 7s
+                madeleine.tm.bip {
+                  adapters { a { bind = "0.0.0.0", port = 4711, advertise = "10.0.0.1" } }
+                  short { max-block = 2 KiB, buffer = 4 KiB, window = 32 KiB }
+                  long.window = 1 MiB
+                  max-datagram = 1400 B
+                  ack-delay = 2ms
+                  send-buffer = 1 MiB
+                  receive-buffer = system
+                  close-linger = 2s
+                  faults { seed = 3, send.loss = 0.25, receive { cut-after = 1s, cut-for = 5s }
+                    peers."10.0.0.2:4711".send { reordering = 0.5, reorder-by = 64, delay = 1ms, jitter = 2ms } }
+                }
+                """);
+        assertEquals(new BipConfig.AdapterConfig("0.0.0.0", 4711, "10.0.0.1"), config.adapters().get("a"));
+        assertEquals(List.of("default", "a"), List.copyOf(config.adapters().keySet()));
+        assertEquals(2048, config.shortMaxBlockBytes());
+        assertEquals(4096, config.shortBufferBytes());
+        assertEquals(32_768, config.endpoint().shortWindowBytes());
+        assertEquals(1 << 20, config.endpoint().longWindowBytes());
+        assertEquals(1400, config.endpoint().maxDatagramBytes());
+        assertEquals(2_000_000, config.endpoint().ackDelayNs());
+        assertEquals(7_000_000_000L, config.endpoint().peerTimeoutNs());
+        assertEquals(2_000_000_000L, config.endpoint().lingerNs());
+        assertEquals(1 << 20, config.sendBufferBytes());
+        assertEquals(0, config.receiveBufferBytes());
+        Faults faults = config.faults();
+        assertTrue(faults.any());
+        assertEquals(3, faults.seed());
+        assertEquals(0.25, faults.send().loss());
+        assertEquals(1_000_000_000L, faults.receive().cutAfterNs());
+        assertEquals(5_000_000_000L, faults.receive().cutForNs());
+        Faults.Direction own = faults.peers().get("10.0.0.2:4711").send();
+        assertEquals(0.5, own.reordering());
+        assertEquals(64, own.reorderBy());
+        assertEquals(1_000_000, own.delayNs());
+        assertEquals(2_000_000, own.jitterNs());
+    }
+
+    @Test
+    void shouldNameTheKeyAndWhatItAccepts() {
+        Map.of(
+                        "short.max-block = 16 KiB", "short.max-block",
+                        "short.window = 20 KiB", "power of two",
+                        "short { max-block = 2 KiB, buffer = 1 KiB }", "at most short.buffer",
+                        "max-datagram = 500 B", "max-datagram",
+                        "ack-delay = 1s", "ack-delay",
+                        "colour = red", "colour",
+                        "faults.send.loss = 2", "a share from 0 to 1",
+                        "faults.send.los = 0.1", "did you mean",
+                        "adapters.default.port = 99999", "port")
+                .forEach((text, expected) -> {
+                    String found = assertThrows(
+                                    ConfigurationException.class, () -> with("madeleine.tm.bip { " + text + " }"))
+                            .getMessage();
+                    assertTrue(found.contains(expected), found);
+                });
+    }
+}
