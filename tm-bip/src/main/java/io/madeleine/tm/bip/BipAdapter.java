@@ -101,8 +101,7 @@ final class BipAdapter implements Adapter {
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
         this.progress = new BipProgress(this, port, timers, arena);
-        this.registration =
-                context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
+        this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
     }
 
     // ---- connections
@@ -256,6 +255,11 @@ final class BipAdapter implements Adapter {
 
     private void wake() {
         progress.wake();
+    }
+
+    /** How much memory of rings the connections have, for tests. */
+    long takenRingBytes() {
+        return rings.takenBytes();
     }
 
     // ---- Adapter

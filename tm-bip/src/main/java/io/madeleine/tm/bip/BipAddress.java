@@ -52,9 +52,7 @@ record BipAddress(String hostTag, List<String> hosts, int port) {
                     .map(InetAddress::getHostAddress)
                     .limit(MAX_HOSTS)
                     .toList();
-            return found.isEmpty()
-                    ? List.of(InetAddress.getLoopbackAddress().getHostAddress())
-                    : found;
+            return found.isEmpty() ? List.of(InetAddress.getLoopbackAddress().getHostAddress()) : found;
         } catch (SocketException _) {
             return List.of(InetAddress.getLoopbackAddress().getHostAddress());
         }

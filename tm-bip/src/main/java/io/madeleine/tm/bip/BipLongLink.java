@@ -56,8 +56,7 @@ final class BipLongLink implements DynamicLink, PostingLink {
     boolean hasRoomAgain() {
         if (awaitsRoom
                 && (connection.isOver()
-                        || headers.room() >= PacketHeader.BYTES
-                                && payload.room() >= payload.capacity() / 4)) {
+                        || headers.room() >= PacketHeader.BYTES && payload.room() >= payload.capacity() / 4)) {
             awaitsRoom = false;
             return true;
         }

@@ -20,8 +20,7 @@ final class ConnectionTable {
     }
 
     private static Places of(BipConnection[] all) {
-        @Nullable BipConnection[] at =
-                new BipConnection[Integer.highestOneBit(Math.max(1, all.length)) << 2];
+        @Nullable BipConnection[] at = new BipConnection[Integer.highestOneBit(Math.max(1, all.length)) << 2];
         for (BipConnection each : all) {
             int place = place(each.id(), at.length - 1);
             while (at[place] != null) {

@@ -51,7 +51,9 @@ class BipConfigTest {
                     peers."10.0.0.2:4711".send { reordering = 0.5, reorder-by = 64, delay = 1ms, jitter = 2ms } }
                 }
                 """);
-        assertEquals(new BipConfig.AdapterConfig("0.0.0.0", 4711, "10.0.0.1"), config.adapters().get("a"));
+        assertEquals(
+                new BipConfig.AdapterConfig("0.0.0.0", 4711, "10.0.0.1"),
+                config.adapters().get("a"));
         assertEquals(List.of("default", "a"), List.copyOf(config.adapters().keySet()));
         assertEquals(2048, config.shortMaxBlockBytes());
         assertEquals(4096, config.shortBufferBytes());

@@ -6,8 +6,9 @@ import com.typesafe.config.ConfigFactory;
 /** Configurations for tests. */
 final class BipSide {
     /** A twentieth of the datagrams is lost, as many come twice or late, some are corrupt. */
-    static final String BAD_NETWORK = "madeleine.tm.bip.faults.send { loss = 0.05, duplication = 0.1, corruption = 0.01,"
-            + " reordering = 0.05, reorder-by = 64 }";
+    static final String BAD_NETWORK =
+            "madeleine.tm.bip.faults.send { loss = 0.05, duplication = 0.1, corruption = 0.01,"
+                    + " reordering = 0.05, reorder-by = 64 }";
 
     private BipSide() {}
 

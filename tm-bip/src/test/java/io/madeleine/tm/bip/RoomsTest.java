@@ -41,7 +41,8 @@ class RoomsTest {
                 .resideInAPackage(BIP + ".protocol")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("java.net", "java.nio.channels", "io.madeleine.pmm.spi", "io.madeleine.pmm.handshake")
+                .resideInAnyPackage(
+                        "java.net", "java.nio.channels", "io.madeleine.pmm.spi", "io.madeleine.pmm.handshake")
                 .orShould()
                 .callMethod(System.class, "nanoTime")
                 .orShould()

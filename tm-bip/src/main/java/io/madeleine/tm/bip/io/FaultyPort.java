@@ -28,8 +28,7 @@ public final class FaultyPort implements DatagramPort {
     private final Line in;
 
     /** A datagram on its way. */
-    private record Flight(long dueNs, long order, byte[] bytes, InetSocketAddress peer)
-            implements Comparable<Flight> {
+    private record Flight(long dueNs, long order, byte[] bytes, InetSocketAddress peer) implements Comparable<Flight> {
         @Override
         public int compareTo(Flight other) {
             int byTime = Long.signum(dueNs - other.dueNs);

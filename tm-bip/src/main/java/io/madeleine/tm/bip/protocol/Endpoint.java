@@ -47,7 +47,12 @@ public final class Endpoint {
     private String lossReason = "";
 
     private Endpoint(
-            EndpointSettings settings, RingPool pool, long ownId, long remoteId, @Nullable Greeting greeting, long now) {
+            EndpointSettings settings,
+            RingPool pool,
+            long ownId,
+            long remoteId,
+            @Nullable Greeting greeting,
+            long now) {
         this.settings = settings;
         this.ownId = ownId;
         this.remoteId = remoteId;
@@ -383,7 +388,6 @@ public final class Endpoint {
         return state + ", acknowledgement " + (receiving.numbers.isAckPending() ? "pending" : "not pending") + ", "
                 + sending.recovery.describe(nowNs);
     }
-
 
     /** The earlier of two times, of which either may be {@link #NONE}. */
     public static long earlier(long oneNs, long otherNs) {

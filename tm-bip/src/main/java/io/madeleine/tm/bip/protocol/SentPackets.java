@@ -103,10 +103,8 @@ final class SentPackets {
             newBytes[to] = bytes[from];
             newStates[to] = states[from];
             newFlags[to] = flags[from];
-            System.arraycopy(
-                    offsets, from * Wire.STREAM_COUNT, newOffsets, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
-            System.arraycopy(
-                    lengths, from * Wire.STREAM_COUNT, newLengths, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
+            System.arraycopy(offsets, from * Wire.STREAM_COUNT, newOffsets, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
+            System.arraycopy(lengths, from * Wire.STREAM_COUNT, newLengths, to * Wire.STREAM_COUNT, Wire.STREAM_COUNT);
         }
         capacity = wanted;
         timesNs = newTimes;

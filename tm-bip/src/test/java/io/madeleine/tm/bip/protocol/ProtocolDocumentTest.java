@@ -40,7 +40,8 @@ class ProtocolDocumentTest {
             count++;
             long found = value(rows.group(1), rows.group(2));
             if (found != Long.parseLong(rows.group(3))) {
-                differences.add(rows.group(1) + "." + rows.group(2) + " is " + found + ", documented as " + rows.group(3));
+                differences.add(
+                        rows.group(1) + "." + rows.group(2) + " is " + found + ", documented as " + rows.group(3));
             }
         }
         assertTrue(count > 50, count + " constants found in the tables");

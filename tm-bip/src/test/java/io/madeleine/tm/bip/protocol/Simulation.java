@@ -243,10 +243,10 @@ final class Simulation {
             network.send(nowNs, 1 - side, OUT);
         }
         long due = end.nextDeadlineNs();
-        check(due == Endpoint.NONE || due - nowNs > 0, "a deadline that is over: " + (due - nowNs) + " ns, " + end.describeTimers(nowNs));
         check(
-                due == Endpoint.NONE || due - nowNs <= 20 * SECOND_NS,
-                "a deadline far away: " + (due - nowNs) + " ns");
+                due == Endpoint.NONE || due - nowNs > 0,
+                "a deadline that is over: " + (due - nowNs) + " ns, " + end.describeTimers(nowNs));
+        check(due == Endpoint.NONE || due - nowNs <= 20 * SECOND_NS, "a deadline far away: " + (due - nowNs) + " ns");
     }
 
     private void checkBounds() {

@@ -1,0 +1,110 @@
+package io.madeleine.tm.bip;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.LinkStatus;
+import io.madeleine.pmm.spi.PacketHeader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a message allocates between two processes, both in this thread. */
+@Timeout(60)
+class AllocationTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int STRETCHES = 12;
+
+    /** One message there and one back. */
+    @FunctionalInterface
+    private interface Round {
+        void play(int number);
+    }
+
+    /** The least that a stretch of rounds allocates, per message; what the JVM does beside it shows in the others. */
+    private static long bytesPerMessage(int rounds, Round round) {
+        long least = Long.MAX_VALUE;
+        int number = 0;
+        for (int stretch = 0; stretch < STRETCHES; stretch++) {
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < rounds; i++) {
+                round.play(number++);
+            }
+            if (stretch > 1) {
+                least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+            }
+        }
+        return least / (2L * rounds);
+    }
+
+    @Test
+    void shouldAllocateNothingForAShortMessage() {
+        try (Pair pair = new Pair("", "");
+                Arena arena = Arena.ofShared()) {
+            Pair.Ends ends = pair.connect("short");
+            MemorySegment block = arena.allocate(64);
+            long found = bytesPerMessage(2000, number -> {
+                long header = PacketHeader.of(64, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
+                pass(ends.left().small(), ends.right().small(), pair.right, header, block);
+                pass(ends.right().small(), ends.left().small(), pair.left, header, block);
+            });
+            assertEquals(0, found, "bytes per message");
+        }
+    }
+
+    private static void pass(BipShortLink from, BipShortLink to, Pair.Side receiver, long header, MemorySegment block) {
+        assertTrue(from.sendPacket(header, block, 0));
+        from.announce();
+        while (!to.receivePacket(header, block, 0)) {
+            receiver.poll();
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingForALongMessage() {
+        try (Pair pair = new Pair("", "");
+                Arena arena = Arena.ofShared()) {
+            Pair.Ends ends = pair.connect("long");
+            MemorySegment block = arena.allocate(100_000);
+            BufferGroup out = new BufferGroup();
+            BufferGroup in = new BufferGroup();
+            BufferGroup expected = new BufferGroup();
+            long found = bytesPerMessage(200, number -> {
+                long header = PacketHeader.of(100_000, number, 0, PacketHeader.FIRST | PacketHeader.LAST);
+                pass(pair, ends.left().large(), ends.right().large(), header, block, out, in, expected);
+                pass(pair, ends.right().large(), ends.left().large(), header, block, out, in, expected);
+            });
+            assertEquals(0, found, "bytes per message");
+        }
+    }
+
+    private static void pass(
+            Pair pair,
+            BipLongLink from,
+            BipLongLink to,
+            long header,
+            MemorySegment block,
+            BufferGroup out,
+            BufferGroup in,
+            BufferGroup expected) {
+        out.add(block, 0, block.byteSize());
+        in.add(block, 0, block.byteSize());
+        expected.add(block, 0, block.byteSize());
+        to.expect(expected);
+        expected.clear();
+        boolean sent = false;
+        while (!sent || !in.isEmpty()) {
+            sent = sent || from.send(header, out, 0) == LinkStatus.COMPLETE;
+            pair.left.poll();
+            pair.right.poll();
+            if (to.front() == header && !in.isEmpty()) {
+                to.receive(in, in.remainingBytes());
+            }
+        }
+        to.release();
+    }
+}

@@ -1,0 +1,89 @@
+package io.madeleine.tm.bip;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.madeleine.pmm.spi.PacketHeader;
+import io.madeleine.pmm.spi.ProtocolConnection;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A thousand connections over one socket at each end. */
+@Timeout(120)
+class ManyPeersTest {
+    private static final int COUNT = 1000;
+    private static final int AT_ONCE = 50;
+    private static final long MOST_BYTES_PER_END = 16 * 1024;
+
+    private static long usedBytes() throws InterruptedException {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 4; i++) {
+            System.gc();
+            Thread.sleep(50);
+            Runtime runtime = Runtime.getRuntime();
+            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+        }
+        return least;
+    }
+
+    private static void connect(Pair pair, List<Pair.Ends> made) {
+        while (made.size() < COUNT) {
+            List<CompletableFuture<ProtocolConnection>> calling = new ArrayList<>();
+            List<CompletableFuture<ProtocolConnection>> answering = new ArrayList<>();
+            for (int i = 0; i < AT_ONCE; i++) {
+                String channel = "c" + (made.size() + i);
+                answering.add(pair.right.connect(channel, pair.left, false));
+                calling.add(pair.left.connect(channel, pair.right, true));
+            }
+            pair.driveUntil(() -> calling.stream().allMatch(CompletableFuture::isDone)
+                    && answering.stream().allMatch(CompletableFuture::isDone));
+            for (int i = 0; i < AT_ONCE; i++) {
+                made.add(new Pair.Ends(
+                        new Pair.End(calling.get(i).join()),
+                        new Pair.End(answering.get(i).join())));
+            }
+        }
+    }
+
+    /** One packet each way, so that whatever a connection takes at first use has been taken. */
+    private static void use(Pair pair, List<Pair.Ends> connections) {
+        MemorySegment block = MemorySegment.ofArray(new byte[500]);
+        long header = PacketHeader.of(500, 1, 0, PacketHeader.FIRST | PacketHeader.LAST);
+        for (Pair.Ends ends : connections) {
+            assertTrue(ends.left().small().sendPacket(header, block, 0));
+            ends.left().small().announce();
+        }
+        for (Pair.Ends ends : connections) {
+            pair.driveUntil(() -> ends.right().small().receivePacket(header, block, 0));
+        }
+    }
+
+    private static void rest(Pair pair) {
+        long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < 200_000_000) {
+            pair.left.poll();
+            pair.right.poll();
+        }
+    }
+
+    @Test
+    void shouldTakeLittleMemoryForEachPeerThatIsIdle() throws Exception {
+        try (Pair pair = new Pair("", "")) {
+            pair.connect("warm-up");
+            long before = usedBytes();
+            List<Pair.Ends> connections = new ArrayList<>();
+            connect(pair, connections);
+            use(pair, connections);
+            rest(pair);
+            long perEnd = (usedBytes() - before) / (2 * COUNT);
+            System.out.println(perEnd + " bytes per end of an idle connection");
+            assertTrue(perEnd < MOST_BYTES_PER_END, () -> perEnd + " bytes per end");
+            assertEquals(0, ((BipAdapter) pair.left.adapter).takenRingBytes(), "memory of rings that are not used");
+            use(pair, connections);
+        }
+    }
+}
