@@ -54,7 +54,17 @@ public record Faults(long seed, Direction send, Direction receive, Map<String, P
             long cutAfterNs,
             long cutForNs) {
         /** No faults. */
-        public static final Direction NONE = new Direction(0, 0, 0, 0, 0, 0, 0, 0, 0);
+        public static final Direction NONE = new Direction(0, 0, 0, 0, 1, 0, 0, 0, 0);
+
+        boolean any() {
+            return loss > 0
+                    || duplication > 0
+                    || corruption > 0
+                    || reordering > 0
+                    || delayNs > 0
+                    || jitterNs > 0
+                    || cutForNs > 0;
+        }
 
         boolean isCut(long ageNs) {
             return cutForNs > 0 && ageNs >= cutAfterNs && ageNs - cutAfterNs < cutForNs;
@@ -63,7 +73,7 @@ public record Faults(long seed, Direction send, Direction receive, Map<String, P
 
     /** Whether any fault is configured. */
     public boolean any() {
-        return !equals(new Faults(seed, Direction.NONE, Direction.NONE, Map.of()));
+        return send.any() || receive.any() || !peers.isEmpty();
     }
 
     Direction sendTo(InetSocketAddress peer) {

@@ -1,7 +1,10 @@
 package io.madeleine.tm.bip.protocol;
 
 import java.lang.foreign.Arena;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * Two ends of a connection, their users and the network between them, in one thread and in virtual time. The seed
@@ -25,6 +28,8 @@ final class Simulation {
     private final Endpoint[] ends = new Endpoint[2];
     private final SimulatedUser[] users = new SimulatedUser[2];
     private long nowNs;
+    private final List<Set<Long>> accepted = List.of(new HashSet<>(), new HashSet<>());
+    private final Forger forger;
     private int acceptedCount;
     private int idleTurns;
     private int deafEnd = -1;
@@ -41,6 +46,7 @@ final class Simulation {
         this.seed = seed;
         random = new Random(seed);
         network = new SimulatedNetwork(random);
+        forger = new Forger(random, COOKIES);
         int scale = random.nextInt(40) == 0 ? 200_000 : 6_000;
         settings = new EndpointSettings(
                 4096 << random.nextInt(5), 4096 << random.nextInt(6), 65_464, 1_000_000, peerTimeoutNs, 20 * SECOND_NS);
@@ -189,6 +195,10 @@ final class Simulation {
             receive(to);
         }
         checkBounds();
+        int victim = random.nextInt(2);
+        if (ends[victim] != null && !isDeaf(victim)) {
+            check(!forger.isBelieved(ends[victim], IN, nowNs), "a forged datagram was believed");
+        }
     }
 
     private void receive(int to) {
@@ -199,7 +209,9 @@ final class Simulation {
         if (to == 1 && isRequest) {
             onRequest();
         } else if (!isRequest && ends[to] != null && IN.destination() == ends[to].ownId()) {
-            boolean _ = ends[to].receive(nowNs, IN);
+            boolean isData = IN.kind() == Wire.DATA;
+            boolean taken = ends[to].receive(nowNs, IN);
+            check(!taken || !isData || accepted.get(to).add(IN.number()), "a packet number was taken twice");
         } else if (IN.kind() == Wire.UNKNOWN && ends[to] != null && IN.number() == ends[to].remoteId()) {
             ends[to].onUnknown();
         }

@@ -1,0 +1,63 @@
+package io.madeleine.tm.bip.protocol;
+
+import java.nio.ByteBuffer;
+import java.util.Random;
+
+/** Makes datagrams with a valid checksum that break one rule each: none of them may change anything. */
+final class Forger {
+    private static final long UNUSED_NUMBER = 1L << 40;
+    private static final byte[] ADDRESS = {10, 0, 0, 9, 4, 2};
+
+    private final Random random;
+    private final Cookies cookies;
+    private final boolean isActive;
+
+    Forger(Random random, Cookies cookies) {
+        this.random = random;
+        this.cookies = cookies;
+        this.isActive = random.nextInt(4) == 0;
+    }
+
+    /** Sometimes shows a forged datagram to an end; returns whether it was taken. */
+    boolean isBelieved(Endpoint end, Datagram scratch, long nowNs) {
+        if (!isActive || random.nextInt(20) != 0) {
+            return false;
+        }
+        if (random.nextInt(10) == 0) {
+            byte[] cookie = cookies.make(ADDRESS, 7, nowNs);
+            cookie[random.nextInt(cookie.length)] ^= 1;
+            return cookies.isValid(cookie, ADDRESS, 7, nowNs)
+                    || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
+                    || cookies.isValid(
+                            cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
+        }
+        scratch.begin(Wire.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
+        writeRuleBreaking(scratch.bytes(), end);
+        scratch.seal();
+        return scratch.isIntact() && end.receive(nowNs, scratch);
+    }
+
+    private void writeRuleBreaking(ByteBuffer out, Endpoint end) {
+        int stream = random.nextInt(Wire.STREAM_COUNT);
+        switch (random.nextInt(9)) {
+            case 0 -> stream(out, stream, 5, end.in(stream).takenBytes() + (1 << 24), 5); // beyond the credit
+            case 1 -> stream(out, Wire.STREAM_COUNT + 5, 5, 0, 5);
+            case 2 -> stream(out, stream, 100, 0, 5); // cut off
+            case 3 -> stream(out, stream, 5, -1, 5);
+            case 4 -> ack(out, 1L << 41, 0, 1); // was never sent
+            case 5 -> ack(out, 2, 100, 1); // below 0
+            case 6 -> ack(out, 2, 0, 0); // an empty range
+            case 7 -> out.putInt(99);
+            default -> out.put((byte) Wire.END).put((byte) 4).putShort((short) 0).put(new byte[32]);
+        }
+    }
+
+    private static void stream(ByteBuffer out, int stream, int length, long offset, int bytes) {
+        out.put((byte) Wire.STREAM).put((byte) stream).putShort((short) length).putLong(offset).put(new byte[bytes]);
+    }
+
+    private static void ack(ByteBuffer out, long largest, int gap, int count) {
+        out.put((byte) Wire.ACK).put((byte) 1).putShort((short) 0).putInt(0).putLong(largest);
+        out.putInt(gap).putInt(count);
+    }
+}
