@@ -96,7 +96,7 @@ final class ExpectedBlocks implements Placement {
             return -(int) Math.min(bytes, starts[block] - offset);
         }
         int here = (int) Math.min(bytes, endOf(block) - offset);
-        if (segments[block] == NO_MEMORY) {
+        if (segments[block].equals(NO_MEMORY)) {
             return -here;
         }
         try {

@@ -80,7 +80,7 @@ final class Providers {
     static FabricInfo choose(FabricLibrary library, AdapterConfig adapter, ProcessContext context) {
         Optional<String> source = adapter.provider().flatMap(provider -> source(adapter, provider, context));
         String key = ViaConfig.ROOT + ".adapters." + adapter.name();
-        if (!context.guarded() && isReachable(adapter, source, key)) {
+        if (!context.secretConfigured() && isReachable(adapter, source, key)) {
             throw new SessionException("via: the adapter " + adapter.name()
                     + " can be reached from other hosts, so the session needs a secret; set madeleine.session.secret");
         }

@@ -152,7 +152,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         PendingConnection wanted = manager.prepare(channel, request);
         lock.lock();
         try {
-            manager.want(wanted);
+            manager.request(wanted);
             if (request.initiator()) {
                 call(wanted);
             }
