@@ -73,7 +73,9 @@ final class BipAdapter implements Adapter {
         BipConfig.AdapterConfig own = config.adapters().get(name);
         String keys = BipConfig.PATH + ".adapters." + name;
         InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
-        if (!context.secretConfigured() && !place.isUnresolved() && !place.getAddress().isLoopbackAddress()) {
+        if (!context.secretConfigured()
+                && !place.isUnresolved()
+                && !place.getAddress().isLoopbackAddress()) {
             throw new ConfigurationException("madeleine.session.secret is empty, and " + keys + ".bind = " + own.bind()
                     + " lets other hosts connect: set the same secret text in every process, or bind to the loopback"
                     + " address");

@@ -40,7 +40,8 @@ final class Pair implements AutoCloseable {
             driver = BipSide.driver(settings);
             adapter = driver.openAdapter(
                     "default",
-                    new ProcessContext("pair", identity, SECRET, reactor, System.getLogger("io.madeleine.tm.bip.test")));
+                    new ProcessContext(
+                            "pair", identity, SECRET, reactor, System.getLogger("io.madeleine.tm.bip.test")));
         }
 
         CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator) {

@@ -28,8 +28,7 @@ final class Forger {
             cookie[random.nextInt(cookie.length)] ^= 1;
             return cookies.isValid(cookie, ADDRESS, 7, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
-                    || cookies.isValid(
-                            cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
+                    || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
         }
         scratch.begin(Wire.DATA, end.ownId(), UNUSED_NUMBER + random.nextInt(1000), 0);
         writeRuleBreaking(scratch.bytes(), end);
@@ -48,12 +47,17 @@ final class Forger {
             case 5 -> ack(out, 2, 100, 1); // below 0
             case 6 -> ack(out, 2, 0, 0); // an empty range
             case 7 -> out.putInt(99);
-            default -> out.put((byte) Wire.END).put((byte) 4).putShort((short) 0).put(new byte[32]);
+            default ->
+                out.put((byte) Wire.END).put((byte) 4).putShort((short) 0).put(new byte[32]);
         }
     }
 
     private static void stream(ByteBuffer out, int stream, int length, long offset, int bytes) {
-        out.put((byte) Wire.STREAM).put((byte) stream).putShort((short) length).putLong(offset).put(new byte[bytes]);
+        out.put((byte) Wire.STREAM)
+                .put((byte) stream)
+                .putShort((short) length)
+                .putLong(offset)
+                .put(new byte[bytes]);
     }
 
     private static void ack(ByteBuffer out, long largest, int gap, int count) {
