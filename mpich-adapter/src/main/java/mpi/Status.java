@@ -3,7 +3,7 @@ package mpi;
 import io.madeleine.mpi.datatypes.Type;
 
 /**
- * What was received: from whom, with which tag, how much.
+ * What was received: its sender, its tag, its length.
  *
  * <p>Threading: confined to caller.
  */

@@ -72,6 +72,7 @@ public abstract class Struct {
     }
 
     /** The first struct in a buffer, in the buffer's byte order. */
+    @SuppressWarnings("TypeParameterUnusedInFormals") // the signature in Open MPI
     public final <T extends Data> T getData(ByteBuffer buffer) {
         return getData(buffer, 0);
     }
@@ -85,11 +86,13 @@ public abstract class Struct {
     }
 
     /** The first struct in an array, in native byte order. */
+    @SuppressWarnings("TypeParameterUnusedInFormals") // the signature in Open MPI
     public final <T extends Data> T getData(byte[] array) {
         return getData(array, 0);
     }
 
     /** The struct with an index in an array, in native byte order. */
+    @SuppressWarnings("TypeParameterUnusedInFormals") // the signature in Open MPI
     public final <T extends Data> T getData(byte[] array, int index) {
         return getData(ByteBuffer.wrap(array).order(ByteOrder.nativeOrder()), index);
     }

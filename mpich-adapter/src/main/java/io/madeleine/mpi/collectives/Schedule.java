@@ -182,7 +182,7 @@ public final class Schedule extends Operation implements Operation.Listener {
                 step.receives.forEach(device::cancel);
             }
             if (missing.decrementAndGet() != 0) {
-                return; // whoever ends the last transfer goes on
+                return; // the thread that ends the last transfer goes on
             }
             if (!finish(step)) {
                 return;

@@ -1,4 +1,4 @@
-/** Groups and communicators: who takes part, and which context keeps their messages apart from others. */
+/** Groups and communicators: which processes take part, and which context keeps their messages apart from others. */
 @NullMarked
 package io.madeleine.mpi.comm;
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A message that has arrived before anybody asked for it: its envelope, and its body or how to get it. A matched probe
  * hands it out; then {@link Device#receiveProbed} receives it.
  *
- * <p>Threading: guarded by the lock of the device; confined to who has taken it out of the table.
+ * <p>Threading: guarded by the lock of the device; confined to the thread that has taken it out of the table.
  */
 public final class Arrived {
     enum Stage {

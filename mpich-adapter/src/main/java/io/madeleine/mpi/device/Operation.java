@@ -28,7 +28,7 @@ public abstract class Operation implements BooleanSupplier {
     /** An operation that is not started. */
     protected Operation() {}
 
-    /** Sets who hears of the next end; null for nobody. */
+    /** Sets the listener of the next end; null for none. */
     public final void tell(@Nullable Listener wanted) {
         listener = wanted;
     }
@@ -56,7 +56,7 @@ public abstract class Operation implements BooleanSupplier {
     /** The session rank of the process whose message will end the operation, or -1. */
     public abstract int expected();
 
-    /** For people who ask what a process waits for. */
+    /** What the operation is, for people to read. */
     public abstract String describe();
 
     /** Called when the operation starts. */

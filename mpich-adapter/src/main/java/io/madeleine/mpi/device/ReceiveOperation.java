@@ -41,8 +41,8 @@ public final class ReceiveOperation extends Operation {
     /**
      * Says what to receive. Set the {@linkplain #payload memory}, too.
      *
-     * @param members who may send if {@code source} is {@link Device#ANY_SOURCE}: if one of them dies, the receive
-     * fails
+     * @param members the processes that may send if {@code source} is {@link Device#ANY_SOURCE}: if one of them dies,
+     *     the receive fails
      */
     public ReceiveOperation prepare(int source, long inContext, int withTag, @Nullable IntPredicate members) {
         this.wantedSource = source;
