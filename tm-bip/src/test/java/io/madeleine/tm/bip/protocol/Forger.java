@@ -25,7 +25,7 @@ final class Forger {
         }
         if (random.nextInt(10) == 0) {
             byte[] cookie = cookies.make(ADDRESS, 7, nowNs);
-            cookie[random.nextInt(cookie.length)] ^= 1;
+            cookie[random.nextInt(cookie.length)] ^= (byte) 1;
             return cookies.isValid(cookie, ADDRESS, 7, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 8, nowNs)
                     || cookies.isValid(cookies.make(ADDRESS, 7, nowNs), ADDRESS, 7, nowNs + Cookies.LIFETIME_NS + 1);
