@@ -4,7 +4,6 @@ import static io.madeleine.api.ReceiveMode.CHEAPER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
@@ -57,8 +56,7 @@ abstract class ArenaContract extends CompletionLossContract {
         try (IncomingMessage in = channel(1).beginUnpacking(0)) {
             in.unpack(target, SendMode.CHEAPER, CHEAPER);
             Completion received = in.endUnpackingAsync();
-            arena.close();
-            assertTrue(received.isDone());
+            arena.close(); // waits until the blocks are not used any more; the message may end a moment later
             received.await(); // must not fail because of freed memory
         }
         join(sending);
