@@ -47,7 +47,7 @@ final class Peers {
     void release(long number) {
         String name = names.get(number);
         Peer peer = name == null ? null : byName.get(name);
-        if (peer != null && --peer.users == 0) {
+        if (name != null && peer != null && --peer.users == 0) {
             byName.remove(name);
             names.remove(number);
             port.removePeer(number);

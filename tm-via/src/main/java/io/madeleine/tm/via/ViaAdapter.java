@@ -30,6 +30,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -390,9 +391,10 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
 
     /** Frees closed connections whose messages have left. */
     private void bury() {
-        for (ViaConnection connection : graves) {
+        for (Iterator<ViaConnection> left = graves.iterator(); left.hasNext(); ) {
+            ViaConnection connection = left.next();
             if (connection.flush() && connection.isIdle()) {
-                graves.remove(connection);
+                left.remove();
                 lock.lock();
                 try {
                     free(connection);
