@@ -81,7 +81,8 @@ class PerfIT {
         assertEquals(0, skipped.code(), skipped.err());
         assertEquals(1, skipped.out().size());
         assertTrue(skipped.err().contains("sci is off: "), skipped.err());
-        Run nothing = Run.of("--set tm.sci.enabled=false --set tm.tcp.enabled=false");
+        Run nothing = Run.of("--set tm.sci.enabled=false --set tm.tcp.enabled=false --set tm.via.enabled=false"
+                + " --set tm.bip.enabled=false");
         assertEquals(1, nothing.code());
         assertEquals(List.of(), nothing.out());
         assertTrue(nothing.err().contains("nothing to measure"), nothing.err());
