@@ -94,6 +94,7 @@ final class WanRoutes {
      *
      * @param untilNs the deadline in {@link System#nanoTime()} terms, or {@link Long#MAX_VALUE}
      */
+    @SuppressWarnings("NullAway") // the attempt returns null where there is no route
     @Nullable
     Route connectAny(String[] methods, long untilNs) {
         if (!mayConnect(methods)) {

@@ -48,7 +48,8 @@ public final class NasIs {
         NasRandom random = new NasRandom(SEED, 4L * first);
         for (int i = 0; i < keys.length; i++) {
             double sum = random.next() + random.next() + random.next() + random.next();
-            keys[i] = (int) (maxKey / 4 * sum);
+            int quarter = maxKey / 4; // maxKey is a power of two
+            keys[i] = (int) (quarter * sum);
         }
     }
 

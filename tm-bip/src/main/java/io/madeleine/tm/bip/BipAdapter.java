@@ -28,6 +28,7 @@ import java.nio.channels.SelectionKey;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +46,6 @@ final class BipAdapter implements Adapter {
     private static final long CLOSE_PAUSE_NS = 100_000;
 
     private final String name;
-    private final BipConfig config;
     private final ProcessContext context;
     private final DatagramPort port;
     private final BipAddress address;
@@ -70,7 +70,7 @@ final class BipAdapter implements Adapter {
     private volatile boolean closed;
 
     static BipAdapter open(String name, BipConfig config, ProcessContext context) {
-        BipConfig.AdapterConfig own = config.adapters().get(name);
+        BipConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         String keys = BipConfig.PATH + ".adapters." + name;
         InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
         if (!context.secretConfigured()
@@ -92,7 +92,6 @@ final class BipAdapter implements Adapter {
 
     private BipAdapter(String name, BipConfig config, ProcessContext context, DatagramPort port, String advertise) {
         this.name = name;
-        this.config = config;
         this.context = context;
         this.port = port;
         this.address = BipAddress.of(port.address(), advertise);

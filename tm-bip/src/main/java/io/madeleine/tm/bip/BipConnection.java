@@ -154,7 +154,9 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
             flushLocked(nowNs, waits);
             BipShortLink small = shortLink;
             BipLongLink large = longLink;
-            return small != null && small.hasRoomAgain() | (large != null && large.hasRoomAgain());
+            boolean shortHasRoom = small != null && small.hasRoomAgain();
+            boolean longHasRoom = large != null && large.hasRoomAgain(); // asked in any case: the answer changes it
+            return shortHasRoom || longHasRoom;
         } finally {
             lock.unlock();
         }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConnectionTable {
     /** An open hash table; at most half of its places are taken. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Places(@Nullable BipConnection[] at, BipConnection[] all) {}
 
     private volatile Places places = new Places(new BipConnection[2], new BipConnection[0]);

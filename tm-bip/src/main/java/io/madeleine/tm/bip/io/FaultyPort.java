@@ -28,6 +28,7 @@ public final class FaultyPort implements DatagramPort {
     private final Line in;
 
     /** A datagram on its way. */
+    @SuppressWarnings("ArrayRecordComponent") // compared by time and order alone
     private record Flight(long dueNs, long order, byte[] bytes, InetSocketAddress peer) implements Comparable<Flight> {
         @Override
         public int compareTo(Flight other) {

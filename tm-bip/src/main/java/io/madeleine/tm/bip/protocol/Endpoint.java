@@ -308,6 +308,7 @@ public final class Endpoint {
      * @param waits whether somebody waits for this peer, or for any; a peer that is silent is probed then
      * @return its length, or 0 if there is nothing to send now
      */
+    @SuppressWarnings("RefactorSwitch") // each state is a step of its own
     public int produce(long nowNs, Datagram out, boolean waits) {
         switch (state) {
             case CALLING -> {
