@@ -159,7 +159,7 @@ abstract class ProgressContract extends PostingContract {
                     }
                 });
                 sleepUntil(right, receiver::isDone);
-                while (other.isAlive() && right.demands.isHeld()) {
+                while (other.isAlive()) {
                     right.poll(); // the sender may wait for an answer of the network's
                 }
                 join(other);
