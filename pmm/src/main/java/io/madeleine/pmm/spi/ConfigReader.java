@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  * @param path the path of the object in it
  */
 public record ConfigReader(Config root, String path) {
+    private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
     private static final Pattern NUMBER = Pattern.compile("\\s*[-+]?[0-9.]+\\s*");
 
     /** Returns a reader of the object under this key. */
@@ -115,6 +116,16 @@ public record ConfigReader(Config root, String path) {
         }
         require(key, ns >= least && ns <= most, accepted);
         return ns;
+    }
+
+    /**
+     * {@code madeleine.peer-timeout} in nanoseconds. The session's own configuration validates it; outside a session it
+     * may be absent.
+     */
+    public long peerTimeoutNs() {
+        return root.hasPath(PEER_TIMEOUT)
+                ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)
+                : TimeUnit.SECONDS.toNanos(30);
     }
 
     /** Throws unless the condition holds. */

@@ -6,11 +6,13 @@ import io.madeleine.pmm.handshake.Handshake;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.DatagramPort;
 import io.madeleine.tm.bip.io.FaultyPort;
 import io.madeleine.tm.bip.io.NioPort;
@@ -48,7 +50,7 @@ final class BipAdapter implements Adapter {
     private final String name;
     private final ProcessContext context;
     private final DatagramPort port;
-    private final BipAddress address;
+    private final InternetAddress address;
     private final Reactor.Registration registration;
     private final BipProgress progress;
     private final Timers timers;
@@ -70,7 +72,7 @@ final class BipAdapter implements Adapter {
     private volatile boolean closed;
 
     static BipAdapter open(String name, BipConfig config, ProcessContext context) {
-        BipConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
+        SocketAdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         String keys = BipConfig.PATH + ".adapters." + name;
         InetSocketAddress place = new InetSocketAddress(own.bind(), own.port());
         if (!context.secretConfigured()
@@ -94,7 +96,7 @@ final class BipAdapter implements Adapter {
         this.name = name;
         this.context = context;
         this.port = port;
-        this.address = BipAddress.of(port.address(), advertise);
+        this.address = InternetAddress.of(port.address(), advertise);
         // not closed with the adapter: a thread may still be inside a call of a link then
         Arena arena = Arena.ofAuto();
         this.rings = new RingPool(arena);
@@ -121,7 +123,9 @@ final class BipAdapter implements Adapter {
         PendingConnection wanted = call.wanted();
         List<InetSocketAddress> places;
         try {
-            places = BipAddress.parse(wanted.request().peerAddress()).resolve();
+            places = InternetAddress.parse(wanted.request().peerAddress(), "bip").resolve().stream()
+                    .filter(place -> !place.isUnresolved())
+                    .toList();
         } catch (IllegalArgumentException e) {
             boolean _ = wanted.fail(String.valueOf(e.getMessage()));
             return;
@@ -278,7 +282,7 @@ final class BipAdapter implements Adapter {
     @Override
     public Optional<String> unreachable(String peerAddress) {
         try {
-            BipAddress peer = BipAddress.parse(peerAddress);
+            InternetAddress peer = InternetAddress.parse(peerAddress, "bip");
             if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
                 return Optional.of("the peer is on another host and receives on its loopback address only; set "
                         + BipConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");

@@ -4,14 +4,13 @@ import com.typesafe.config.Config;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ConfigReader;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.Faults;
 import io.madeleine.tm.bip.protocol.EndpointSettings;
 import io.madeleine.tm.bip.protocol.Wire;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -33,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 @SuppressWarnings("exports") // a program on the module path has BipGuiceModule make it
 public record BipConfig(
         boolean enabled,
-        Map<String, AdapterConfig> adapters,
+        Map<String, SocketAdapterConfig> adapters,
         int shortMaxBlockBytes,
         int shortBufferBytes,
         int sendBufferBytes,
@@ -42,8 +41,6 @@ public record BipConfig(
         HandshakeLimits handshake,
         Faults faults) {
     static final String PATH = "madeleine.tm.bip";
-    static final String AUTO = "auto";
-    private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
     private static final int MOST_SHORT_BYTES = 8 * KIB;
@@ -52,15 +49,6 @@ public record BipConfig(
     public BipConfig {
         adapters = Collections.unmodifiableMap(new LinkedHashMap<>(adapters));
     }
-
-    /**
-     * One adapter.
-     *
-     * @param bind the address or host name to bind the socket to
-     * @param port the port, 0 for any free one
-     * @param advertise the host name or address that peers send to, or {@code auto}
-     */
-    public record AdapterConfig(String bind, int port, String advertise) {}
 
     /**
      * Reads {@code madeleine.tm.bip} from a root configuration that includes the reference configuration.
@@ -93,7 +81,7 @@ public record BipConfig(
         small.require("max-block", maxBlockBytes <= bufferBytes, "at most short.buffer, " + bufferBytes + " B");
         return new BipConfig(
                 bip.bool("enabled"),
-                adapters(bip.at("adapters")),
+                SocketAdapterConfig.readAll(bip.at("adapters")),
                 maxBlockBytes,
                 bufferBytes,
                 bytesOrSystem(bip, "send-buffer"),
@@ -104,7 +92,7 @@ public record BipConfig(
                         bip.bytes("max-datagram", Wire.SAFE_DATAGRAM_BYTES, Wire.MAX_DATAGRAM_BYTES),
                         bip.durationNs(
                                 "ack-delay", 0, TimeUnit.MILLISECONDS.toNanos(100), "a duration up to 100ms, or 0s"),
-                        peerTimeoutNs(root),
+                        bip.peerTimeoutNs(),
                         durationNs(bip, "close-linger")),
                 new HandshakeLimits(
                         durationNs(handshake, "timeout"),
@@ -118,42 +106,6 @@ public record BipConfig(
         int bytes = reader.bytes("window", least, 64 * MIB);
         reader.require("window", Integer.bitCount(bytes) == 1, "a power of two from " + least + " B to 64 MiB");
         return bytes;
-    }
-
-    /** Reads a key of the session. The session's own configuration validates it; outside a session it may be absent. */
-    private static long peerTimeoutNs(Config root) {
-        return root.hasPath(PEER_TIMEOUT)
-                ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)
-                : TimeUnit.SECONDS.toNanos(30);
-    }
-
-    private static Map<String, AdapterConfig> adapters(ConfigReader adapters) {
-        Set<String> names = new TreeSet<>(adapters.keys());
-        if (names.isEmpty()) {
-            throw adapters.wrong("", "no adapter", "at least one, as in adapters { default { bind = \"127.0.0.1\" } }");
-        }
-        Map<String, AdapterConfig> found = new LinkedHashMap<>();
-        if (names.remove("default")) {
-            found.put("default", adapter(adapters.at("default")));
-        }
-        names.forEach(name -> found.put(name, adapter(adapters.at(name))));
-        return found;
-    }
-
-    private static AdapterConfig adapter(ConfigReader adapter) {
-        adapter.onlyKeys("bind", "port", "advertise");
-        return new AdapterConfig(
-                text(adapter, "bind", "127.0.0.1"),
-                adapter.has("port") ? adapter.integer("port", 0, 65_535) : 0,
-                text(adapter, "advertise", AUTO));
-    }
-
-    private static String text(ConfigReader adapter, String key, String absent) {
-        String value = adapter.has(key) ? adapter.text(key) : absent;
-        if (value.isEmpty()) {
-            throw adapter.wrong(key, "an empty text", "an address or a host name");
-        }
-        return value;
     }
 
     private static int bytesOrSystem(ConfigReader bip, String key) {

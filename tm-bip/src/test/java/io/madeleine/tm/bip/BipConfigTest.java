@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.bip.io.Faults;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,7 @@ class BipConfigTest {
     void shouldHaveTheDefaultsOfTheReferenceConfiguration() {
         BipConfig config = with("");
         assertTrue(config.enabled());
-        assertEquals(Map.of("default", new BipConfig.AdapterConfig("127.0.0.1", 0, "auto")), config.adapters());
+        assertEquals(Map.of("default", new SocketAdapterConfig("127.0.0.1", 0, "auto")), config.adapters());
         assertEquals(1024, config.shortMaxBlockBytes());
         assertEquals(8192, config.shortBufferBytes());
         assertEquals(65_536, config.endpoint().shortWindowBytes());
@@ -52,7 +53,7 @@ class BipConfigTest {
                 }
                 """);
         assertEquals(
-                new BipConfig.AdapterConfig("0.0.0.0", 4711, "10.0.0.1"),
+                new SocketAdapterConfig("0.0.0.0", 4711, "10.0.0.1"),
                 config.adapters().get("a"));
         assertEquals(List.of("default", "a"), List.copyOf(config.adapters().keySet()));
         assertEquals(2048, config.shortMaxBlockBytes());

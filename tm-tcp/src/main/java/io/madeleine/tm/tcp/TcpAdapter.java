@@ -4,10 +4,12 @@ import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.ConnectionManager;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.Adapter;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProgressSource;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.Reactor;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import io.madeleine.tm.tcp.io.StreamBuffers;
 import io.madeleine.tm.tcp.io.Wire;
@@ -71,7 +73,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     private final HandshakeTimer handshakeTimer;
     private final SocketOptions options;
     private final Channel server;
-    private final TcpAddress address;
+    private final InternetAddress address;
     private final Set<TcpChannel> channels = ConcurrentHashMap.newKeySet();
     private boolean closed;
 
@@ -115,12 +117,12 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.progress = new TcpProgress(reactor, sessions, watcher, lingering, coalescing);
         this.connections = new ConnectionManager(TcpPmm.NAME, context, config.handshake(), Runnable::run);
         this.handshakeTimer = new HandshakeTimer(connections, loop());
-        TcpConfig.AdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
+        SocketAdapterConfig own = Objects.requireNonNull(config.adapters().get(name), name);
         this.options = new SocketOptions(config, reactor.io());
         Channel bound = null;
         try {
             bound = bind(own);
-            this.address = TcpAddress.of((InetSocketAddress) bound.localAddress(), own.advertise());
+            this.address = InternetAddress.of((InetSocketAddress) bound.localAddress(), own.advertise());
             if (watcher != null) {
                 watcher.start(); // last, when nothing else can fail
             }
@@ -136,7 +138,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         this.server = bound;
     }
 
-    private Channel bind(TcpConfig.AdapterConfig own) {
+    private Channel bind(SocketAdapterConfig own) {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop())
                 .channelFactory(() -> reactor.io().newServerChannel())
@@ -172,7 +174,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
         return bound.channel();
     }
 
-    private ConfigurationException cannotListen(TcpConfig.AdapterConfig own, String reason, @Nullable Throwable cause) {
+    private ConfigurationException cannotListen(SocketAdapterConfig own, String reason, @Nullable Throwable cause) {
         String message = "tcp cannot listen on " + own.bind() + " port " + own.port() + ": " + reason + "; see "
                 + TcpConfig.PATH + ".adapters." + name + ".bind and .port (0 for any free port)";
         return cause == null ? new ConfigurationException(message) : new ConfigurationException(message, cause);
@@ -308,7 +310,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
     @Override
     public Optional<String> unreachable(String peerAddress) {
         try {
-            TcpAddress peer = TcpAddress.parse(peerAddress);
+            InternetAddress peer = InternetAddress.parse(peerAddress, "tcp");
             if (peer.isLoopbackOnly() && !peer.isOnThisHost()) {
                 return Optional.of("the peer is on another host and listens on its loopback address only; set "
                         + TcpConfig.PATH + ".adapters." + name + ".bind there, for instance to \"0.0.0.0\"");

@@ -3,6 +3,7 @@ package io.madeleine.tm.tcp;
 import io.madeleine.api.SessionException;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.ProtocolChannel;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import java.net.InetSocketAddress;
@@ -53,7 +54,7 @@ final class TcpChannel implements ProtocolChannel {
         inLoop(wanted, () -> {
             request(wanted);
             try {
-                resolve(TcpAddress.parse(wanted.request().peerAddress()), attempt);
+                resolve(InternetAddress.parse(wanted.request().peerAddress(), "tcp"), attempt);
             } catch (IllegalArgumentException e) {
                 boolean _ = wanted.fail("cannot connect to it: " + e.getMessage(), e);
             }
@@ -77,7 +78,7 @@ final class TcpChannel implements ProtocolChannel {
     }
 
     /** Resolves in a thread of its own: the name service may block, which neither caller nor leader can afford. */
-    private void resolve(TcpAddress address, ConnectionAttempt attempt) {
+    private void resolve(InternetAddress address, ConnectionAttempt attempt) {
         Thread.ofVirtual().name("madeleine-tcp-resolve").start(() -> {
             List<InetSocketAddress> places = address.resolve();
             adapter.inLoop(() -> attempt.begin(places));

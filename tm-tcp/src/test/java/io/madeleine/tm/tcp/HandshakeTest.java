@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeFrames;
 import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
@@ -90,7 +91,7 @@ class HandshakeTest {
 
     private Socket stranger() throws IOException {
         Socket socket = new Socket();
-        int port = TcpAddress.parse(pair.right.adapter.address()).port();
+        int port = InternetAddress.parse(pair.right.adapter.address(), "tcp").port();
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
         socket.setSoTimeout(15_000);
         return socket;

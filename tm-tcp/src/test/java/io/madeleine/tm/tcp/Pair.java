@@ -9,6 +9,7 @@ import io.madeleine.api.LossKind;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
 import io.madeleine.pmm.spi.DynamicLink;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.ProcessContext;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProgressSource;
@@ -98,7 +99,7 @@ public final class Pair implements AutoCloseable {
 
         /** Where it listens. */
         public int port() {
-            return TcpAddress.parse(adapter.address()).port();
+            return InternetAddress.parse(adapter.address(), "tcp").port();
         }
 
         public CompletableFuture<ProtocolConnection> connect(

@@ -11,6 +11,7 @@ import com.google.inject.TypeLiteral;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ProtocolModule;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.tcp.config.TcpConfig;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +30,7 @@ class TcpConfigTest {
         TcpConfig expected = new TcpConfig(
                 true,
                 "nio",
-                Map.of("default", new TcpConfig.AdapterConfig("127.0.0.1", 0, "auto")),
+                Map.of("default", new SocketAdapterConfig("127.0.0.1", 0, "auto")),
                 new TcpConfig.StreamConfig(512 * 1024, 256 * 1024),
                 new TcpConfig.SocketConfig(true, TcpConfig.SocketConfig.AUTO_BYTES, 0, 1024),
                 new TcpConfig.TlsConfig(false, "auto", "", "", ""),
@@ -73,10 +74,10 @@ class TcpConfigTest {
                 List.of("default", "back", "fast"),
                 List.copyOf(config.adapters().keySet()));
         assertEquals(
-                new TcpConfig.AdapterConfig("10.0.0.1", 4711, "node7"),
+                new SocketAdapterConfig("10.0.0.1", 4711, "node7"),
                 config.adapters().get("fast"));
         assertEquals(
-                new TcpConfig.AdapterConfig("127.0.0.1", 5, "auto"),
+                new SocketAdapterConfig("127.0.0.1", 5, "auto"),
                 config.adapters().get("back"));
         assertEquals(new TcpConfig.StreamConfig(16_384, 4096), config.stream());
         assertEquals(new TcpConfig.SocketConfig(false, 1 << 20, 2 << 20, 7), config.socket());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.spi.BufferGroup;
+import io.madeleine.pmm.spi.InternetAddress;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessContext;
@@ -157,8 +158,8 @@ public class TlsTest {
     @Test
     void shouldNotPutOnTheWireWhatIsSent() throws Exception {
         pair = goodPair();
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port())) {
             byte[] secretText = "a text that nobody else may read, ".repeat(100).getBytes();
             Pair.Ends ends = connectThrough(relay);
             send(pair, ends.left(), secretText, 0);
@@ -194,8 +195,8 @@ public class TlsTest {
     void shouldLoseNothingOfAFloodRightBehindTheHandshake() throws Exception {
         String smallBuffers = "\nmadeleine.tm.tcp.stream.buffer = 4KiB";
         pair = pair(first.settings(authority) + smallBuffers, second.settings(authority) + smallBuffers);
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port())) {
             var calling = callThrough(relay);
             pair.driveUntil(() -> pair.right.adapter.connections().waitingCount() == 1);
             relay.holding = true;
@@ -221,8 +222,8 @@ public class TlsTest {
     @Test
     void shouldEndTheConnectionOfAPeerThatSendsTooLongARecordRightBehindTheHandshake() throws Exception {
         pair = goodPair();
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port())) {
             var calling = callThrough(relay);
             pair.driveUntil(() -> pair.right.adapter.connections().waitingCount() == 1);
             byte[] record = pattern(5 + 0xFFFF - 1);
@@ -243,8 +244,8 @@ public class TlsTest {
     @Test
     void shouldBreakTheConnectionWhenARecordWasChangedOnTheWay() throws Exception {
         pair = goodPair();
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port())) {
             Pair.Ends ends = connectThrough(relay);
             relay.corrupt = true;
             send(pair, ends.left(), pattern(1000), 0);
@@ -259,8 +260,8 @@ public class TlsTest {
     @Test
     void shouldCallAnEndWithoutFarewellALoss() throws Exception {
         pair = goodPair();
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port())) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port())) {
             Pair.Ends ends = connectThrough(relay);
             ends.right().whenReadable(() -> ends.right().link.front() > 0);
             relay.cut(); // both ends see an orderly end of TCP, which anybody on the way can make
@@ -286,7 +287,8 @@ public class TlsTest {
             caller.connect(
                     new InetSocketAddress(
                             InetAddress.getLoopbackAddress(),
-                            TcpAddress.parse(pair.right.adapter.address()).port()),
+                            InternetAddress.parse(pair.right.adapter.address(), "tcp")
+                                    .port()),
                     5000);
             Thread.ofVirtual().start(() -> {
                 try {
@@ -343,7 +345,8 @@ public class TlsTest {
                     .connect(new io.madeleine.pmm.spi.ConnectionRequest(
                             pair.right.identity,
                             here.replace(
-                                    String.valueOf(TcpAddress.parse(here).port()),
+                                    String.valueOf(
+                                            InternetAddress.parse(here, "tcp").port()),
                                     String.valueOf(listener.getLocalPort())),
                             true,
                             pair.left.pmm.transmissionModules(),
@@ -392,8 +395,8 @@ public class TlsTest {
     void shouldNotLetAnybodyStandBetweenThoughBothTrustItsCertificate() throws Exception {
         pair = goodPair();
         SSLContext spy = authority.sign("spy").context(authority);
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port(), spy)) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port(), spy)) {
             var calling = callThrough(relay);
             pair.driveUntil(calling::isDone);
             assertTrue(relay.seen().length > 0, "it did not stand between");
@@ -405,8 +408,8 @@ public class TlsTest {
     @Test
     void shouldNotLetAnybodyStandBetweenWhoHasStolenTheCertificate() throws Exception {
         pair = pair(first.settings(authority), first.settings(authority));
-        try (Relay relay =
-                new Relay(TcpAddress.parse(pair.right.adapter.address()).port(), first.context(authority))) {
+        try (Relay relay = new Relay(
+                InternetAddress.parse(pair.right.adapter.address(), "tcp").port(), first.context(authority))) {
             var calling = callThrough(relay);
             pair.driveUntil(calling::isDone);
             assertTrue(relay.seen().length > 0, "it did not stand between");
@@ -431,7 +434,7 @@ public class TlsTest {
     @Test
     void shouldReleaseTheIdentityWhenItCannotListen() throws Exception {
         pair = goodPair();
-        int taken = TcpAddress.parse(pair.right.adapter.address()).port();
+        int taken = InternetAddress.parse(pair.right.adapter.address(), "tcp").port();
         TcpConfig config = TcpConfig.from(
                 Pair.config(first.settings(authority), "madeleine.tm.tcp.adapters.default.port = " + taken));
         TlsIdentity identity = identity(config);

@@ -4,13 +4,12 @@ import com.typesafe.config.Config;
 import io.madeleine.api.ConfigurationException;
 import io.madeleine.pmm.handshake.HandshakeLimits;
 import io.madeleine.pmm.spi.ConfigReader;
+import io.madeleine.pmm.spi.SocketAdapterConfig;
 import io.madeleine.tm.tcp.io.StreamBuffers;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -34,7 +33,7 @@ import java.util.concurrent.TimeUnit;
 public record TcpConfig(
         boolean enabled,
         String io,
-        Map<String, AdapterConfig> adapters,
+        Map<String, SocketAdapterConfig> adapters,
         StreamConfig stream,
         SocketConfig socket,
         TlsConfig tls,
@@ -44,7 +43,6 @@ public record TcpConfig(
         long peerTimeoutNs) {
     public static final String PATH = "madeleine.tm.tcp";
     public static final String AUTO = "auto";
-    private static final String PEER_TIMEOUT = "madeleine.peer-timeout";
     private static final List<String> TLS = List.of("jdk", "boringssl", AUTO);
     private static final List<String> IO = List.of("nio", "epoll", "io_uring", AUTO);
     private static final long COALESCE_MOST_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -55,15 +53,6 @@ public record TcpConfig(
     public TcpConfig {
         adapters = Collections.unmodifiableMap(new LinkedHashMap<>(adapters));
     }
-
-    /**
-     * One adapter.
-     *
-     * @param bind the address or host name to listen on
-     * @param port the port, 0 for any free one
-     * @param advertise the host name or address that peers connect to, or {@code auto}
-     */
-    public record AdapterConfig(String bind, int port, String advertise) {}
 
     /**
      * The transmission module {@code tcp/stream}.
@@ -130,7 +119,7 @@ public record TcpConfig(
         return new TcpConfig(
                 tcp.bool("enabled"),
                 tcp.oneOf("io", IO),
-                adapters(tcp.at("adapters")),
+                SocketAdapterConfig.readAll(tcp.at("adapters")),
                 new StreamConfig(
                         stream.bytes("buffer", 4 * KIB, 16 * MIB), stream.bytes("in-place-from", 256, 16 * MIB)),
                 new SocketConfig(
@@ -151,43 +140,7 @@ public record TcpConfig(
                         PATH + ".handshake"),
                 tcp.durationNs("coalesce-time", 0, COALESCE_MOST_NS, "a duration up to 10ms, as in \"20us\", or 0s"),
                 durationNs(tcp, "close-linger"),
-                peerTimeoutNs(root));
-    }
-
-    /** Reads a key of the session. The session's own configuration validates it; outside a session it may be absent. */
-    private static long peerTimeoutNs(Config root) {
-        return root.hasPath(PEER_TIMEOUT)
-                ? root.getDuration(PEER_TIMEOUT, TimeUnit.NANOSECONDS)
-                : TimeUnit.SECONDS.toNanos(30);
-    }
-
-    private static Map<String, AdapterConfig> adapters(ConfigReader adapters) {
-        Set<String> names = new TreeSet<>(adapters.keys());
-        if (names.isEmpty()) {
-            throw adapters.wrong("", "no adapter", "at least one, as in adapters { default { bind = \"127.0.0.1\" } }");
-        }
-        Map<String, AdapterConfig> found = new LinkedHashMap<>();
-        if (names.remove("default")) {
-            found.put("default", adapter(adapters.at("default")));
-        }
-        names.forEach(name -> found.put(name, adapter(adapters.at(name))));
-        return found;
-    }
-
-    private static AdapterConfig adapter(ConfigReader adapter) {
-        adapter.onlyKeys("bind", "port", "advertise");
-        return new AdapterConfig(
-                text(adapter, "bind", "127.0.0.1"),
-                adapter.has("port") ? adapter.integer("port", 0, 65_535) : 0,
-                text(adapter, "advertise", AUTO));
-    }
-
-    private static String text(ConfigReader adapter, String key, String absent) {
-        String value = adapter.has(key) ? adapter.text(key) : absent;
-        if (value.isEmpty()) {
-            throw adapter.wrong(key, "an empty text", "an address or a host name");
-        }
-        return value;
+                tcp.peerTimeoutNs());
     }
 
     private static int bytesOrSystem(ConfigReader tcp, String key) {

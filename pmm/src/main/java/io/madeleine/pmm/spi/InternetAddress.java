@@ -1,6 +1,5 @@
-package io.madeleine.tm.tcp;
+package io.madeleine.pmm.spi;
 
-import io.madeleine.tm.tcp.config.TcpConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,7 +14,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * The published address of an adapter: its host, and where to connect there. As text {@code
+ * The published address of an adapter that has a socket: its host, and where to reach it there. As text {@code
  * host-tag@10.0.0.7:4711,[fd00::7]:4711}.
  *
  * <p>Threading: immutable.
@@ -24,32 +23,33 @@ import java.util.stream.Collectors;
  * @param hosts host names or addresses, in the order to try
  * @param port the port, the same for all
  */
-record TcpAddress(String hostTag, List<String> hosts, int port) {
+public record InternetAddress(String hostTag, List<String> hosts, int port) {
     private static final int MAX_TEXT = 1024;
     private static final int MAX_HOSTS = 16;
     private static final int MAX_TAG = 64;
     private static final String LOCAL_TAG = findTag();
 
-    TcpAddress {
+    /** Creates an address. */
+    public InternetAddress {
         hosts = List.copyOf(hosts);
     }
 
     /** The address to publish for a bound socket. */
-    static TcpAddress of(InetSocketAddress bound, String advertise) {
+    public static InternetAddress of(InetSocketAddress bound, String advertise) {
         List<String> hosts;
-        if (!advertise.equals(TcpConfig.AUTO)) {
+        if (!advertise.equals(SocketAdapterConfig.AUTO)) {
             hosts = List.of(advertise);
         } else if (bound.getAddress().isAnyLocalAddress()) {
             hosts = interfaceAddresses(bound);
         } else {
             hosts = List.of(bound.getAddress().getHostAddress());
         }
-        return new TcpAddress(LOCAL_TAG, hosts, bound.getPort());
+        return new InternetAddress(LOCAL_TAG, hosts, bound.getPort());
     }
 
     private static List<String> interfaceAddresses(InetSocketAddress bound) {
         try {
-            List<String> running = addressesOf(TcpAddress::isRunning);
+            List<String> running = addressesOf(InternetAddress::isRunning);
             if (!running.isEmpty()) {
                 return running;
             }
@@ -96,29 +96,32 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
     /**
      * Parses an address that a peer published.
      *
+     * @param family the name of the network, for the error text
      * @throws IllegalArgumentException if the text is not such an address
      */
-    static TcpAddress parse(String text) {
+    public static InternetAddress parse(String text, String family) {
         int at = text.indexOf('@');
         if (text.length() > MAX_TEXT || at < 1 || at > MAX_TAG) {
-            throw new IllegalArgumentException("\"" + shorten(text) + "\" is not the address of a tcp adapter");
+            throw new IllegalArgumentException(
+                    "\"" + shorten(text) + "\" is not the address of a " + family + " adapter");
         }
         List<String> hosts = new ArrayList<>();
         int port = 0;
         for (String place : text.substring(at + 1).split(",", -1)) {
             int colon = place.lastIndexOf(':');
             if (colon < 1 || hosts.size() == MAX_HOSTS) {
-                throw new IllegalArgumentException("\"" + shorten(text) + "\" is not the address of a tcp adapter");
+                throw new IllegalArgumentException(
+                        "\"" + shorten(text) + "\" is not the address of a " + family + " adapter");
             }
             String host = place.substring(0, colon);
             boolean bracketed = host.startsWith("[") && host.endsWith("]");
             hosts.add(bracketed ? host.substring(1, host.length() - 1) : host);
-            port = port(place.substring(colon + 1), text);
+            port = port(place.substring(colon + 1), text, family);
         }
-        return new TcpAddress(text.substring(0, at), hosts, port);
+        return new InternetAddress(text.substring(0, at), hosts, port);
     }
 
-    private static int port(String digits, String text) {
+    private static int port(String digits, String text, String family) {
         try {
             int port = Integer.parseInt(digits);
             if (port > 0 && port <= 65_535) {
@@ -135,12 +138,12 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
     }
 
     /** Whether this address was published on this host. */
-    boolean isOnThisHost() {
+    public boolean isOnThisHost() {
         return hostTag.equals(LOCAL_TAG);
     }
 
-    /** Whether only processes of the same host can connect to it. */
-    boolean isLoopbackOnly() {
+    /** Whether only processes of the same host can reach it. */
+    public boolean isLoopbackOnly() {
         return hosts.stream().allMatch(host -> {
             try {
                 return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
@@ -154,7 +157,7 @@ record TcpAddress(String hostTag, List<String> hosts, int port) {
      * Resolves the host names, which may block. Unknown names stay unresolved. Addresses that this host has, too, such
      * as that of a bridge of containers, do not lead to another host; they are left out if others remain.
      */
-    List<InetSocketAddress> resolve() {
+    public List<InetSocketAddress> resolve() {
         List<InetSocketAddress> places =
                 hosts.stream().map(host -> new InetSocketAddress(host, port)).toList();
         if (isOnThisHost()) {

@@ -1,15 +1,16 @@
-package io.madeleine.tm.tcp;
+package io.madeleine.pmm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.madeleine.pmm.spi.InternetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Where a peer is called. 198.51.100.0/24 is for documentation: no host has such an address. */
-class TcpAddressTest {
+class InternetAddressTest {
     private static List<String> places(String address) {
-        return TcpAddress.parse(address).resolve().stream()
+        return InternetAddress.parse(address, "tcp").resolve().stream()
                 .map(InetSocketAddress::toString)
                 .toList();
     }
@@ -28,7 +29,7 @@ class TcpAddressTest {
 
     @Test
     void shouldCallEachAddressOfAPeerOnThisHost() {
-        String here = TcpAddress.of(new InetSocketAddress("127.0.0.1", 4711), "127.0.0.1")
+        String here = InternetAddress.of(new InetSocketAddress("127.0.0.1", 4711), "127.0.0.1")
                 .toString();
         assertEquals(List.of("/127.0.0.1:4711", "/198.51.100.1:4711"), places(here + ",198.51.100.1:4711"));
     }
