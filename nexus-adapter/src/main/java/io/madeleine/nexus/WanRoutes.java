@@ -94,7 +94,7 @@ final class WanRoutes {
      *
      * @param untilNs the deadline in {@link System#nanoTime()} terms, or {@link Long#MAX_VALUE}
      */
-    @SuppressWarnings("NullAway") // the attempt returns null where there is no route
+    @SuppressWarnings("NullAway") // it does not see that a Task may return null
     @Nullable
     Route connectAny(String[] methods, long untilNs) {
         if (!mayConnect(methods)) {
