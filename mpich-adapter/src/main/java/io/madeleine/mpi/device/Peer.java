@@ -209,6 +209,9 @@ final class Peer {
         } catch (MadeleineException e) {
             endQueue(e);
             return;
+        } catch (Error e) { // memory or the stack was exhausted: the rest has to leave all the same
+            schedule();
+            throw e;
         }
         if (queued.get() != 0) {
             schedule(); // behind other senders
