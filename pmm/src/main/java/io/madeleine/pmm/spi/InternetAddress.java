@@ -116,12 +116,12 @@ public record InternetAddress(String hostTag, List<String> hosts, int port) {
             String host = place.substring(0, colon);
             boolean bracketed = host.startsWith("[") && host.endsWith("]");
             hosts.add(bracketed ? host.substring(1, host.length() - 1) : host);
-            port = port(place.substring(colon + 1), text, family);
+            port = port(place.substring(colon + 1), text);
         }
         return new InternetAddress(text.substring(0, at), hosts, port);
     }
 
-    private static int port(String digits, String text, String family) {
+    private static int port(String digits, String text) {
         try {
             int port = Integer.parseInt(digits);
             if (port > 0 && port <= 65_535) {
