@@ -2,10 +2,14 @@ package mpi;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.IntBuffer;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -245,6 +249,26 @@ class CollectivesTest {
             int[] whole = composed(n, n * count, 2);
             assertArrayEquals(java.util.Arrays.copyOfRange(whole, 2 * count * rank, 2 * count * (rank + 1)), part);
         });
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldFailWithTheErrorOfAProgramsFunction() {
+        UserFunction broken = new UserFunction() {
+            @Override
+            public void call(Object in, Object inOut, int count, Datatype datatype) {
+                throw new AssertionError("broken function");
+            }
+        };
+        try (World world = new World("sci", 2)) {
+            world.run(comm -> {
+                Op op = new Op(broken, true);
+                comm.setErrhandler(MPI.ERRORS_RETURN);
+                MPIException seen = assertThrows(
+                        MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, op));
+                assertTrue(seen.getMessage().contains("broken function"), seen.getMessage());
+            });
+        }
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.madeleine.mpi.collectives;
 
+import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.RankGroup;
@@ -198,9 +199,8 @@ public final class Schedule extends Operation implements Operation.Listener {
                 step.work.forEach(Runnable::run);
             } catch (MpiFault e) {
                 failure = e;
-            } catch (RuntimeException e) { // of a user's function
-                failure =
-                        new MpiFault(io.madeleine.mpi.ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
+            } catch (Throwable e) { // of a user's function, Errors too: without a failure the caller would wait for ever
+                failure = new MpiFault(ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
             }
         }
         at++;
