@@ -264,8 +264,8 @@ class CollectivesTest {
             world.run(comm -> {
                 Op op = new Op(broken, true);
                 comm.setErrhandler(MPI.ERRORS_RETURN);
-                MPIException seen = assertThrows(
-                        MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, op));
+                MPIException seen =
+                        assertThrows(MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, op));
                 assertTrue(seen.getMessage().contains("broken function"), seen.getMessage());
             });
         }
