@@ -199,8 +199,8 @@ public final class Schedule extends Operation implements Operation.Listener {
                 step.work.forEach(Runnable::run);
             } catch (MpiFault e) {
                 failure = e;
-            } catch (
-                    Throwable e) { // of a user's function, Errors too: without a failure the caller would wait for ever
+            } catch (Throwable e) { // of a program's function
+                // An Error, too: it must end the operation, for which a caller waits.
                 failure = new MpiFault(ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
             }
         }

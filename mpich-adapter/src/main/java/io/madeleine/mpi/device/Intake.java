@@ -40,6 +40,10 @@ final class Intake implements Runnable {
         } catch (RuntimeException e) {
             from.close();
             over(e);
+        } catch (Error e) { // the stack or the heap is exhausted
+            from.close();
+            over(new IllegalStateException("a message could not be unpacked: " + e, e));
+            throw e;
         }
     }
 
@@ -53,6 +57,10 @@ final class Intake implements Runnable {
         } catch (RuntimeException e) {
             from.close();
             over(e);
+        } catch (Error e) { // the stack or the heap is exhausted
+            from.close();
+            over(new IllegalStateException("a message could not be unpacked: " + e, e));
+            throw e;
         }
     }
 
