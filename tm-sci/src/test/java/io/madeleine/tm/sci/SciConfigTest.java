@@ -47,7 +47,7 @@ class SciConfigTest {
                         32,
                         SciConfig.SingleCopyUse.AUTO,
                         12 * 1024,
-                        512 * 1024,
+                        1024 * 1024,
                         true,
                         Long.MAX_VALUE),
                 read(""));
