@@ -266,6 +266,24 @@ public interface Channel {
     void onMessage(MessageHandler handler);
 
     /**
+     * As {@link #onMessage(MessageHandler)}, and hands short messages to {@code shortHandler} as bytes: a message that
+     * has arrived as a whole, in one packet of at most {@code block.byteSize()} bytes, is copied into {@code block},
+     * one of its blocks behind the other. No message object is made, which saves most of the instructions. All rules
+     * for handlers hold for both handlers together: one message at a time, in each sender's order. A short handler
+     * waits for nothing.
+     *
+     * <p>Which messages are handed over this way depends on the network and on the moment; with {@code
+     * madeleine.debug.self-described} none is. So {@code handler} has to understand all messages.
+     *
+     * <p>Ownership: the block belongs to the channel until another handler is set. Its contents are valid while {@code
+     * shortHandler} runs. If its memory is freed, all messages go to {@code handler}.
+     *
+     * @param block writable memory that all threads may access
+     * @throws IllegalArgumentException if the memory is read-only or confined to a thread
+     */
+    void onMessage(MessageHandler handler, MemorySegment block, ShortMessageHandler shortHandler);
+
+    /**
      * Makes a signal for conditions that this channel's message handler makes true. Waits follow the channel's
      * {@code hint}; the waiting thread may call the handler itself, even while another thread drives progress.
      */
@@ -282,5 +300,27 @@ public interface Channel {
          * @param message the message, open
          */
         void onMessage(IncomingMessage message);
+    }
+
+    /** Receives the short messages of a channel as they arrive, as bytes in a block. */
+    @FunctionalInterface
+    interface ShortMessageHandler {
+        /**
+         * Receives a message that is over.
+         *
+         * @param remote the sender's rank
+         * @param bytes how many bytes of the block the message has filled
+         */
+        void onMessage(int remote, long bytes);
+
+        /**
+         * Whether the sender's next message may be handed over this way now; if not, the other handler gets it. A
+         * message object can be kept open, which holds its sender back; bytes cannot.
+         *
+         * @param remote the sender's rank
+         */
+        default boolean accepts(int remote) {
+            return true;
+        }
     }
 }

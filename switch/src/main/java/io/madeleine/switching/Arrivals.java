@@ -1,6 +1,5 @@
 package io.madeleine.switching;
 
-import io.madeleine.api.Channel.MessageHandler;
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.api.ReceiveMode;
@@ -299,9 +298,9 @@ final class Arrivals {
 
     // ---- the handler
 
-    /** Sets the handler for messages that no thread waits for. */
-    void onMessage(MessageHandler wanted) {
-        handlers.onMessage(wanted);
+    /** The handler for messages that no thread waits for. */
+    HandlerDispatch handlers() {
+        return handlers;
     }
 
     /** Whether a thread waits for a message of any peer, so that no handler may take it. */

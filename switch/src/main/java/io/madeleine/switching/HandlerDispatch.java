@@ -1,8 +1,11 @@
 package io.madeleine.switching;
 
 import io.madeleine.api.Channel.MessageHandler;
+import io.madeleine.api.Channel.ShortMessageHandler;
 import io.madeleine.pmm.Dispatcher;
 import io.madeleine.pmm.FailureLog;
+import io.madeleine.pmm.Waitable;
+import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +39,8 @@ final class HandlerDispatch {
     private final FailureLog failures = new FailureLog(LOGGER);
     private final SwitchedChannel channel;
     private final Arrivals arrivals;
-    private volatile @Nullable MessageHandler handler;
+    private final Waitable nothing = new Waitable();
+    private volatile @Nullable Handlers handlers;
     private volatile @Nullable Dispatcher dispatcher;
 
     /** For how many more rounds the expected sender is polled directly. */
@@ -47,18 +51,25 @@ final class HandlerDispatch {
 
     private long failedNumber;
 
+    /** What receives messages; short ones are copied into the block if there is one. */
+    private record Handlers(
+            MessageHandler any,
+            @Nullable MemorySegment block,
+            @Nullable ShortMessageHandler ofShort) {}
+
     HandlerDispatch(SwitchedChannel channel, Arrivals arrivals) {
         this.channel = channel;
         this.arrivals = arrivals;
     }
 
     boolean hasHandler() {
-        return handler != null;
+        return handlers != null;
     }
 
-    /** Sets the handler; replaces the previous one, if any. */
-    synchronized void onMessage(MessageHandler wanted) {
-        handler = wanted;
+    /** Sets the handler, and the one for short messages if there is a block; replaces the previous ones, if any. */
+    synchronized void onMessage(
+            MessageHandler wanted, @Nullable MemorySegment block, @Nullable ShortMessageHandler ofShort) {
+        handlers = new Handlers(wanted, block, ofShort);
         if (dispatcher == null) {
             dispatcher = channel.engine()
                     .addDispatcher(
@@ -121,15 +132,11 @@ final class HandlerDispatch {
      */
     private boolean handleFirstOf(Dispatcher within, SwitchedConnection sender) {
         discardFailed();
-        IncomingHandle begun = sender.receiving().tryBegin();
-        if (begun != null) {
-            expectFrom(sender);
-            handle(within, sender, begun);
-        }
+        boolean found = handleOneOf(within, sender);
         if (arrivals.hasQueued()) {
             int _ = handleQueued(within);
         }
-        return begun != null;
+        return found;
     }
 
     private boolean isForThreads(SwitchedConnection sender) {
@@ -156,14 +163,44 @@ final class HandlerDispatch {
             if (first == null) {
                 break;
             }
-            IncomingHandle begun = first.hasWaiters() ? null : arrivals.begin(first);
-            if (begun != null) {
-                expectFrom(first);
-                handle(within, first, begun);
+            if (!first.hasWaiters() && handleQueuedOf(within, first)) {
                 handled++;
             }
         }
         return handled;
+    }
+
+    private boolean handleQueuedOf(Dispatcher within, SwitchedConnection first) {
+        try {
+            return handleOneOf(within, first);
+        } catch (Throwable e) { // out of memory, for instance: the message is still there
+            first.messageArrived();
+            throw e;
+        }
+    }
+
+    /** Handles the next message of the sender, if it has arrived. */
+    private boolean handleOneOf(Dispatcher within, SwitchedConnection sender) {
+        Handlers now = Objects.requireNonNull(handlers);
+        ReceiveHalf receiving = sender.receiving();
+        if (now.block() != null && now.ofShort() != null && now.ofShort().accepts(sender.rank())) {
+            int bytes = receiving.takeShort(now.block());
+            if (bytes >= 0) {
+                expectFrom(sender);
+                handleShort(within, now.ofShort(), sender, bytes);
+                return true;
+            }
+            if (bytes == ReceiveHalf.NOTHING_THERE) {
+                return false;
+            }
+        }
+        IncomingHandle begun = receiving.tryBegin();
+        if (begun == null) {
+            return false;
+        }
+        expectFrom(sender);
+        handle(within, sender, begun);
+        return true;
     }
 
     /** Polls the expected sender for a while after each of its messages; returns how many messages were handled. */
@@ -195,12 +232,9 @@ final class HandlerDispatch {
      * @return how many messages were handled
      */
     private int lookAndHandle(Dispatcher within, SwitchedConnection sender) {
-        ReceiveHalf receiving = sender.receiving();
         for (int looks = HANDLER_LOOKS; looks > 0 && !isForThreads(sender); looks--) {
-            IncomingHandle begun = receiving.tryBegin();
-            if (begun != null) {
+            if (handleOneOf(within, sender)) {
                 roundsWithLooks = ROUNDS_WITH_LOOKS;
-                handle(within, sender, begun);
                 return 1; // the leader may have waited for what the handler did
             }
         }
@@ -213,7 +247,7 @@ final class HandlerDispatch {
      * number.
      */
     private void handle(Dispatcher within, SwitchedConnection sender, IncomingHandle begun) {
-        MessageHandler current = Objects.requireNonNull(handler);
+        MessageHandler current = Objects.requireNonNull(handlers).any();
         ReceiveHalf receiving = sender.receiving();
         long number = begun.number();
         within.handling(receiving.news());
@@ -224,6 +258,19 @@ final class HandlerDispatch {
             failedNumber = number; // a field access first: there may be no stack left for a call
             failed = receiving;
             discardFailed();
+            log(sender, e);
+        } finally {
+            channel.engine().afterUsersCode(wasInterrupted);
+        }
+    }
+
+    /** Calls the handler for a short message, which has been taken as a whole and may not be waited for. */
+    private void handleShort(Dispatcher within, ShortMessageHandler current, SwitchedConnection sender, int bytes) {
+        within.handling(nothing);
+        boolean wasInterrupted = Thread.interrupted(); // the interrupt is not meant for the handler
+        try {
+            current.onMessage(sender.rank(), bytes);
+        } catch (Throwable e) { // not thrown on: the calling thread did not cause it
             log(sender, e);
         } finally {
             channel.engine().afterUsersCode(wasInterrupted);

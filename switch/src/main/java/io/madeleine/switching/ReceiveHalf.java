@@ -41,11 +41,11 @@ final class ReceiveHalf {
 
     private static final long NO_MESSAGE = -1;
 
-    /** Results of {@link #takeWhole}. */
-    static final int NOTHING_THERE = 0;
+    /** Results of {@link #takeWhole}, and of {@link #takeShort}, which returns a size if it takes a message. */
+    static final int NOTHING_THERE = -1;
 
-    static final int TAKEN = 1;
-    static final int TO_BE_BEGUN = 2;
+    static final int TO_BE_BEGUN = -2;
+    static final int TAKEN = 0;
 
     private final ReceiveContext connection;
     private final ProgressEngine engine;
@@ -217,6 +217,36 @@ final class ReceiveHalf {
             lookForNext();
         }
         return taken ? TAKEN : TO_BE_BEGUN;
+    }
+
+    /**
+     * As {@link #takeWhole}, for a message of one packet, of any size up to that of the block.
+     *
+     * @return the size of the message, {@link #NOTHING_THERE}, or {@link #TO_BE_BEGUN}
+     */
+    int takeShort(MemorySegment block) {
+        int seen = reception.now();
+        if (seen != ARRIVED && (seen != IDLE || !(inStream || protocol.hasArrivals()))) {
+            return seen == IDLE ? NOTHING_THERE : TO_BE_BEGUN;
+        }
+        if (selfDescribed) {
+            return TO_BE_BEGUN;
+        }
+        if (!reception.tryLock()) {
+            return seen == IDLE ? NOTHING_THERE : TO_BE_BEGUN; // of an IDLE one the holder of the lock looks
+        }
+        int found = TO_BE_BEGUN;
+        try {
+            found = reception.takeShort(block);
+            inStream = found >= 0 && worthLooking;
+        } finally {
+            reception.settleAndUnlock();
+        }
+        if (found >= 0 && !worthLooking) {
+            VarHandle.fullFence(); // a thread that found the lock taken sees the next message, or we see it wait
+            lookForNext();
+        }
+        return found;
     }
 
     /** Whether repeated calls of {@link #tryBegin()} may find a message that arrives meanwhile. */

@@ -265,6 +265,26 @@ final class Reception {
     }
 
     /**
+     * As {@link #takeWhole}, for a message of any size up to that of the block. Under the lock.
+     *
+     * @return its size, or {@link ReceiveHalf#NOTHING_THERE} or {@link ReceiveHalf#TO_BE_BEGUN}: then nothing has
+     *     changed
+     */
+    int takeShort(MemorySegment block) {
+        int seen = state.get();
+        if (isCut() || seen != IDLE && seen != ARRIVED) {
+            return ReceiveHalf.TO_BE_BEGUN;
+        }
+        long header = front();
+        if (header <= 0) {
+            return ReceiveHalf.NOTHING_THERE;
+        }
+        int bytes = PacketHeader.payloadBytes(header);
+        boolean taken = bytes <= block.byteSize() && extraction.ledger().isWhole(header) && takeWhole(block, 0, bytes);
+        return taken ? bytes : ReceiveHalf.TO_BE_BEGUN;
+    }
+
+    /**
      * EXCLUSIVE becomes OPEN: the threads that poll fill the message. Under the lock, or when no other thread can
      * interfere.
      */

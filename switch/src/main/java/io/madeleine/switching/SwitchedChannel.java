@@ -365,7 +365,23 @@ public final class SwitchedChannel implements Channel {
     @Override
     public void onMessage(MessageHandler handler) {
         Objects.requireNonNull(handler, "handler");
-        arrivals.onMessage(handler);
+        arrivals.handlers().onMessage(handler, null, null);
+    }
+
+    @Override
+    public void onMessage(MessageHandler handler, MemorySegment block, ShortMessageHandler shortHandler) {
+        Objects.requireNonNull(handler, "handler");
+        Objects.requireNonNull(block, "block");
+        Objects.requireNonNull(shortHandler, "shortHandler");
+        if (block.isReadOnly()) {
+            throw new IllegalArgumentException("the block for short messages is read-only: expected writable memory");
+        }
+        if (!block.isAccessibleBy(engine.absentThread())) {
+            throw new IllegalArgumentException(
+                    "the block for short messages is confined to a thread: expected memory of"
+                            + " a shared arena, of Session.allocate, or of the heap, since any thread may call the handler");
+        }
+        arrivals.handlers().onMessage(handler, block, shortHandler);
     }
 
     @Override

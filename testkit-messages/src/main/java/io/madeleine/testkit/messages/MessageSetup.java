@@ -1,6 +1,7 @@
 package io.madeleine.testkit.messages;
 
 import io.madeleine.pmm.spi.AggregationMode;
+import io.madeleine.pmm.spi.BufferMode;
 import io.madeleine.pmm.spi.LinkMode;
 import io.madeleine.pmm.spi.ProtocolModule;
 import io.madeleine.testkit.LoopTm;
@@ -98,6 +99,16 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
     /** Whether heap memory, which is posted, is sent differently from memory of arenas. */
     boolean postsHeapMemory() {
         return network.get() instanceof Network.OfLoop(var tms) && tms.stream().anyMatch(tm -> tm.postingSeed() != 0);
+    }
+
+    /**
+     * Whether small blocks travel in static buffers that leave when they are full or the message ends: a short message
+     * is one packet.
+     */
+    boolean beginsWithStaticBuffers() {
+        return network.get() instanceof Network.OfLoop(var tms)
+                && tms.getFirst().capabilities().bufferMode() == BufferMode.STATIC
+                && tms.getFirst().capabilities().aggregation() == AggregationMode.ASYMMETRIC;
     }
 
     @Override

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The contract of a channel's signals: the handler runs in the waiting thread, and all others are served meanwhile. */
-abstract class SignalContract extends HandlersContract {
+abstract class SignalContract extends ShortMessagesContract {
     private static final int EXCHANGES = 2_000;
 
     /** Longer than any test takes. */
