@@ -59,6 +59,11 @@ public final class HandlerRunner {
         this.onFailure = onFailure;
     }
 
+    /** Whether no thread runs handlers at this moment. */
+    public boolean isFree() {
+        return runner.get() == NOBODY;
+    }
+
     /** Whether the calling thread is running a handler, and so must not wait. */
     public boolean isRunByCaller() {
         return runner.get() == Thread.currentThread().threadId();

@@ -3,7 +3,9 @@ package io.madeleine.nexus;
 import io.madeleine.am.HandlerRunner;
 import io.madeleine.api.Channel;
 import io.madeleine.api.IncomingMessage;
+import io.madeleine.nexus.wire.Bytes;
 import io.madeleine.nexus.wire.Wire;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -20,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe; one thread at a time runs handlers.
  */
 final class Inbound {
+    /** The longest request that is received without a message object; shorter than any with a large argument. */
+    private static final int SHORT_BYTES = (int) Wire.BULK_BYTES / 2;
+
     private final Node node;
     private final @Nullable BlockingWatch watch;
 
@@ -40,7 +45,49 @@ final class Inbound {
     void receiveFrom(Channel channel) {
         Receiver[] receivers = new Receiver[node.size()];
         Arrays.setAll(receivers, _ -> new Receiver(node, this));
-        channel.onMessage(message -> onMessage(receivers[message.remote()], message));
+        Bytes block = Bytes.allocate(SHORT_BYTES);
+        channel.onMessage(
+                message -> onMessage(receivers[message.remote()], message),
+                block.segment(),
+                new Channel.ShortMessageHandler() {
+                    @Override
+                    public void onMessage(int remote, long bytes) {
+                        onShort(receivers[remote], remote, block, (int) bytes);
+                    }
+
+                    /** Otherwise the message has to wait, which one that is over cannot. */
+                    @Override
+                    public boolean accepts(int remote) {
+                        return handlers.isFree() && !receivers[remote].isBusy();
+                    }
+                });
+    }
+
+    /** As {@link #onMessage}, for a request that has arrived as a whole. */
+    private void onShort(Receiver receiver, int remote, Bytes block, int bytes) {
+        if (!handlers.tryEnter()) { // a thread has entered a moment ago
+            try {
+                Bytes copy = Bytes.allocate(bytes);
+                MemorySegment.copy(block.segment(), 0, copy.segment(), 0, bytes);
+                post(() -> receiver.receiveShort(remote, copy, bytes));
+            } catch (Throwable e) { // out of memory, for instance: the message is dropped
+                dropped(remote);
+                throw e;
+            }
+            return;
+        }
+        boolean wasInterrupted = false;
+        try {
+            // The interrupt status that posted tasks leave behind must not reach this message's handler.
+            wasInterrupted = handlers.runPosted() && Thread.interrupted();
+            receiver.receiveShort(remote, block, bytes);
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+            handlers.leave();
+        }
+        node.signal().signal();
     }
 
     private void onMessage(Receiver receiver, IncomingMessage message) {

@@ -87,6 +87,35 @@ final class Receiver extends HandlerRunner.Step {
         dispatch(begun);
     }
 
+    /** Whether a request of the sender is being received in the background. */
+    boolean isBusy() {
+        return busy;
+    }
+
+    /**
+     * Takes a request without large arguments that has arrived as a whole. Called by the thread that runs handlers.
+     *
+     * @param whole the request; valid until its handler has returned
+     */
+    void receiveShort(int sender, Bytes whole, int bytes) {
+        try {
+            int inline = whole.getInt(Wire.SIZES_OFFSET);
+            if (bytes < Wire.FIRST_BYTES
+                    || inline < 0
+                    || bytes != Math.max(Wire.FIRST_BYTES, Wire.HEADER_BYTES + inline)) {
+                throw new NexusException("a request of " + bytes + " bytes announces " + Integer.toHexString(inline)
+                        + " (hexadecimal) bytes of small arguments: expected the length of the request");
+            }
+            request.begin(whole, Wire.HEADER_BYTES, Wire.HEADER_BYTES + inline, sender);
+            inbound.dispatch(request, whole.getInt(Wire.ENDPOINT_OFFSET), whole.getInt(Wire.HANDLER_OFFSET));
+        } catch (Throwable e) {
+            if (e instanceof Error) {
+                inbound.dropped(sender);
+            }
+            node.failures().notReceived(sender, e);
+        }
+    }
+
     /**
      * Drops a message. If an error of this process is the cause, calls that may wait for the message fail ({@link
      * Inbound#dropped}).
