@@ -5,8 +5,13 @@ import io.madeleine.session.LaunchPlan;
 import io.madeleine.session.Launcher;
 import io.madeleine.session.OnFailure;
 import io.madeleine.session.SessionInfo;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -71,6 +76,20 @@ final class RunCommand implements Callable<Integer> {
             description = "When a process fails: stop the others, or let them continue. Default: stop.")
     OnFailure onFailure = OnFailure.STOP;
 
+    @Option(
+            names = "-x",
+            paramLabel = "NAME[=VALUE]",
+            description = "Sets an environment variable of all processes. Without a value it must be set here, and the"
+                    + " processes inherit it, as all others.")
+    List<String> variables = new ArrayList<>();
+
+    @Option(
+            names = {"--wdir", "-wdir"},
+            paramLabel = "DIR",
+            description = "The working directory of all processes. Relative paths in what follows, as those of -cp,"
+                    + " count from there. Default: the directory of mad.")
+    Optional<Path> directory = Optional.empty();
+
     @Option(names = "--no-prefix", description = "Leaves out the rank, \"[0] \", in front of each line of output.")
     boolean noPrefix;
 
@@ -108,9 +127,35 @@ final class RunCommand implements Callable<Integer> {
         List<String> nativeModules = info().nativeModules();
         LaunchPlan plan = LaunchPlan.of(
                         processes, JavaArguments.withMadeleine(program, noNative ? List.of() : nativeModules))
+                .withEnvironment(environment())
                 .withSettings(configuration.settings)
                 .withConduct(new LaunchPlan.Conduct(onFailure, !noPrefix, true, LaunchPlan.Conduct.DEFAULT.grace()));
-        return configuration.conf.map(plan::withConfiguration).orElse(plan);
+        plan = configuration.conf.map(plan::withConfiguration).orElse(plan);
+        return directory.map(this::existing).map(plan::withDirectory).orElse(plan);
+    }
+
+    private Path existing(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--wdir " + folder + ": there is no such directory; expected an existing one");
+        }
+        return folder.toAbsolutePath();
+    }
+
+    private Map<String, String> environment() {
+        Map<String, String> environment = new HashMap<>();
+        for (String variable : variables) {
+            int end = variable.indexOf('=');
+            String name = end < 0 ? variable : variable.substring(0, end);
+            String value = end < 0 ? System.getenv(name) : variable.substring(end + 1);
+            if (name.isEmpty() || value == null) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "-x " + variable + ": expected NAME=VALUE, or the name of a variable that is set here");
+            }
+            environment.put(name, value);
+        }
+        return environment;
     }
 
     /** Describes the session. Also finds errors in the configuration before any process starts. */

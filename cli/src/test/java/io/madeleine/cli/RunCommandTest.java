@@ -52,6 +52,22 @@ class RunCommandTest {
     }
 
     @Test
+    void shouldRefuseVariablesAndDirectoriesThatDoNotExist(@TempDir Path folder) {
+        for (String variable : List.of("=1", "", "NO_SUCH_VARIABLE_OF_MAD")) {
+            CommandLine.ParameterException wrong =
+                    assertThrows(CommandLine.ParameterException.class, () -> plan("-n", "2", "-x", variable, "Main"));
+            assertTrue(wrong.getMessage().contains("expected NAME=VALUE"), wrong.getMessage());
+        }
+        String missing = folder.resolve("missing").toString();
+        CommandLine.ParameterException wrong =
+                assertThrows(CommandLine.ParameterException.class, () -> plan("-n", "2", "--wdir", missing, "Main"));
+        assertTrue(wrong.getMessage().contains(missing), wrong.getMessage());
+        assertEquals(
+                Optional.of(folder.toAbsolutePath()),
+                plan("-n", "2", "-wdir", folder.toString(), "Main").directory());
+    }
+
+    @Test
     void shouldTakeItsOwnOptionsInAnyOrderBeforeTheProgram(@TempDir Path directory) throws IOException {
         Path file = Files.createFile(directory.resolve("x.conf"));
         LaunchPlan plan = plan(

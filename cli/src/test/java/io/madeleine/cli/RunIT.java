@@ -120,6 +120,63 @@ class RunIT {
         assertTrue(out.endsWith(" 0/1 [bulk, default] no native"), out);
     }
 
+    @Test
+    void shouldSetVariablesAndTheWorkingDirectory() throws Exception {
+        Path source = Files.writeString(directory.resolve("Shell.java"), """
+                public class Shell {
+                    public static void main(String[] arguments) throws Exception {
+                        System.out.println(System.getenv("COLOUR") + " " + System.getenv("EMPTY").isEmpty() + " "
+                                + System.getenv("PATH") + " " + java.nio.file.Path.of("").toRealPath());
+                    }
+                }
+                """);
+        String out = run(
+                0,
+                "-n",
+                "2",
+                "-x",
+                "COLOUR=red=1",
+                "-x",
+                "EMPTY=",
+                "-x",
+                "PATH",
+                "--wdir",
+                directory.toString(),
+                source.getFileName().toString());
+        String line = " red=1 true " + System.getenv("PATH") + " " + directory.toRealPath();
+        assertEquals(List.of("[0]" + line, "[1]" + line), out.lines().sorted().toList());
+    }
+
+    @Test
+    void shouldGiveItsInputToRankZero() throws Exception {
+        Path source = Files.writeString(directory.resolve("Input.java"), """
+                public class Input {
+                    public static void main(String[] arguments) throws Exception {
+                        System.out.println(new String(System.in.readAllBytes()).replace('\\n', '+'));
+                    }
+                }
+                """);
+        Path input = Files.writeString(directory.resolve("input"), "one\ntwo\n");
+        Process mad = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dmad.module-path=" + System.getProperty("mad.module-path"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Mad.class.getName(),
+                        "run",
+                        "-n",
+                        "3",
+                        source.toString())
+                .redirectInput(input.toFile())
+                .redirectError(ProcessBuilder.Redirect.DISCARD) // a JVM notes there that it takes options
+                .start();
+        String out = new String(mad.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, mad.waitFor(), out);
+        assertEquals(
+                List.of("[0] one+two+", "[1]", "[2]"),
+                out.lines().map(String::strip).sorted().toList());
+    }
+
     /** On Linux, writing to this file fails as on a full disk. */
     @Test
     void shouldFailIfTheOutputOfACommandCannotBeWritten() throws Exception {

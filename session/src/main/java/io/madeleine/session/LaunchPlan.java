@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param javaArguments the arguments for {@code java}, passed unchanged: options, then main class or {@code -jar}, then
  *     the program's arguments
  * @param environment variables to set in addition to those of this process
+ * @param directory the working directory of the processes; empty for that of this process
  * @param configuration the configuration file; empty for the file that MADELEINE_CONF names, if any
  * @param settings one {@code key=value} each; they override the configuration file
  * @param conduct how the launcher treats its processes
@@ -24,6 +25,7 @@ public record LaunchPlan(
         int processes,
         List<String> javaArguments,
         Map<String, String> environment,
+        Optional<Path> directory,
         Optional<Path> configuration,
         List<String> settings,
         Conduct conduct) {
@@ -54,26 +56,33 @@ public record LaunchPlan(
 
     /** A plan for this number of processes of a program, with the default conduct and no settings. */
     public static LaunchPlan of(int processes, List<String> javaArguments) {
-        return new LaunchPlan(processes, javaArguments, Map.of(), Optional.empty(), List.of(), Conduct.DEFAULT);
+        return new LaunchPlan(
+                processes, javaArguments, Map.of(), Optional.empty(), Optional.empty(), List.of(), Conduct.DEFAULT);
     }
 
     /** This plan with these environment variables instead of its own. */
     public LaunchPlan withEnvironment(Map<String, String> variables) {
-        return new LaunchPlan(processes, javaArguments, variables, configuration, settings, conduct);
+        return new LaunchPlan(processes, javaArguments, variables, directory, configuration, settings, conduct);
+    }
+
+    /** This plan with this working directory. Relative paths among the arguments count from there. */
+    public LaunchPlan withDirectory(Path folder) {
+        return new LaunchPlan(
+                processes, javaArguments, environment, Optional.of(folder), configuration, settings, conduct);
     }
 
     /** This plan with this configuration file. */
     public LaunchPlan withConfiguration(Path file) {
-        return new LaunchPlan(processes, javaArguments, environment, Optional.of(file), settings, conduct);
+        return new LaunchPlan(processes, javaArguments, environment, directory, Optional.of(file), settings, conduct);
     }
 
     /** This plan with these settings instead of its own. */
     public LaunchPlan withSettings(List<String> keyValues) {
-        return new LaunchPlan(processes, javaArguments, environment, configuration, keyValues, conduct);
+        return new LaunchPlan(processes, javaArguments, environment, directory, configuration, keyValues, conduct);
     }
 
     /** This plan with this conduct. */
     public LaunchPlan withConduct(Conduct how) {
-        return new LaunchPlan(processes, javaArguments, environment, configuration, settings, how);
+        return new LaunchPlan(processes, javaArguments, environment, directory, configuration, settings, how);
     }
 }

@@ -100,6 +100,7 @@ public final class Launcher implements AutoCloseable {
         this.spawner = new Spawner(
                 new Spawner.Settings(
                         environment(),
+                        plan.directory(),
                         plan.conduct().prefix(),
                         plan.conduct().grace().toNanos(),
                         abortNs,
@@ -243,6 +244,7 @@ public final class Launcher implements AutoCloseable {
         Map<String, String> environment = builder.environment();
         environment.clear();
         environment.putAll(environment());
+        plan.directory().map(Path::toFile).ifPresent(builder::directory);
         InetSocketAddress contact = server.address();
         environment.put(
                 ProcessEnvironment.LAUNCHER,

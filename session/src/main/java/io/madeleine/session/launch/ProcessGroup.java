@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -105,6 +106,7 @@ public final class ProcessGroup implements LaunchedGroup {
     private void start(int rank, LaunchSpec spec, String secret) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(spec.command());
         Map<String, String> environment = builder.environment();
+        settings.directory().map(Path::toFile).ifPresent(builder::directory);
         environment.clear();
         environment.putAll(settings.environment());
         environment.putAll(spec.environment());

@@ -5,9 +5,11 @@ import io.madeleine.session.bootstrap.LaunchSpec;
 import io.madeleine.session.config.SessionConfig;
 import io.madeleine.session.config.Timeouts;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,6 +31,7 @@ public final class Spawner {
      * How processes are started.
      *
      * @param environment the environment that they inherit
+     * @param directory their working directory; empty for that of this process
      * @param prefix whether each line of output begins with the numbers of the request and of the process, {@code [1:0]
      *     }
      * @param graceNs the time between the request to end and the kill
@@ -38,6 +41,7 @@ public final class Spawner {
      */
     public record Settings(
             Map<String, String> environment,
+            Optional<Path> directory,
             boolean prefix,
             long graceNs,
             long abortNs,
@@ -67,7 +71,13 @@ public final class Spawner {
         Leftovers leftovers = new Leftovers(config);
         Timeouts timeouts = config.timeouts();
         Settings settings = new Settings(
-                new HashMap<>(System.getenv()), false, graceNs, timeouts.abortNs(), timeouts.peerNs(), () -> {
+                new HashMap<>(System.getenv()),
+                Optional.empty(),
+                false,
+                graceNs,
+                timeouts.abortNs(),
+                timeouts.peerNs(),
+                () -> {
                     leftovers.expect();
                     leftovers.remove();
                 });

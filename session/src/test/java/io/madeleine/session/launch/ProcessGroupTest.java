@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.AbstractMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,6 +29,7 @@ class ProcessGroupTest {
     private Spawner spawner(Map<String, String> environment) {
         Spawner.Settings settings = new Spawner.Settings(
                 environment,
+                Optional.empty(),
                 false,
                 TimeUnit.SECONDS.toNanos(10),
                 0,
