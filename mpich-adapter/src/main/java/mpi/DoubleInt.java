@@ -12,37 +12,32 @@ public final class DoubleInt extends Struct {
 
     @Override
     protected Data newData() {
-        return new Data(this);
+        return new Data();
     }
 
     /** One pair in memory. Threading: confined to caller. */
-    public static final class Data extends Struct.Data {
-        private final DoubleInt layout;
-
-        /** A pair of this layout. */
-        public Data(DoubleInt layout) {
-            super(layout);
-            this.layout = layout;
-        }
+    public final class Data extends Struct.Data {
+        /** A pair. */
+        public Data() {}
 
         /** The value. */
         public double getValue() {
-            return getDouble(layout.value);
+            return getDouble(value);
         }
 
         /** The index. */
         public int getIndex() {
-            return getInt(layout.index);
+            return getInt(index);
         }
 
         /** Sets the value. */
         public void putValue(double value) {
-            putDouble(layout.value, value);
+            putDouble(DoubleInt.this.value, value);
         }
 
         /** Sets the index. */
         public void putIndex(int index) {
-            putInt(layout.index, index);
+            putInt(DoubleInt.this.index, index);
         }
     }
 }

@@ -12,37 +12,32 @@ public final class FloatInt extends Struct {
 
     @Override
     protected Data newData() {
-        return new Data(this);
+        return new Data();
     }
 
     /** One pair in memory. Threading: confined to caller. */
-    public static final class Data extends Struct.Data {
-        private final FloatInt layout;
-
-        /** A pair of this layout. */
-        public Data(FloatInt layout) {
-            super(layout);
-            this.layout = layout;
-        }
+    public final class Data extends Struct.Data {
+        /** A pair. */
+        public Data() {}
 
         /** The value. */
         public float getValue() {
-            return getFloat(layout.value);
+            return getFloat(value);
         }
 
         /** The index. */
         public int getIndex() {
-            return getInt(layout.index);
+            return getInt(index);
         }
 
         /** Sets the value. */
         public void putValue(float value) {
-            putFloat(layout.value, value);
+            putFloat(FloatInt.this.value, value);
         }
 
         /** Sets the index. */
         public void putIndex(int index) {
-            putInt(layout.index, index);
+            putInt(FloatInt.this.index, index);
         }
     }
 }

@@ -12,37 +12,32 @@ public final class Int2 extends Struct {
 
     @Override
     protected Data newData() {
-        return new Data(this);
+        return new Data();
     }
 
     /** One pair in memory. Threading: confined to caller. */
-    public static final class Data extends Struct.Data {
-        private final Int2 layout;
-
-        /** A pair of this layout. */
-        public Data(Int2 layout) {
-            super(layout);
-            this.layout = layout;
-        }
+    public final class Data extends Struct.Data {
+        /** A pair. */
+        public Data() {}
 
         /** The value. */
         public int getValue() {
-            return getInt(layout.value);
+            return getInt(value);
         }
 
         /** The index. */
         public int getIndex() {
-            return getInt(layout.index);
+            return getInt(index);
         }
 
         /** Sets the value. */
         public void putValue(int value) {
-            putInt(layout.value, value);
+            putInt(Int2.this.value, value);
         }
 
         /** Sets the index. */
         public void putIndex(int index) {
-            putInt(layout.index, index);
+            putInt(Int2.this.index, index);
         }
     }
 }

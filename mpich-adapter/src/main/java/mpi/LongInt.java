@@ -12,37 +12,32 @@ public final class LongInt extends Struct {
 
     @Override
     protected Data newData() {
-        return new Data(this);
+        return new Data();
     }
 
     /** One pair in memory. Threading: confined to caller. */
-    public static final class Data extends Struct.Data {
-        private final LongInt layout;
-
-        /** A pair of this layout. */
-        public Data(LongInt layout) {
-            super(layout);
-            this.layout = layout;
-        }
+    public final class Data extends Struct.Data {
+        /** A pair. */
+        public Data() {}
 
         /** The value. */
         public long getValue() {
-            return getLong(layout.value);
+            return getLong(value);
         }
 
         /** The index. */
         public int getIndex() {
-            return getInt(layout.index);
+            return getInt(index);
         }
 
         /** Sets the value. */
         public void putValue(long value) {
-            putLong(layout.value, value);
+            putLong(LongInt.this.value, value);
         }
 
         /** Sets the index. */
         public void putIndex(int index) {
-            putInt(layout.index, index);
+            putInt(LongInt.this.index, index);
         }
     }
 }

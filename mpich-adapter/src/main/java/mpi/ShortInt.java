@@ -13,37 +13,32 @@ public final class ShortInt extends Struct {
 
     @Override
     protected Data newData() {
-        return new Data(this);
+        return new Data();
     }
 
     /** One pair in memory. Threading: confined to caller. */
-    public static final class Data extends Struct.Data {
-        private final ShortInt layout;
-
-        /** A pair of this layout. */
-        public Data(ShortInt layout) {
-            super(layout);
-            this.layout = layout;
-        }
+    public final class Data extends Struct.Data {
+        /** A pair. */
+        public Data() {}
 
         /** The value. */
         public short getValue() {
-            return getShort(layout.value);
+            return getShort(value);
         }
 
         /** The index. */
         public int getIndex() {
-            return getInt(layout.index);
+            return getInt(index);
         }
 
         /** Sets the value. */
         public void putValue(short value) {
-            putShort(layout.value, value);
+            putShort(ShortInt.this.value, value);
         }
 
         /** Sets the index. */
         public void putIndex(int index) {
-            putInt(layout.index, index);
+            putInt(ShortInt.this.index, index);
         }
     }
 }

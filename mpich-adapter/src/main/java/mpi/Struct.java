@@ -194,16 +194,15 @@ public abstract class Struct {
      *
      * <p>Threading: confined to caller.
      */
-    public abstract static class Data {
+    @SuppressWarnings("ClassCanBeStatic") // programs extend it by inner classes that call no constructor
+    public abstract class Data {
         private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
         private ByteBuffer buffer = NOTHING;
         private int offset;
 
-        /** An accessor for a layout; {@link Struct#getData} connects it with memory. */
-        protected Data(Struct layout) {
-            java.util.Objects.requireNonNull(layout, "layout");
-        }
+        /** An accessor; {@link Struct#getData} connects it with memory. */
+        public Data() {}
 
         private void connect(ByteBuffer memory, int start) {
             buffer = memory;
