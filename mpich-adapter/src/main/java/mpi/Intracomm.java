@@ -454,6 +454,11 @@ public class Intracomm extends Comm {
             Datatype type,
             Op op,
             int root) {
+        if (type.isObject()) {
+            onObjects(() -> ObjectReductions.reduce(
+                    this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op, root));
+            return;
+        }
         run(() -> CollectiveReductions.reduce(
                 handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, root));
     }
@@ -467,6 +472,11 @@ public class Intracomm extends Comm {
             int count,
             Datatype type,
             Op op) {
+        if (type.isObject()) {
+            onObjects(() -> ObjectReductions.allreduce(
+                    this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op));
+            return;
+        }
         run(() -> CollectiveReductions.allreduce(
                 handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count));
     }
@@ -480,6 +490,11 @@ public class Intracomm extends Comm {
             int[] recvcounts,
             Datatype type,
             Op op) {
+        if (type.isObject()) {
+            onObjects(() -> ObjectReductions.reduceScatter(
+                    this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), recvcounts, op));
+            return;
+        }
         run(() -> CollectiveReductions.reduceScatter(
                 handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), recvcounts));
     }
@@ -493,6 +508,11 @@ public class Intracomm extends Comm {
             int count,
             Datatype type,
             Op op) {
+        if (type.isObject()) {
+            onObjects(() ->
+                    ObjectReductions.scan(this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op));
+            return;
+        }
         run(() -> CollectiveReductions.scan(
                 handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count, false));
     }

@@ -64,6 +64,30 @@ public final class Op implements Freeable {
         return own;
     }
 
+    /** Throws if the operation is not one of the program, which alone can combine objects. */
+    void checkForObjects() {
+        if (freed) {
+            throw new MpiFault(ErrorClass.OP, "the operation is freed");
+        }
+        if (function == null && javaFunction == null) {
+            throw new MpiFault(
+                    ErrorClass.OP, "a predefined operation is used on MPI.OBJECT: expected an Op of the program");
+        }
+    }
+
+    /** {@code inOut[i] = in[i] op inOut[i]}, by the program's function. */
+    void callOnObjects(Object[] in, Object[] inOut, int count) {
+        try {
+            if (javaFunction != null) {
+                javaFunction.Call(in, 0, inOut, 0, count, MPI.OBJECT);
+            } else if (function != null) {
+                function.call(in, inOut, count, MPI.OBJECT);
+            }
+        } catch (Throwable e) { // an Error of the program, too, ends this operation and not the process
+            throw new MpiFault(ErrorClass.OTHER, "a reduction of objects failed: " + e, e);
+        }
+    }
+
     /** Whether operands may change places. */
     public boolean isCommutative() {
         return commutative;

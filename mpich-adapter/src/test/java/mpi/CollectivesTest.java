@@ -334,4 +334,56 @@ class CollectivesTest {
             });
         }
     }
+
+    /** Joins texts, which is not commutative. */
+    private static final class Join extends User_function {
+        @Override
+        public void Call(Object in, int inOffset, Object inOut, int inOutOffset, int count, Datatype datatype) {
+            for (int i = 0; i < count; i++) {
+                ((Object[]) inOut)[inOutOffset + i] =
+                        ((Object[]) in)[inOffset + i] + "+" + ((Object[]) inOut)[inOutOffset + i];
+            }
+        }
+    }
+
+    private static String joined(int members, int item) {
+        return IntStream.range(0, members)
+                .mapToObj(rank -> rank + "." + item)
+                .collect(java.util.stream.Collectors.joining("+"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizes")
+    void shouldReduceObjectsByAFunctionOfTheProgram(int size) {
+        try (World world = new World("sci", size)) {
+            world.run(comm -> {
+                int rank = comm.getRank();
+                Op join = new Op(new Join(), false);
+                String[] own = {"", rank + ".0", rank + ".1"};
+                String[] out = new String[3];
+                comm.Reduce(own, 1, out, 1, 2, MPI.OBJECT, join, size / 2);
+                assertEquals(rank == size / 2 ? joined(size, 1) : null, out[2]);
+                comm.Allreduce(own, 1, out, 0, 2, MPI.OBJECT, join);
+                assertEquals(joined(size, 0), out[0]);
+                comm.Scan(own, 1, out, 0, 2, MPI.OBJECT, join);
+                assertEquals(joined(rank + 1, 1), out[1]);
+                String[] parts =
+                        IntStream.range(0, size).mapToObj(to -> rank + "." + to).toArray(String[]::new);
+                int[] counts = new int[size];
+                java.util.Arrays.fill(counts, 1);
+                comm.Reduce_scatter(parts, 0, out, 0, counts, MPI.OBJECT, join);
+                assertEquals(joined(size, rank), out[0]);
+                assertEquals("", own[0]);
+                assertEquals(
+                        MPI.ERR_OP,
+                        assertThrows(MPIException.class, () -> comm.Allreduce(own, 0, out, 0, 1, MPI.OBJECT, MPI.SUM))
+                                .getErrorClass());
+                Integer[] wrong = new Integer[2];
+                assertEquals(
+                        MPI.ERR_TYPE,
+                        assertThrows(MPIException.class, () -> comm.Allreduce(own, 1, wrong, 0, 2, MPI.OBJECT, join))
+                                .getErrorClass());
+            });
+        }
+    }
 }
