@@ -26,6 +26,13 @@ final class CollectiveReductions {
             int receiveOffset,
             Datatype type,
             Op operation) {
+        Values {
+            if (operation == null) { // programs pass it
+                throw new MpiFault(ErrorClass.OP, "the operation of a reduction is null: expected one as MPI.SUM");
+            }
+            Datatype _ = Datatype.check(type);
+        }
+
         boolean isInPlace() {
             return send == null || send == Collectives.IN_PLACE;
         }

@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.datatypes.Basic;
 import io.madeleine.mpi.datatypes.Type;
@@ -56,6 +57,14 @@ public final class Datatype implements Freeable, Cloneable {
                     MPI.ERR_TYPE, "the datatype " + name + " is null: expected one that is not freed", null);
         }
         return own;
+    }
+
+    /** Returns the argument if it is not null. */
+    static Datatype check(@Nullable Datatype argument) {
+        if (argument == null) {
+            throw new MpiFault(ErrorClass.TYPE, "the datatype is null: expected one as MPI.INT");
+        }
+        return argument;
     }
 
     boolean isObject() {

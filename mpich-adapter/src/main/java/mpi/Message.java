@@ -71,13 +71,14 @@ public final class Message {
         if (from == null || isNull()) {
             throw new MPIException(MPI.ERR_REQUEST, "the message is null: expected one of a matched probe", null);
         }
-        arrived = null;
         if (isNoProcess || taken == null) {
             isNoProcess = false;
             return Request.of(from, Status.ofNoProcess());
         }
         try {
-            return from.messages().receiveTaken(taken, new PointToPoint.Data(buf, 0, count, type));
+            Request request = from.messages().receiveTaken(taken, new PointToPoint.Data(buf, 0, count, type));
+            arrived = null; // not before: with wrong arguments the message is still to be received
+            return request;
         } catch (MpiFault e) {
             throw from.raise(e);
         }

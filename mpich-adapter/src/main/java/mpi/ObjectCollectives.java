@@ -2,6 +2,7 @@ package mpi;
 
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,12 +36,30 @@ final class ObjectCollectives {
         }
     }
 
-    /** Sends an array of bytes from each member to each. */
-    private static byte[][] exchange(Intracomm comm, byte[][] out) {
-        int size = out.length;
-        int[] leaving = IntStream.range(0, size).map(i -> out[i].length).toArray();
+    /**
+     * Sends an array of bytes from each member to each. A member whose objects cannot be serialized tells the others,
+     * which fail, too.
+     */
+    private static byte[][] exchange(Intracomm comm, Supplier<byte[][]> written) {
+        int size = comm.getSize();
         int[] coming = new int[size];
+        byte[][] out;
+        try {
+            out = written.get();
+        } catch (MpiFault e) {
+            comm.allToAll(filled(comm, -e.errorClass()), 1, MPI.INT, coming, 1, MPI.INT);
+            throw e;
+        }
+        int[] leaving = IntStream.range(0, size).map(i -> out[i].length).toArray();
         comm.allToAll(leaving, 1, MPI.INT, coming, 1, MPI.INT);
+        for (int i = 0; i < size; i++) {
+            if (coming[i] < 0) {
+                throw new MpiFault(
+                        -coming[i],
+                        "a collective operation on MPI.OBJECT failed at rank " + i + " with error class " + -coming[i]
+                                + "; see the error of that rank");
+            }
+        }
         byte[] outBytes = new byte[sum(leaving, size)];
         for (int i = 0; i < size; i++) {
             System.arraycopy(out[i], 0, outBytes, sum(leaving, i), leaving[i]);
@@ -88,7 +107,7 @@ final class ObjectCollectives {
     static void bcast(Intracomm comm, Objects buffer, int count, int root) {
         Collectives.checkRoot(comm.handle(), root);
         boolean isRoot = comm.getRank() == root;
-        byte[][] in = exchange(comm, toAll(comm, isRoot ? buffer.write(0, count) : NOTHING));
+        byte[][] in = exchange(comm, () -> toAll(comm, isRoot ? buffer.write(0, count) : NOTHING));
         if (!isRoot) {
             buffer.read(in[root], 0, count);
         }
@@ -101,7 +120,7 @@ final class ObjectCollectives {
     static void gatherv(
             Intracomm comm, Objects send, int count, Objects receive, int[] counts, int[] places, int root) {
         Collectives.checkRoot(comm.handle(), root);
-        byte[][] in = exchange(comm, toOne(comm, send.write(0, count), root));
+        byte[][] in = exchange(comm, () -> toOne(comm, send.write(0, count), root));
         if (comm.getRank() == root) {
             readAll(receive, in, counts, places);
         }
@@ -120,11 +139,14 @@ final class ObjectCollectives {
     static void scatterv(
             Intracomm comm, Objects send, int[] counts, int[] places, Objects receive, int count, int root) {
         Collectives.checkRoot(comm.handle(), root);
-        byte[][] out = toAll(comm, NOTHING);
-        for (int i = 0; i < out.length && comm.getRank() == root; i++) {
-            out[i] = send.write(places[i], counts[i]);
-        }
-        receive.read(exchange(comm, out)[root], 0, count);
+        byte[][] in = exchange(comm, () -> {
+            byte[][] out = toAll(comm, NOTHING);
+            for (int i = 0; i < out.length && comm.getRank() == root; i++) {
+                out[i] = send.write(places[i], counts[i]);
+            }
+            return out;
+        });
+        receive.read(in[root], 0, count);
     }
 
     static void allgather(Intracomm comm, Objects send, int count, Objects receive, int receiveCount) {
@@ -132,7 +154,7 @@ final class ObjectCollectives {
     }
 
     static void allgatherv(Intracomm comm, Objects send, int count, Objects receive, int[] counts, int[] places) {
-        readAll(receive, exchange(comm, toAll(comm, send.write(0, count))), counts, places);
+        readAll(receive, exchange(comm, () -> toAll(comm, send.write(0, count))), counts, places);
     }
 
     static void alltoall(Intracomm comm, Objects send, int count, Objects receive, int receiveCount) {
@@ -154,10 +176,13 @@ final class ObjectCollectives {
             Objects receive,
             int[] counts,
             int[] places) {
-        byte[][] out = new byte[comm.getSize()][];
-        for (int i = 0; i < out.length; i++) {
-            out[i] = send.write(sendPlaces[i], sendCounts[i]);
-        }
-        readAll(receive, exchange(comm, out), counts, places);
+        byte[][] in = exchange(comm, () -> {
+            byte[][] out = new byte[comm.getSize()][];
+            for (int i = 0; i < out.length; i++) {
+                out[i] = send.write(sendPlaces[i], sendCounts[i]);
+            }
+            return out;
+        });
+        readAll(receive, in, counts, places);
     }
 }

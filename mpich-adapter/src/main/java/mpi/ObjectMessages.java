@@ -40,8 +40,8 @@ final class ObjectMessages {
             for (int i = offset; i < offset + count; i++) {
                 out.writeObject(objects[i]);
             }
-        } catch (IOException e) {
-            throw new MpiFault(ErrorClass.BUFFER, "an object cannot be serialized: " + e.getMessage(), e);
+        } catch (IOException | RuntimeException | StackOverflowError e) { // of the objects' own methods, too
+            throw new MpiFault(ErrorClass.BUFFER, "an object cannot be serialized: " + e, e);
         }
         return bytes.toByteArray();
     }
@@ -62,10 +62,12 @@ final class ObjectMessages {
                 objects[offset + i] = in.readObject();
             }
             return count;
-        } catch (IOException | ClassNotFoundException e) {
+        } catch (MpiFault e) {
+            throw e;
+        } catch (IOException | ClassNotFoundException | RuntimeException | StackOverflowError e) {
             throw new MpiFault(
                     ErrorClass.OTHER,
-                    "a message of objects cannot be read: " + e.getMessage()
+                    "a message of objects cannot be read: " + e
                             + "; the filter is the system property mpi.object-filter",
                     e);
         }

@@ -35,7 +35,7 @@ final class Operand {
      * @param offset where the first item begins, in elements of the array
      */
     static Operand of(@Nullable Object buffer, int offset, Datatype datatype) {
-        Type type = datatype.type();
+        Type type = Datatype.check(datatype).type();
         if (datatype.isObject()) {
             throw new MpiFault(
                     ErrorClass.TYPE,

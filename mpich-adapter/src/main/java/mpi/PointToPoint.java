@@ -98,7 +98,7 @@ final class PointToPoint {
 
     /** Whether the items are one range of memory that can be moved where it is. */
     private static boolean isPlain(Object buffer, Datatype type) {
-        return type.type().isDense()
+        return Datatype.check(type).type().isDense()
                 && !(buffer instanceof boolean[] || buffer instanceof Object[] || buffer instanceof mpjbuf.Buffer);
     }
 
@@ -124,7 +124,7 @@ final class PointToPoint {
     }
 
     private static void load(SendOperation send, Data data) {
-        if (data.type().isObject()) {
+        if (Datatype.check(data.type()).isObject()) {
             byte[] bytes = ObjectMessages.write(objects(data), data.offset(), data.count());
             send.payload().set(MemorySegment.ofArray(bytes), 0, bytes.length);
         } else {
@@ -199,7 +199,7 @@ final class PointToPoint {
     private Receiving newReceive(Data data, int source, int tag) {
         ReceiveOperation receive = new ReceiveOperation(device)
                 .prepare(source, communicator.context(), receiveTag(tag), communicator.group());
-        if (data.type().isObject()) {
+        if (Datatype.check(data.type()).isObject()) {
             Object[] objects = objects(data);
             receive.takeAnyLength();
             return new Receiving(receive, status -> {
@@ -289,7 +289,12 @@ final class PointToPoint {
 
     Status sendReceive(Data out, int dest, int sendTag, Data in, int source, int receiveTag) {
         Request receive = ireceive(in, source, receiveTag);
-        send(SendMode.STANDARD, out, dest, sendTag);
+        try {
+            send(SendMode.STANDARD, out, dest, sendTag);
+        } catch (MpiFault | MPIException e) {
+            receive.cancel(); // else it would take another message, into a buffer that the caller has back
+            throw e;
+        }
         return receive.waitStatus();
     }
 
@@ -322,7 +327,8 @@ final class PointToPoint {
         if (source == MPI.PROC_NULL) {
             return Status.ofNoProcess();
         }
-        return statusOf(device.awaitPeek(source(source), communicator.context(), receiveTag(tag)));
+        return statusOf(
+                device.awaitPeek(source(source), communicator.context(), receiveTag(tag), communicator.group()));
     }
 
     @Nullable
@@ -336,12 +342,15 @@ final class PointToPoint {
             device.progress();
             envelope = device.peek(from, communicator.context(), tag);
         }
+        if (envelope == null) {
+            device.checkLost(from, communicator.group());
+        }
         return envelope == null ? null : statusOf(envelope);
     }
 
     /** Takes the message of a matched probe. */
     Arrived take(int source, int tag) {
-        return device.awaitTake(source(source), communicator.context(), receiveTag(tag));
+        return device.awaitTake(source(source), communicator.context(), receiveTag(tag), communicator.group());
     }
 
     /** As {@link #take}, without waiting; null if there is none yet. */
@@ -352,6 +361,9 @@ final class PointToPoint {
         if (arrived == null) {
             device.progress();
             arrived = device.take(from, communicator.context(), tag);
+        }
+        if (arrived == null) {
+            device.checkLost(from, communicator.group());
         }
         return arrived;
     }

@@ -573,7 +573,31 @@ class PointToPointTest {
                 assertError(MPI.ERR_BUFFER, () -> comm.send(new int[1], 2, MPI.INT, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DOUBLE, 0, 0));
                 assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, MPI.DATATYPE_NULL, 0, 0));
+                assertError(MPI.ERR_TYPE, () -> comm.send(new int[1], 1, null, 0, 0));
+                assertError(MPI.ERR_TYPE, () -> comm.Irecv(new int[1], 0, 1, null, 0, 0));
+                assertError(MPI.ERR_TYPE, () -> comm.bcast(new int[1], 1, null, 0));
+                assertError(MPI.ERR_OP, () -> comm.allReduce(new int[1], 1, MPI.INT, null));
                 assertThrows(IllegalArgumentException.class, () -> comm.iSend(IntBuffer.allocate(1), 1, MPI.INT, 0, 0));
+            });
+        }
+    }
+
+    @Test
+    void shouldTakeNoMessageWithWrongArguments() {
+        try (World world = new World("sci", 1)) {
+            world.run(comm -> {
+                int[] lost = new int[1];
+                assertError(MPI.ERR_RANK, () -> comm.sendRecv(new int[1], 1, MPI.INT, 1, 0, lost, 1, MPI.INT, 0, 0));
+                Request sent = comm.Isend(new int[] {7}, 0, 1, MPI.INT, 0, 0);
+                Message message = new Message();
+                message.mProbe(0, 0, comm);
+                assertError(MPI.ERR_TYPE, () -> message.mRecv(new int[1], 1, MPI.DOUBLE));
+                int[] in = new int[1];
+                message.mRecv(in, 1, MPI.INT);
+                assertEquals(7, in[0]);
+                assertEquals(0, lost[0]);
+                assertTrue(message.isNull());
+                sent.waitFor();
             });
         }
     }
@@ -595,6 +619,12 @@ class PointToPointTest {
             assertError(MPI.ERR_PROC_ABORTED, fromAny::waitFor);
             assertError(MPI.ERR_PROC_ABORTED, toDead::waitFor);
             assertError(MPI.ERR_PROC_ABORTED, () -> comm.recv(new int[1], 1, MPI.INT, 2, 0));
+            for (int source : new int[] {2, MPI.ANY_SOURCE}) {
+                assertError(MPI.ERR_PROC_ABORTED, () -> comm.probe(source, 0));
+                assertError(MPI.ERR_PROC_ABORTED, () -> comm.iProbe(source, 0));
+                assertError(MPI.ERR_PROC_ABORTED, () -> new Message().mProbe(source, 0, comm));
+                assertError(MPI.ERR_PROC_ABORTED, () -> new Message().imProbe(source, 0, comm));
+            }
             world.of(1).world().send(new int[1], 1, MPI.INT, 0, 1);
             fromLiving.waitFor();
         }

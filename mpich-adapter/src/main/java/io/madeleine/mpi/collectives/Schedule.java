@@ -20,8 +20,10 @@ import org.jspecify.annotations.Nullable;
  * its local work runs, and the next step begins, in whichever thread ended the last transfer. The transfers of two
  * members match in the order of their steps.
  *
- * <p>If a transfer fails, the receives of the step that have no message yet are cancelled, and the schedule fails when
- * the step is over.
+ * <p>If work or a transfer fails, the operation fails here, but goes on: in place of each message that it would send it
+ * tells the receiver of the failure, and it takes the messages of the others. So no member waits without end, each that
+ * needed a value from here fails, too, and the next operation of the communicator finds no message of this one. If a
+ * member of the group is lost, nothing is received any more.
  *
  * <p>Threading: one thread builds and starts it; then as {@link Operation}.
  */
@@ -30,44 +32,58 @@ public final class Schedule extends Operation implements Operation.Listener {
     private final Device device;
     private final RankGroup group;
     private final long context;
-    private final int tag;
+    private final @Nullable Communicator communicator;
+    private int tag;
     private final int rank;
     private final List<Step> steps = new ArrayList<>();
     private Step last = new Step();
 
     private final AtomicInteger missing = new AtomicInteger();
     private int at;
-    private volatile @Nullable MpiFault failure;
+    private volatile @Nullable Failure failure;
 
     private int messages;
     private long bytes;
+
+    /** Why the operation has failed, and the session rank where it failed first. */
+    private record Failure(MpiFault fault, int culprit) {
+        /** Whether no message can be expected any more, since a member is lost. */
+        boolean isHopeless() {
+            return fault.errorClass() == ErrorClass.PROC_ABORTED;
+        }
+    }
 
     private static final class Step {
         private final List<ReceiveOperation> receives = new ArrayList<>();
         private final List<SendOperation> sends = new ArrayList<>();
         private final List<Runnable> work = new ArrayList<>();
+
+        boolean isEmpty() {
+            return receives.isEmpty() && sends.isEmpty() && work.isEmpty();
+        }
     }
 
     /**
-     * An empty schedule: the next collective operation of the communicator.
+     * An empty schedule. When it starts it becomes the next collective operation of the communicator.
      *
      * @param name the operation's name, for people
      */
     public Schedule(String name, Communicator communicator) {
-        this(
-                name,
-                communicator.device(),
-                communicator.group(),
-                communicator.collectiveContext(),
-                communicator.nextCollectiveTag());
+        this(name, communicator.device(), communicator.group(), communicator.collectiveContext(), communicator, 0);
     }
 
     /** An empty schedule with a context and tag of its own. */
     public Schedule(String name, Device device, RankGroup group, long context, int tag) {
+        this(name, device, group, context, null, tag);
+    }
+
+    private Schedule(
+            String name, Device device, RankGroup group, long context, @Nullable Communicator communicator, int tag) {
         this.name = name;
         this.device = device;
         this.group = group;
         this.context = context;
+        this.communicator = communicator;
         this.tag = tag;
         this.rank = group.rankOf(device.rank());
         steps.add(last);
@@ -125,7 +141,9 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     private ReceiveOperation newReceive(int from) {
-        ReceiveOperation receive = new ReceiveOperation(device).prepare(group.sessionRank(from), context, tag, null);
+        ReceiveOperation receive = new ReceiveOperation(device)
+                .prepare(group.sessionRank(from), context, tag, group)
+                .needAll();
         receive.tell(this);
         last.receives.add(receive);
         return receive;
@@ -144,7 +162,7 @@ public final class Schedule extends Operation implements Operation.Listener {
 
     /** Begins the next step. */
     public void next() {
-        if (!last.receives.isEmpty() || !last.sends.isEmpty() || !last.work.isEmpty()) {
+        if (!last.isEmpty()) {
             last = new Step();
             steps.add(last);
         }
@@ -166,51 +184,94 @@ public final class Schedule extends Operation implements Operation.Listener {
     public void start() {
         started();
         at = 0;
+        failure = null;
+        Communicator whole = communicator;
+        if (whole != null) {
+            // Only now: an operation that is not started, since an argument is wrong, does not count.
+            tag = whole.nextCollectiveTag();
+        }
         run();
     }
 
     private void run() {
         while (at < steps.size()) {
             Step step = steps.get(at);
-            missing.set(step.receives.size() + step.sends.size() + 1);
-            for (ReceiveOperation receive : step.receives) {
-                device.receive(receive);
-            }
-            for (SendOperation send : step.sends) {
-                device.send(send);
-            }
-            if (failure != null) { // while they started: those that started later have nothing to wait for
-                step.receives.forEach(device::cancel);
+            Failure before = failure;
+            if (before == null) {
+                begin(step);
+            } else {
+                beginAfter(before, step);
             }
             if (missing.decrementAndGet() != 0) {
                 return; // the thread that ends the last transfer goes on
             }
-            if (!finish(step)) {
-                return;
-            }
+            finish(step);
         }
-        complete(device);
+        end();
     }
 
-    /** Ends the current step; false if the schedule has failed. */
-    private boolean finish(Step step) {
+    private void begin(Step step) {
+        missing.set(step.receives.size() + step.sends.size() + 1);
+        for (ReceiveOperation receive : step.receives) {
+            receive.useTag(tag);
+            device.receive(receive);
+        }
+        for (SendOperation send : step.sends) {
+            send.useTag(tag);
+            device.send(send);
+        }
+        cancelIfHopeless(step); // a loss while they started: those that started later have nothing to wait for
+    }
+
+    /** A step of an operation that has failed: who waits for a message is told, and what the others send is taken. */
+    private void beginAfter(Failure before, Step step) {
+        for (SendOperation send : step.sends) {
+            send.useTag(tag);
+            device.sendFailure(send, before.culprit, before.fault.errorClass());
+        }
+        if (before.isHopeless()) {
+            missing.set(1);
+            return;
+        }
+        missing.set(step.receives.size() + 1);
+        for (ReceiveOperation receive : step.receives) {
+            receive.useTag(tag);
+            device.receive(receive);
+        }
+        cancelIfHopeless(step);
+    }
+
+    private void cancelIfHopeless(Step step) {
+        Failure seen = failure;
+        if (seen != null && seen.isHopeless()) {
+            step.receives.forEach(device::cancel);
+        }
+    }
+
+    /** Ends the current step. */
+    private void finish(Step step) {
         if (failure == null) {
             try {
                 step.work.forEach(Runnable::run);
             } catch (MpiFault e) {
-                failure = e;
+                failure = new Failure(e, device.rank());
             } catch (Throwable e) { // of a program's function
                 // An Error, too: it must end the operation, for which a caller waits.
-                failure = new MpiFault(ErrorClass.OTHER, name + " failed at rank " + rank + ": " + e, e);
+                failure = new Failure(
+                        new MpiFault(ErrorClass.OTHER, name + " failed at rank " + device.rank() + ": " + e, e),
+                        device.rank());
             }
         }
         at++;
-        MpiFault why = failure;
-        if (why != null) {
-            fail(device, why);
-            return false;
+    }
+
+    private void end() {
+        Failure seen = failure;
+        if (seen == null) {
+            complete(device);
+        } else {
+            fail(device, seen.fault);
         }
-        return true;
     }
 
     /** A transfer is done. */
@@ -218,12 +279,22 @@ public final class Schedule extends Operation implements Operation.Listener {
     public void ended(Operation operation) {
         Step step = steps.get(at);
         MpiFault why = operation.fault();
-        if (why != null && failure == null) {
-            failure = why;
-            step.receives.forEach(device::cancel);
+        if (why != null) {
+            note(why, operation instanceof ReceiveOperation receive ? receive.culprit() : -1);
+            cancelIfHopeless(step);
         }
-        if (missing.decrementAndGet() == 0 && finish(step)) {
+        if (missing.decrementAndGet() == 0) {
+            finish(step);
             run();
+        }
+    }
+
+    private void note(MpiFault why, int culprit) {
+        Failure seen = culprit < 0
+                ? new Failure(why, device.rank())
+                : new Failure(new MpiFault(why.errorClass(), name + ": " + why.getMessage(), why), culprit);
+        if (failure == null || seen.isHopeless()) {
+            failure = seen;
         }
     }
 
@@ -238,7 +309,13 @@ public final class Schedule extends Operation implements Operation.Listener {
     }
 
     @Override
+    protected long context() {
+        return context;
+    }
+
+    @Override
     public String describe() {
-        return name + ", step " + (at + 1) + " of " + steps.size();
+        int count = steps.size() - (last.isEmpty() ? 1 : 0);
+        return name + ", step " + Math.min(at + 1, count) + " of " + count;
     }
 }

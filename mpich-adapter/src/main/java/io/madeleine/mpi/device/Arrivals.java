@@ -77,6 +77,7 @@ final class Arrivals implements Channel.MessageHandler {
                 // the header has returned them
             }
             case Header.CANCEL -> cancel(peer);
+            case Header.FAILURE -> failed(peer, (int) bytes);
             case Header.CANCEL_ANSWER -> {
                 if (bytes == 1 && device.operations().get(Header.sender(header)) instanceof SendOperation send) {
                     send.wasCancelled();
@@ -86,7 +87,7 @@ final class Arrivals implements Channel.MessageHandler {
                 LOGGER.log(
                         System.Logger.Level.ERROR,
                         "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank
-                                + ": expected a kind from " + Header.EAGER + " to " + Header.CANCEL_ANSWER
+                                + ": expected a kind from " + Header.EAGER + " to " + Header.FAILURE
                                 + "; do all processes have the same version?");
         }
     }
@@ -126,7 +127,7 @@ final class Arrivals implements Channel.MessageHandler {
         arrived.tag = tag;
         arrived.bytes = bytes;
         arrived.sender = sender;
-        arrived.hasCredits = stage != Arrived.Stage.REQUESTED;
+        arrived.hasCredits = stage != Arrived.Stage.REQUESTED && stage != Arrived.Stage.FAILURE;
         return arrived;
     }
 
@@ -137,6 +138,7 @@ final class Arrivals implements Channel.MessageHandler {
         Arrived arrived = null;
         MemorySegment block = header;
         ReceiveOperation receive;
+        OutOfMemoryError full = null;
         matching.lock.lock();
         try {
             receive = matching.takePosted(context, peer.rank, tag);
@@ -150,8 +152,15 @@ final class Arrivals implements Channel.MessageHandler {
                     matching.keep(arrived, context);
                 }
             }
+        } catch (OutOfMemoryError e) {
+            full = e;
+            receive = null;
         } finally {
             matching.lock.unlock();
+        }
+        if (full != null) {
+            device.cannotKeep(peer.rank, bytes, full);
+            throw full;
         }
         if (arrived != null) {
             if (receive == null) {
@@ -238,6 +247,25 @@ final class Arrivals implements Channel.MessageHandler {
                     device.rank(),
                     peer.rank);
             message.discard();
+        }
+    }
+
+    private void failed(Peer peer, int errorClass) {
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        int culprit = Header.sender(header);
+        ReceiveOperation receive;
+        matching.lock.lock();
+        try {
+            receive = matching.takePosted(context, peer.rank, tag);
+            if (receive == null) {
+                matching.keep(newArrived(Arrived.Stage.FAILURE, peer, tag, errorClass, culprit), context);
+            }
+        } finally {
+            matching.lock.unlock();
+        }
+        if (receive != null) {
+            receive.failedAt(culprit, errorClass);
         }
     }
 

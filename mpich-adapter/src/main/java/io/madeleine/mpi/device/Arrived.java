@@ -20,7 +20,9 @@ public final class Arrived {
         /** The body is with its sender. */
         REQUESTED,
         /** The body is in the memory of a send of this process. */
-        OWN
+        OWN,
+        /** There is no body: the operation has failed at rank {@link #sender}, {@link #bytes} is the error class. */
+        FAILURE
     }
 
     final Link<Arrived> byTag = new Link<>(this);

@@ -7,11 +7,11 @@ import io.madeleine.api.Signal;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -214,6 +214,20 @@ public final class Device {
     }
 
     /**
+     * Tells the receiver of a message that the message will not come, because its operation has failed. The send is not
+     * started. Never waits.
+     *
+     * @param culprit the rank where the operation failed first
+     * @param errorClass one of {@link ErrorClass}
+     */
+    public void sendFailure(SendOperation instead, int culprit, int errorClass) {
+        Peer peer = peers[instead.target()];
+        if (peer.failure() == null) {
+            peer.post(controls.take(Header.FAILURE, instead.context(), instead.tag(), culprit, errorClass));
+        }
+    }
+
+    /**
      * Tries to cancel a send that has not been matched. The send is then done as cancelled, or ends well if it was
      * matched after all. A send that has left eagerly cannot be cancelled.
      */
@@ -281,10 +295,6 @@ public final class Device {
     }
 
     private @Nullable MpiFault lossThatConcerns(ReceiveOperation receive) {
-        int source = receive.wantedSource();
-        if (source != ANY_SOURCE) {
-            return peers[source].failure();
-        }
         if (losses.get() != 0) {
             for (Peer peer : peers) {
                 if (peer.failure() != null && receive.concerns(peer.rank)) {
@@ -334,6 +344,13 @@ public final class Device {
             long bytes = arrived.bytes;
             giveUp(arrived);
             clear(peer, receive, tag, bytes, sender);
+            return;
+        }
+        if (arrived.stage == Arrived.Stage.FAILURE) {
+            int culprit = arrived.sender;
+            int errorClass = (int) arrived.bytes;
+            giveUp(arrived);
+            receive.failedAt(culprit, errorClass);
             return;
         }
         long taken = receive.matched(arrived.source, arrived.tag, arrived.bytes);
@@ -442,41 +459,66 @@ public final class Device {
         }
     }
 
-    /** As {@link #peek}, waiting until there is a message. */
-    public Envelope awaitPeek(int source, long context, int tag) {
+    /**
+     * As {@link #peek}, waiting until there is a message.
+     *
+     * @param members the processes that may send if {@code source} is {@link #ANY_SOURCE}
+     * @throws MpiFault if there is none and one that may send is lost
+     */
+    public Envelope awaitPeek(int source, long context, int tag, IntPredicate members) {
         while (true) {
             Envelope envelope = peek(source, context, tag);
             if (envelope != null) {
                 return envelope;
             }
-            awaitArrival(source, context, tag);
+            awaitArrival(source, context, tag, members);
         }
     }
 
-    /** As {@link #take}, waiting until there is a message. */
-    public Arrived awaitTake(int source, long context, int tag) {
+    /** As {@link #take}, waiting as {@link #awaitPeek} does. */
+    public Arrived awaitTake(int source, long context, int tag, IntPredicate members) {
         while (true) {
             Arrived arrived = take(source, context, tag);
             if (arrived != null) {
                 return arrived;
             }
-            awaitArrival(source, context, tag);
+            awaitArrival(source, context, tag, members);
         }
     }
 
-    private void awaitArrival(int source, long context, int tag) {
+    private void awaitArrival(int source, long context, int tag, IntPredicate members) {
         probing.incrementAndGet();
         try {
-            awaitCondition(
-                    () -> peek(source, context, tag) != null
-                            || (source != ANY_SOURCE && peers[source].failure() != null),
-                    source);
+            awaitCondition(() -> peek(source, context, tag) != null || lossAmong(source, members) != null, source);
         } finally {
             probing.decrementAndGet();
         }
-        if (source != ANY_SOURCE && peers[source].failure() != null && peek(source, context, tag) == null) {
-            throw lossOf(peers[source]);
+        if (peek(source, context, tag) == null) {
+            checkLost(source, members);
         }
+    }
+
+    /**
+     * Throws if a process is lost of which a message may be expected.
+     *
+     * @param members the processes that may send if {@code source} is {@link #ANY_SOURCE}
+     */
+    public void checkLost(int source, IntPredicate members) {
+        MpiFault lost = lossAmong(source, members);
+        if (lost != null) {
+            throw lost;
+        }
+    }
+
+    private @Nullable MpiFault lossAmong(int source, IntPredicate members) {
+        if (losses.get() != 0) {
+            for (Peer peer : peers) {
+                if (peer.failure() != null && (source == ANY_SOURCE ? members.test(peer.rank) : source == peer.rank)) {
+                    return peer.failure();
+                }
+            }
+        }
+        return null;
     }
 
     /** A message came that nobody has asked for. */
@@ -519,6 +561,16 @@ public final class Device {
     /** Makes progress once, without waiting. */
     public void progress() {
         int _ = session.progress();
+    }
+
+    /** A message is lost, since there is no memory for it: nobody could go on, so the job ends. */
+    void cannotKeep(int source, long bytes, OutOfMemoryError full) {
+        session.abort(
+                ErrorClass.INTERN,
+                "rank " + rank() + " has no memory for a message of " + bytes + " bytes from rank " + source
+                        + " that it has not asked for (" + full.getMessage()
+                        + "): expected receives earlier, more memory"
+                        + " (-Xmx), or a smaller mpi.credit-bytes, which is now " + settings.creditBytes());
     }
 
     // ---- losses
@@ -602,16 +654,31 @@ public final class Device {
         }
     }
 
-    /** What this process waits for, for people to read. */
-    public List<String> pending() {
-        List<String> all = new ArrayList<>();
+    /** The operations of this process that others have to end. */
+    public List<Pending> pending() {
+        List<Operation> all;
         matching.lock.lock();
         try {
-            all.addAll(matching.describePosted());
+            all = matching.allPosted();
         } finally {
             matching.lock.unlock();
         }
-        operations.all(_ -> true).forEach(each -> all.add(each.describe()));
-        return all;
+        all.addAll(operations.all(_ -> true));
+        return all.stream().map(Operation::pending).toList();
+    }
+
+    /** The messages that nobody has asked for; at most so many. */
+    public List<Pending> unexpected(int most) {
+        matching.lock.lock();
+        try {
+            return matching.describeArrived(most);
+        } finally {
+            matching.lock.unlock();
+        }
+    }
+
+    /** How many messages to a rank wait until they can leave. */
+    public int queuedTo(int rank) {
+        return peers[rank].queued();
     }
 }

@@ -52,6 +52,12 @@ final class Header {
     /** The answer to CANCEL: the length field is 1 if the message was cancelled, 0 if it had been matched. */
     static final byte CANCEL_ANSWER = 9;
 
+    /**
+     * Stands for a message of a collective operation that has failed: the identity field is the rank where it failed
+     * first, the length field the error class.
+     */
+    static final byte FAILURE = 10;
+
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

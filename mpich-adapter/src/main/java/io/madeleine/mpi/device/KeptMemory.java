@@ -51,11 +51,20 @@ final class KeptMemory {
 
     private void addSlab(int sizeClass) {
         long size = 1L << LEAST_SHIFT + sizeClass;
-        MemorySegment slab = arena.allocate(Math.max(size, SLAB_BYTES), 64);
+        MemorySegment slab = allocate(Math.max(size, SLAB_BYTES));
         for (long at = 0; at < slab.byteSize(); at += size) {
             Block block = new Block(slab.asSlice(at, size), sizeClass);
             block.next = free[sizeClass];
             free[sizeClass] = block;
+        }
+    }
+
+    /** Native memory, or the heap's if the JVM allows no more of it ({@code -XX:MaxDirectMemorySize}). */
+    private MemorySegment allocate(long bytes) {
+        try {
+            return arena.allocate(bytes, 64);
+        } catch (OutOfMemoryError _) {
+            return MemorySegment.ofArray(new long[Math.toIntExact(bytes / Long.BYTES)]);
         }
     }
 

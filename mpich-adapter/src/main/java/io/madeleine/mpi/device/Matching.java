@@ -107,9 +107,9 @@ final class Matching {
         return concerned;
     }
 
-    List<String> describePosted() {
-        List<String> all = new ArrayList<>();
-        posted.forEach(receive -> all.add(receive.describe()));
+    List<Operation> allPosted() {
+        List<Operation> all = new ArrayList<>();
+        posted.forEach(all::add);
         return all;
     }
 
@@ -168,6 +168,21 @@ final class Matching {
     Arrived after(Arrived arrived) {
         Link<Arrived> link = byTag.after(arrived.byTag);
         return link == null ? null : link.owner;
+    }
+
+    /** The messages in the queue, at most so many; without those of collective operations, which will be taken. */
+    List<Pending> describeArrived(int most) {
+        List<Pending> all = new ArrayList<>();
+        byTag.forEach(arrived -> {
+            if (all.size() < most) {
+                all.add(new Pending(
+                        arrived.source,
+                        arrived.byTag.context,
+                        "a message of " + arrived.bytes + " bytes from rank " + arrived.source + " with tag "
+                                + arrived.tag));
+            }
+        });
+        return all;
     }
 
     void remove(Arrived arrived) {

@@ -59,6 +59,15 @@ public abstract class Operation implements BooleanSupplier {
     /** What the operation is, for people to read. */
     public abstract String describe();
 
+    /** The context of its messages. */
+    protected abstract long context();
+
+    /** Describes the operation, with the one of which it is a part. */
+    final Pending pending() {
+        String whole = listener instanceof Operation other ? other.describe() + ": " : "";
+        return new Pending(expected(), context(), whole + describe());
+    }
+
     /** Called when the operation starts. */
     protected final void started() {
         fault = null;

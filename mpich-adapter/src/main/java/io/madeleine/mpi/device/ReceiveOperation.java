@@ -28,6 +28,9 @@ public final class ReceiveOperation extends Operation {
     private int tag;
     private long bytes;
 
+    private boolean needsAll;
+    private int culprit = -1;
+
     // a rendezvous: what the sender sends, and how much has arrived
     private long expectedBytes;
     private long arrivedBytes;
@@ -52,6 +55,11 @@ public final class ReceiveOperation extends Operation {
         return this;
     }
 
+    /** Sets the tag; the operation is not running. */
+    public void useTag(int wanted) {
+        wantedTag = wanted;
+    }
+
     /** Where to receive to. */
     public Payload payload() {
         return payload;
@@ -60,6 +68,12 @@ public final class ReceiveOperation extends Operation {
     /** Says that the receive takes a message of any length: it allocates the payload when the message is matched. */
     public ReceiveOperation takeAnyLength() {
         anyLength = true;
+        return this;
+    }
+
+    /** Says that the receive fails if any of its members dies, not only its sender. */
+    public ReceiveOperation needAll() {
+        needsAll = true;
         return this;
     }
 
@@ -83,7 +97,13 @@ public final class ReceiveOperation extends Operation {
         return bytes;
     }
 
-    long context() {
+    /** The rank where the operation has failed of which this receive is a part; -1 if the receive itself failed. */
+    public int culprit() {
+        return culprit;
+    }
+
+    @Override
+    protected long context() {
         return context;
     }
 
@@ -110,12 +130,14 @@ public final class ReceiveOperation extends Operation {
         source = wantedSource;
         tag = wantedTag;
         bytes = 0;
+        culprit = -1;
         started();
     }
 
     boolean concerns(int rank) {
         IntPredicate all = members;
-        return wantedSource == rank || (wantedSource == Device.ANY_SOURCE && (all == null || all.test(rank)));
+        return wantedSource == rank
+                || ((needsAll || wantedSource == Device.ANY_SOURCE) && (all == null || all.test(rank)));
     }
 
     /** A message is matched. Returns how much of it the payload takes. */
@@ -146,6 +168,17 @@ public final class ReceiveOperation extends Operation {
 
     void failed(MpiFault why) {
         fail(device, why);
+    }
+
+    /** The sender has said that its operation has failed. */
+    void failedAt(int rank, int errorClass) {
+        culprit = rank;
+        fail(
+                device,
+                new MpiFault(
+                        errorClass,
+                        "it failed at rank " + rank + " with error class " + errorClass
+                                + "; see the error of that rank"));
     }
 
     // ---- rendezvous

@@ -52,6 +52,11 @@ public final class SendOperation extends Operation {
         return this;
     }
 
+    /** Sets the tag; the operation is not running. */
+    public void useTag(int wanted) {
+        tag = wanted;
+    }
+
     /** What to send. */
     public Payload payload() {
         return payload;
@@ -65,7 +70,8 @@ public final class SendOperation extends Operation {
         return target;
     }
 
-    long context() {
+    @Override
+    protected long context() {
         return context;
     }
 

@@ -1,0 +1,212 @@
+package mpi;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the members of a collective operation see when it fails at one of them; all with ERRORS_RETURN. */
+@Timeout(120)
+class CollectiveFailuresTest {
+    /** An operation on buffers of this many numbers per member. */
+    @FunctionalInterface
+    private interface Reduction {
+        void run(Intracomm comm, IntBuffer in, IntBuffer out, int count, Op op);
+    }
+
+    /** Adds, but throws at one rank. */
+    private static final class Broken extends UserFunction {
+        private final boolean isBroken;
+
+        Broken(boolean isBroken) {
+            this.isBroken = isBroken;
+        }
+
+        @Override
+        public void call(ByteBuffer in, ByteBuffer inOut, int count, Datatype datatype) {
+            if (isBroken) {
+                throw new AssertionError("broken function");
+            }
+            IntBuffer lower = in.asIntBuffer();
+            IntBuffer upper = inOut.asIntBuffer();
+            for (int i = 0; i < count; i++) {
+                upper.put(i, lower.get(i) + upper.get(i));
+            }
+        }
+    }
+
+    private static final Reduction[] REDUCTIONS = {
+        (comm, in, out, count, op) -> comm.allReduce(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) -> comm.reduce(in, out, count, MPI.INT, op, 0),
+        (comm, in, out, count, op) -> comm.reduce(in, out, count, MPI.INT, op, comm.getSize() - 1),
+        (comm, in, out, count, op) -> comm.reduceScatterBlock(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) -> comm.scan(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) -> comm.exScan(in, out, count, MPI.INT, op),
+        (comm, in, out, count, op) ->
+                comm.iAllReduce(in, out, count, MPI.INT, op).waitFor(),
+        (comm, in, out, count, op) ->
+                comm.iReduce(in, out, count, MPI.INT, op, 0).waitFor(),
+        (comm, in, out, count, op) ->
+                comm.iReduceScatterBlock(in, out, count, MPI.INT, op).waitFor(),
+        (comm, in, out, count, op) -> comm.iScan(in, out, count, MPI.INT, op).waitFor()
+    };
+
+    private static void assertUsable(Intracomm comm, int size) {
+        int[] sum = new int[1];
+        comm.allReduce(new int[] {1}, sum, 1, MPI.INT, MPI.SUM);
+        assertArrayEquals(new int[] {size}, sum);
+        comm.barrier();
+    }
+
+    /** Runs the program; afterwards no message is left that nobody takes. */
+    private static void run(String network, int size, World.Program program) {
+        try (World world = new World(network, size)) {
+            world.run(program);
+            for (int rank = 0; rank < size; rank++) {
+                assertEquals(List.of(), world.of(rank).device().unexpected(100), "left at rank " + rank);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 5, 7})
+    void shouldTellAllMembersThatAFunctionHasThrown(int size) {
+        AtomicInteger errors = new AtomicInteger();
+        run("sci", size, comm -> {
+            for (Reduction reduction : REDUCTIONS) {
+                for (int each = 0; each < 4 * size; each++) {
+                    int count = each / 2 % 2 == 0 ? 3 : 5000;
+                    Op op = new Op(new Broken(comm.getRank() == each / 4), each % 2 == 0);
+                    IntBuffer in = MPI.newIntBuffer(count * size);
+                    IntBuffer out = MPI.newIntBuffer(count * size);
+                    comm.barrier();
+                    long begin = System.nanoTime();
+                    try {
+                        reduction.run(comm, in, out, count, op);
+                    } catch (MPIException e) {
+                        errors.incrementAndGet();
+                        assertEquals(MPI.ERR_OTHER, e.getErrorClass(), e.getMessage());
+                        assertTrue(
+                                e.getMessage().contains("broken function")
+                                        || e.getMessage().contains("failed at rank " + each / 4),
+                                e.getMessage());
+                    }
+                    long tookMs = (System.nanoTime() - begin) / 1_000_000;
+                    assertTrue(tookMs < 5000, "took " + tookMs + " ms");
+                    assertUsable(comm, size);
+                }
+            }
+        });
+        assertTrue(errors.get() > REDUCTIONS.length * 4 * size / 2, errors + " errors");
+    }
+
+    @Test
+    void shouldFailAtAllMembersThatNeedTheValue() {
+        run("sci", 5, comm -> {
+            Op op = new Op(new Broken(comm.getRank() == 1), true);
+            MPIException seen =
+                    assertThrows(MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, op));
+            assertTrue(
+                    seen.getMessage().contains(comm.getRank() == 1 ? "broken function" : "failed at rank 1"),
+                    seen.getMessage());
+            assertUsable(comm, 5);
+        });
+    }
+
+    @Test
+    void shouldFailAtAllMembersIfOneHasTooLittleRoom() {
+        run("sci", 5, comm -> {
+            int count = comm.getRank() == 2 ? 1 : 4;
+            if (comm.getRank() != 2 && comm.getRank() != 3) {
+                comm.bcast(new int[4], 4, MPI.INT, 0); // what these need does not come from rank 2
+            } else {
+                MPIException seen =
+                        assertThrows(MPIException.class, () -> comm.bcast(new int[count], count, MPI.INT, 0));
+                assertEquals(MPI.ERR_TRUNCATE, seen.getErrorClass(), seen.getMessage());
+            }
+            assertUsable(comm, 5);
+        });
+    }
+
+    @Test
+    void shouldNotCountAnOperationWhoseArgumentsAreWrong() {
+        run("sci", 3, comm -> {
+            if (comm.getRank() == 1) {
+                assertThrows(MPIException.class, () -> comm.bcast(new long[1], 1, MPI.INT, 0));
+                assertThrows(MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, null));
+            }
+            int[] value = {comm.getRank()};
+            comm.bcast(value, 1, MPI.INT, 2);
+            assertEquals(2, value[0]);
+            assertUsable(comm, 3);
+        });
+    }
+
+    @Test
+    void shouldTellAllMembersThatAnObjectCannotBeSerialized() {
+        run("sci", 3, comm -> {
+            Object own = comm.getRank() == 1 ? new Object() : "text";
+            MPIException seen = assertThrows(
+                    MPIException.class,
+                    () -> comm.Allgather(new Object[] {own}, 0, 1, MPI.OBJECT, new Object[3], 0, 1, MPI.OBJECT));
+            assertEquals(MPI.ERR_BUFFER, seen.getErrorClass(), seen.getMessage());
+            seen = assertThrows(MPIException.class, () -> comm.Bcast(new Object[] {own}, 0, 1, MPI.OBJECT, 1));
+            assertEquals(MPI.ERR_BUFFER, seen.getErrorClass(), seen.getMessage());
+            assertUsable(comm, 3);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5, 7})
+    void shouldFailAtAllMembersIfOneIsLost(int size) {
+        AtomicInteger failed = new AtomicInteger();
+        try (World world = new World("tcp", size)) {
+            world.run(comm -> {
+                comm.barrier();
+                if (comm.getRank() == 1) {
+                    Thread.sleep(300); // the others are in the operation
+                    world.die(1);
+                    return;
+                }
+                MPIException seen = assertThrows(
+                        MPIException.class, () -> comm.allReduce(new int[1], new int[1], 1, MPI.INT, MPI.SUM));
+                assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                failed.incrementAndGet();
+                seen = assertThrows(MPIException.class, comm::barrier);
+                assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+            });
+            assertEquals(size - 1, failed.get());
+        }
+    }
+
+    @Test
+    void shouldFailAtAMemberWhoseMessageWouldComeFromOneThatLives() {
+        try (World world = new World("tcp", 3)) {
+            world.run(comm -> {
+                comm.barrier();
+                switch (comm.getRank()) {
+                    case 2 -> {
+                        Thread.sleep(300);
+                        world.die(2);
+                    }
+                    case 1 -> // gives up without the broadcast
+                        assertThrows(MPIException.class, () -> comm.recv(new int[1], 1, MPI.INT, 2, 0));
+                    default -> {
+                        MPIException seen =
+                                assertThrows(MPIException.class, () -> comm.bcast(new int[1], 1, MPI.INT, 1));
+                        assertEquals(MPI.ERR_PROC_ABORTED, seen.getErrorClass(), seen.getMessage());
+                    }
+                }
+            });
+        }
+    }
+}
