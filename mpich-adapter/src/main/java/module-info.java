@@ -8,4 +8,7 @@ module io.madeleine.mpi {
 
     exports mpi;
     exports mpjbuf;
+
+    provides java.util.spi.ToolProvider with
+            io.madeleine.mpi.report.ReportTool;
 }

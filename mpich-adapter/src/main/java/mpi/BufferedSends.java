@@ -45,10 +45,15 @@ final class BufferedSends {
         return buffer;
     }
 
-    void awaitEmpty() {
-        if (pending.get() != 0) {
-            device.awaitCondition(() -> pending.get() == 0, -1);
+    private void awaitEmpty() {
+        if (!isEmpty()) {
+            device.awaitCondition(this::isEmpty, -1);
         }
+    }
+
+    /** Whether all buffered sends have left. */
+    boolean isEmpty() {
+        return pending.get() == 0;
     }
 
     /** Sends a copy of the payload. */

@@ -8,6 +8,10 @@ import io.madeleine.mpi.comm.RankGroup;
 import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.DeviceSettings;
+import io.madeleine.mpi.device.Pending;
+import io.madeleine.mpi.report.Awaited;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -19,6 +23,7 @@ import java.util.stream.IntStream;
  * <p>Threading: thread-safe.
  */
 final class Environment {
+    private static final int MOST_UNEXPECTED = 5;
     private static final long QUEUES_NS = 10_000_000_000L;
 
     private final Session session;
@@ -74,6 +79,32 @@ final class Environment {
         return session.size();
     }
 
+    /** What this process waits for, and what waits here. */
+    List<Awaited> awaited() {
+        List<Awaited> all = new ArrayList<>();
+        for (Pending each : device.pending()) {
+            all.add(new Awaited(each.rank(), each.what() + place(each)));
+        }
+        for (int rank = 0; rank < size(); rank++) {
+            int waiting = device.queuedTo(rank);
+            if (waiting > 0) {
+                all.add(new Awaited(rank, waiting + " messages to rank " + rank + " that cannot leave yet"));
+            }
+        }
+        int count = device.arrivedCount();
+        if (count > 0) {
+            all.add(new Awaited(Awaited.NOBODY, "not asked for yet: " + count + " messages, among them"));
+            device.unexpected(MOST_UNEXPECTED)
+                    .forEach(each -> all.add(new Awaited(Awaited.NOBODY, "  " + each.what() + place(each))));
+        }
+        return all;
+    }
+
+    private static String place(Pending operation) {
+        long identity = operation.context() >> 1;
+        return identity == ContextNumbers.WORLD ? "" : " in communicator " + identity;
+    }
+
     /** Ends all processes of the job. Does not return, unless the session was opened with another way to end. */
     void abort(int code, String reason) {
         session.abort(code & 0xff, reason);
@@ -86,17 +117,27 @@ final class Environment {
         session.abort(fault.errorClass() & 0xff, reason);
     }
 
-    /** Waits until all processes have come this far and all messages have left; then leaves the session. */
+    /**
+     * Waits until all processes have come this far and all messages have left; then leaves the session, also if that
+     * fails.
+     */
     void end() {
-        buffered.awaitEmpty();
-        world.barrier();
-        if (!device.awaitCondition(() -> !device.hasQueues(), QUEUES_NS, TimeUnit.NANOSECONDS)) {
-            throw new MPIException(
-                    MPI.ERR_PENDING,
-                    "Finalize of rank " + session.rank() + ": messages have not left within "
-                            + QUEUES_NS / 1_000_000_000 + " s: expected all operations to be complete",
-                    null);
+        try {
+            world.barrier(); // who has come this far receives nothing more
+            if (!device.awaitCondition(this::haveAllLeft, QUEUES_NS, TimeUnit.NANOSECONDS)) {
+                throw new MPIException(
+                        MPI.ERR_PENDING,
+                        "Finalize of rank " + session.rank() + ": messages have not left within "
+                                + QUEUES_NS / 1_000_000_000
+                                + " s: expected all operations to be complete, and a receive for each buffered send",
+                        null);
+            }
+        } finally {
+            session.close();
         }
-        session.close();
+    }
+
+    private boolean haveAllLeft() {
+        return buffered.isEmpty() && !device.hasQueues();
     }
 }

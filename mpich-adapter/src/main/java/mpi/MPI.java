@@ -2,6 +2,7 @@ package mpi;
 
 import io.madeleine.api.Session;
 import io.madeleine.mpi.comm.RankGroup;
+import io.madeleine.mpi.report.Reporter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -49,6 +50,7 @@ public class MPI extends Memory {
     public static final boolean isOldSelected = false;
 
     private static @Nullable Environment environment;
+    private static @Nullable Reporter reporter;
     private static boolean initialized;
     private static boolean finalized;
     private static @Nullable Thread main;
@@ -70,7 +72,9 @@ public class MPI extends Memory {
         }
         initialized = true;
         main = Thread.currentThread();
-        environment = new Environment(Session.open(), COMM_WORLD, COMM_SELF);
+        Environment own = new Environment(Session.open(), COMM_WORLD, COMM_SELF);
+        environment = own;
+        reporter = new Reporter(own.rank(), own.size(), own::awaited);
         return args == null ? new String[0] : args;
     }
 
@@ -91,6 +95,10 @@ public class MPI extends Memory {
         finalized = true;
         own.end();
         environment = null;
+        Reporter told = reporter;
+        if (told != null) {
+            told.close();
+        }
     }
 
     static MPIException notInitialized() {

@@ -22,6 +22,7 @@ class RoomsTest {
     private static final String DATATYPES = "io.madeleine.mpi.datatypes";
     private static final String COMM = "io.madeleine.mpi.comm";
     private static final String COLLECTIVES = "io.madeleine.mpi.collectives";
+    private static final String REPORT = "io.madeleine.mpi.report";
     private static final String CREATION = "io.madeleine.mpi.creation";
 
     private static final JavaClasses MAIN = new ClassFileImporter()
@@ -42,6 +43,7 @@ class RoomsTest {
     void shouldLetEachRoomUseThoseBelowItOnly() {
         classesOf(ERRORS, ERRORS);
         classesOf(DEVICE, DEVICE, ERRORS);
+        classesOf(REPORT, REPORT);
         classesOf(DATATYPES, DATATYPES, DEVICE, ERRORS);
         classesOf(COMM, COMM, DEVICE, ERRORS);
         classesOf(COLLECTIVES, COLLECTIVES, COMM, DATATYPES, DEVICE, ERRORS);
@@ -51,7 +53,7 @@ class RoomsTest {
     @Test
     void shouldKnowEveryRoom() {
         assertEquals(
-                Set.of(ERRORS, DEVICE, DATATYPES, COMM, COLLECTIVES, CREATION, "mpi", "mpjbuf"),
+                Set.of(ERRORS, DEVICE, DATATYPES, COMM, COLLECTIVES, CREATION, REPORT, "mpi", "mpjbuf"),
                 MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()));
     }
 

@@ -35,6 +35,19 @@ final class MadCommand {
      * @param directory for the output
      */
     static Run run(Path directory, List<String> arguments) throws IOException, InterruptedException {
+        Path out = directory.resolve("out");
+        Path err = directory.resolve("err");
+        Process process = start(arguments, out, err);
+        try {
+            assertTrue(process.waitFor(PATIENCE_S, TimeUnit.SECONDS), "mad " + arguments + " does not end");
+        } finally {
+            process.destroy();
+        }
+        return new Run(process.exitValue(), Files.readAllLines(out), withoutNotes(Files.readAllLines(err)));
+    }
+
+    /** The same without waiting for the end. The caller ends the process. */
+    static Process start(List<String> arguments, Path out, Path err) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--module-path",
@@ -45,19 +58,11 @@ final class MadCommand {
                 System.getProperty("java.class.path"),
                 "io.madeleine.cli.Mad"));
         command.addAll(arguments);
-        Path out = directory.resolve("out");
-        Path err = directory.resolve("err");
-        Process process = new ProcessBuilder(command)
+        return new ProcessBuilder(command)
                 .directory(ROOT.toFile())
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile())
                 .start();
-        try {
-            assertTrue(process.waitFor(PATIENCE_S, TimeUnit.SECONDS), "mad " + arguments + " does not end");
-        } finally {
-            process.destroy();
-        }
-        return new Run(process.exitValue(), Files.readAllLines(out), withoutNotes(Files.readAllLines(err)));
     }
 
     /** Each JVM notes that it takes options from the environment, as those of this test do. */

@@ -164,6 +164,22 @@ class MpiIT {
     }
 
     @Test
+    void shouldFinalizeWithinABoundAlthoughNobodyReceivesABufferedSend() throws Exception {
+        Run run = runSource(2, "Buffered", """
+                MPI.Init(args);
+                MPI.attachBuffer(new byte[1_000_000]);
+                if (MPI.COMM_WORLD.getRank() == 0) MPI.COMM_WORLD.bSend(new int[100_000], 100_000, MPI.INT, 1, 9);
+                MPI.Finalize();
+                System.out.println("done");
+                """);
+        assertEquals(1, run.code());
+        assertEquals(List.of("[1] done"), run.out());
+        assertTrue(
+                names(run, "Finalize of rank 0", "a receive for each buffered send"),
+                run.err().toString());
+    }
+
+    @Test
     void shouldRunProgramsOfBothDialectsAndSupportBuffersOutsideInitAndFinalize() throws Exception {
         Run run = runSource(2, "Mixed", """
                 java.nio.IntBuffer early = MPI.newIntBuffer(4);
@@ -183,5 +199,136 @@ class MpiIT {
         assertEquals(List.of(), run.err());
         assertEquals(List.of("[1] class 6", "[1] got 17, finalized true"), run.out());
         assertEquals(0, run.code());
+    }
+
+    /** The ranks with the same parity share memory, the others meet over sockets. */
+    @Test
+    void shouldCarryOneCommunicatorOverSharedMemoryAndSockets() throws Exception {
+        Path source = directory.resolve("Networks.java");
+        Files.writeString(source, """
+                import java.nio.file.*;
+                import java.util.stream.*;
+                import mpi.*;
+
+                public class Networks {
+                  public static void main(String[] args) throws Exception {
+                    Path memory = Path.of(args[0], Integer.parseInt(System.getenv("MADELEINE_RANK")) % 2 + "");
+                    Files.createDirectories(memory);
+                    System.setProperty("madeleine.tm.sci.directory", memory.toString());
+                    MPI.Init(args);
+                    Intracomm world = MPI.COMM_WORLD;
+                    int rank = world.getRank();
+                    int size = world.getSize();
+                    int each = 200;
+                    if (rank != 0) {
+                      for (int i = 0; i < each; i++) {
+                        int length = i % 3 == 0 ? 1 : i % 3 == 1 ? 3_000 : 40_000;
+                        int[] body = new int[length];
+                        body[length - 1] = i;
+                        world.send(body, length, MPI.INT, 0, i);
+                      }
+                    } else {
+                      int[] next = new int[size];
+                      int[] body = new int[40_000];
+                      for (int i = 0; i < each * (size - 1); i++) {
+                        Status status = world.recv(body, body.length, MPI.INT, MPI.ANY_SOURCE, MPI.ANY_TAG);
+                        int from = status.getSource();
+                        if (status.getTag() != next[from] || body[status.getCount(MPI.INT) - 1] != next[from]++) {
+                          throw new AssertionError("tag " + status.getTag() + " of rank " + from);
+                        }
+                      }
+                    }
+                    int[] sum = {rank};
+                    world.allReduce(sum, 1, MPI.INT, MPI.SUM);
+                    long memories = Files.readAllLines(Path.of("/proc/self/maps")).stream()
+                        .filter(line -> line.contains(args[0])).count();
+                    long sockets;
+                    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+                      sockets = open.filter(file -> {
+                        try {
+                          return Files.readSymbolicLink(file).toString().startsWith("socket:");
+                        } catch (java.io.IOException e) {
+                          return false;
+                        }
+                      }).count();
+                    }
+                    System.out.println(sum[0] + " " + (memories > 0) + " " + (sockets > 2));
+                    MPI.Finalize();
+                  }
+                }
+                """);
+        Path memories = Files.createTempDirectory(Path.of("/dev/shm"), "mpi-networks");
+        try {
+            Run run = run(4, source.toString(), memories.toString());
+            assertEquals(
+                    IntStream.range(0, 4)
+                            .mapToObj(rank -> "[" + rank + "] 6 true true")
+                            .toList(),
+                    run.out().stream().sorted().toList(),
+                    run.err().toString());
+            assertEquals(0, run.code());
+        } finally {
+            try (Stream<Path> files = Files.walk(memories)) {
+                files.sorted(java.util.Comparator.reverseOrder())
+                        .forEach(file -> file.toFile().delete());
+            }
+        }
+    }
+
+    @Test
+    void shouldReportWhoWaitsForWhom() throws Exception {
+        Path source = directory.resolve("Circle.java");
+        Files.writeString(source, """
+                import mpi.*;
+
+                public class Circle {
+                  public static void main(String[] args) throws Exception {
+                    MPI.Init(args);
+                    int rank = MPI.COMM_WORLD.getRank();
+                    if (rank == 2) {
+                      MPI.COMM_WORLD.send(new int[3], 3, MPI.INT, 0, 77);
+                      MPI.COMM_WORLD.barrier();
+                    }
+                    MPI.COMM_WORLD.recv(new int[1], 1, MPI.INT, 1 - rank, 5 + rank);
+                  }
+                }
+                """);
+        Path out = directory.resolve("circle");
+        Process program = MadCommand.start(List.of("run", "-n", "3", source.toString()), out, out);
+        try {
+            String report = "";
+            long endNs = System.nanoTime() + 60_000_000_000L;
+            while (!(report.contains("barrier") && report.contains("circle")) && System.nanoTime() < endNs) {
+                Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
+                report = String.join("\n", run.out());
+            }
+            for (String expected : List.of(
+                    "rank 0 of 3, process ",
+                    "a receive from rank 1 with tag 5",
+                    "a message of 12 bytes from rank 2 with tag 77",
+                    "a receive from rank 0 with tag 6",
+                    "barrier, step 1 of 2: a receive from rank 1",
+                    "rank 0 waits for rank 1",
+                    "these wait in a circle: 0 -> 1 -> 0")) {
+                assertTrue(report.contains(expected), expected + " is not in\n" + report);
+            }
+            ProcessHandle stopped = program.children().findFirst().orElseThrow();
+            assertEquals(
+                    0,
+                    new ProcessBuilder("kill", "-STOP", String.valueOf(stopped.pid()))
+                            .start()
+                            .waitFor());
+            Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
+            assertEquals(1, run.code());
+            assertTrue(
+                    String.join("\n", run.out()).contains("no answer within 2 s: it is stopped"),
+                    run.out().toString());
+        } finally {
+            program.descendants().forEach(ProcessHandle::destroyForcibly);
+            program.destroyForcibly().waitFor();
+        }
+        Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
+        assertEquals(1, run.code());
+        assertTrue(run.err().toString().contains("no MPI program"), run.err().toString());
     }
 }
