@@ -40,6 +40,7 @@ final class Leading {
     private final WaitHintCounts others;
     private final VirtualWakeups wakeups;
     private final Sleeping sleeping;
+    private final SpareProcessor processor = new SpareProcessor();
 
     /** What the leader itself waits on. */
     private @Nullable Waitable own;
@@ -232,18 +233,21 @@ final class Leading {
                 if (sleep(on, condition, deadlineNs, Long.MAX_VALUE)) {
                     return WaitOutcome.MET;
                 }
-            } else if (idleRounds == 0 || spends(hint, nowNs - idleSinceNs, leadsForOthers)) {
+            } else if (idleRounds == 0 || (mayStay(nowNs) && spends(hint, nowNs - idleSinceNs, leadsForOthers))) {
                 if ((policy.mode() == WaitMode.ADAPTIVE || keepsCarrier || yieldsEachLook)
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook)) {
                     yieldAtNs = nowNs + SPIN_SLICE_NS;
-                    Thread.yield();
+                    processor.yield();
                 } else {
                     Thread.onSpinWait();
                 }
-            } else if (policy.mode() == WaitMode.ADAPTIVE && hint != WaitHint.CPU && yields < policy.yieldRounds()) {
+            } else if (policy.mode() == WaitMode.ADAPTIVE
+                    && hint != WaitHint.CPU
+                    && yields < policy.yieldRounds()
+                    && mayStay(nowNs)) {
                 yields++;
-                Thread.yield();
+                processor.yield();
             } else if (lead.hasOtherSleeper()) {
                 makeRoom();
             } else if (canLend) {
@@ -272,9 +276,14 @@ final class Leading {
         return engine.round(recentNs());
     }
 
-    /** Whether the policy and the hints of all waiters permit polling without a pause. */
+    /** Whether the policy and the hints of all waiters permit polling without a pause, and a processor is spare. */
     private boolean mayPoll(@Nullable WaitHint own) {
-        return spins() && WaitHint.isImpatient(others.of(own));
+        return spins() && WaitHint.isImpatient(others.of(own)) && mayStay(recentNs());
+    }
+
+    /** Whether the leader may keep its processor though it is idle. */
+    private boolean mayStay(long nowNs) {
+        return policy.mode() == WaitMode.SPIN || processor.isSpare(nowNs);
     }
 
     /**
