@@ -47,12 +47,21 @@ final class BipAdapter implements Adapter {
     private static final int ADDRESS_BYTES = 18;
     private static final long CLOSE_PAUSE_NS = 100_000;
 
+    /** From this time on a closing adapter polls every {@link #LONG_CLOSE_PAUSE_NS}: its peers are busy. */
+    private static final long LONG_LINGER_NS = 100_000_000;
+
+    private static final long LONG_CLOSE_PAUSE_NS = 2_000_000;
+
+    /** For the last datagrams of connections that have come to the end of their time. */
+    private static final long GRACE_NS = 100_000_000;
+
     private final String name;
     private final ProcessContext context;
     private final DatagramPort port;
     private final InternetAddress address;
     private final Reactor.Registration registration;
     private final BipProgress progress;
+    private final ArrivalWatcher watcher;
     private final Timers timers;
     private final RingPool rings;
     private final EndpointSettings settings;
@@ -105,6 +114,8 @@ final class BipAdapter implements Adapter {
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
         this.progress = new BipProgress(this, port, timers, arena);
         this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
+        this.watcher = ArrivalWatcher.of(name, progress, port);
+        watcher.start();
     }
 
     // ---- connections
@@ -318,6 +329,18 @@ final class BipAdapter implements Adapter {
         return progress;
     }
 
+    /** Drives the connections until their peers have everything, or no longer answer; each has its own bound. */
+    private void linger() {
+        long beganNs = System.nanoTime();
+        long nowNs = beganNs;
+        while (progress.connections().all().length > 0 && nowNs - beganNs < settings.longestLingerNs() + GRACE_NS) {
+            progress.onReady();
+            int _ = progress.pollSocket(nowNs);
+            LockSupport.parkNanos(nowNs - beganNs < LONG_LINGER_NS ? CLOSE_PAUSE_NS : LONG_CLOSE_PAUSE_NS);
+            nowNs = System.nanoTime();
+        }
+    }
+
     @Override
     public void close() {
         if (closed) {
@@ -327,15 +350,11 @@ final class BipAdapter implements Adapter {
         synchronized (manager) {
             manager.close();
         }
+        watcher.close(); // this thread polls from now on
         for (BipConnection each : progress.connections().all()) {
             each.close();
         }
-        long untilNs = System.nanoTime() + settings.lingerNs();
-        while (progress.connections().all().length > 0 && System.nanoTime() - untilNs < 0) {
-            progress.onReady();
-            int _ = progress.pollSocket(System.nanoTime());
-            LockSupport.parkNanos(CLOSE_PAUSE_NS);
-        }
+        linger();
         for (BipConnection each : progress.connections().all()) {
             each.giveUp();
         }

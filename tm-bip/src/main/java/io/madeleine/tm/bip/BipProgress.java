@@ -10,6 +10,7 @@ import io.madeleine.tm.bip.protocol.Endpoint;
 import io.madeleine.tm.bip.protocol.Wire;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,7 @@ final class BipProgress implements ProgressSource {
     private final ConnectionTable connections = new ConnectionTable();
     private final ReadyList ready = new ReadyList();
     private final SpinLock polling = new SpinLock();
+    private final AtomicLong polls = new AtomicLong(); // written by the thread that polls
     private final boolean delays;
     private @Nullable BipConnection firstTouched;
     private @Nullable BipConnection firstReady;
@@ -79,6 +81,22 @@ final class BipProgress implements ProgressSource {
         readable = true;
     }
 
+    /** How many polls there were; a thread that sees the number unchanged may be late by a moment. */
+    long pollCount() {
+        return polls.getOpaque();
+    }
+
+    /** Whether the session sleeps in its reactor, which watches the socket. */
+    boolean isArmed() {
+        return armed;
+    }
+
+    /** Something has arrived and nobody polls: the session's own thread does until the peer has its answers. */
+    void ring() {
+        readable = true;
+        timers.note(System.nanoTime());
+    }
+
     /** Tells the leader of an event. Any thread, after it has made the event visible. */
     void wake() {
         if (armed) {
@@ -106,6 +124,7 @@ final class BipProgress implements ProgressSource {
     }
 
     private int pollAlone(long nowNs) {
+        polls.setOpaque(polls.getPlain() + 1);
         int work = 0;
         if (delays) {
             pumpDelayed(nowNs);

@@ -32,6 +32,9 @@ public final class Endpoint {
         GONE
     }
 
+    /** A closed end that waits for room asks a silent peer so often in the time that it lingers. */
+    static final int CLOSING_PROBES = 4;
+
     private final EndpointSettings settings;
     private final long ownId;
     private final Receiving receiving;
@@ -41,6 +44,7 @@ public final class Endpoint {
     private long remoteId;
     private boolean acceptDue;
     private long lingerUntilNs = NONE;
+    private long goneByNs = NONE;
     private long heardNs;
     private long observedNs;
     private long silentNs;
@@ -172,6 +176,7 @@ public final class Endpoint {
             receiving.discard();
             sending.end(Wire.HOW_CLOSED);
             lingerUntilNs = nowNs + settings.lingerNs();
+            goneByNs = nowNs + settings.longestLingerNs();
             leaveIfDone();
         }
     }
@@ -247,6 +252,9 @@ public final class Endpoint {
         heardNs = nowNs;
         observedNs = nowNs;
         silentNs = 0;
+        if (state == State.CLOSING) {
+            lingerUntilNs = earlier(nowNs + settings.lingerNs(), goneByNs);
+        }
     }
 
     /** The peer's OPEN came again: it has not seen the answer. */
@@ -398,11 +406,16 @@ public final class Endpoint {
         return oneNs - otherNs < 0 ? oneNs : otherNs;
     }
 
-    /** When a peer that was silent is probed, if somebody waits. */
+    /** When a peer that was silent is probed, if somebody waits, or if it has no room for what is left. */
     public long idleProbeAtNs() {
-        return state == State.ESTABLISHED && !sending.recovery.isWaiting()
-                ? heardNs + settings.peerTimeoutNs() / 3
-                : NONE;
+        if (sending.recovery.isWaiting()) {
+            return NONE;
+        }
+        return switch (state) {
+            case ESTABLISHED -> heardNs + settings.peerTimeoutNs() / 3;
+            case CLOSING -> heardNs + settings.lingerNs() / CLOSING_PROBES;
+            default -> NONE;
+        };
     }
 
     /** Gives back the memory that a quiet connection does not need. */

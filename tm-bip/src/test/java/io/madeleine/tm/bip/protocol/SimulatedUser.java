@@ -10,6 +10,8 @@ import java.util.Random;
 final class SimulatedUser {
     private static final MemorySegment SCRATCH = MemorySegment.ofArray(new byte[4096]);
 
+    private static final int MOST_IN_VAIN = 100;
+
     private final Random random;
     private final int side;
     private final long seed;
@@ -60,6 +62,15 @@ final class SimulatedUser {
         return moved;
     }
 
+    /** Reads all that has arrived. */
+    void readRest(Endpoint end) {
+        for (int stream = 0; stream < Wire.STREAM_COUNT; stream++) {
+            for (int vain = 0; vain < MOST_IN_VAIN; vain++) {
+                vain = read(end.in(stream), stream) ? 0 : vain;
+            }
+        }
+    }
+
     private boolean append(SendStream out, int stream) {
         long left = wanted[stream] - appended[stream];
         int bytes = (int) Math.min(Math.min(left, out.room()), 1 + random.nextInt((int) SCRATCH.byteSize()));
@@ -108,6 +119,10 @@ final class SimulatedUser {
 
     boolean hasReadAllOf(SimulatedUser peer) {
         return java.util.Arrays.equals(peer.wanted, read);
+    }
+
+    boolean hasReadWhatWasAppendedBy(SimulatedUser peer) {
+        return java.util.Arrays.equals(peer.appended, read);
     }
 
     @Override

@@ -92,9 +92,27 @@ final class Simulation {
         ends[1].close(nowNs);
         long closedNs = nowNs;
         while (ends[0].state() != Endpoint.State.GONE || ends[1].state() != Endpoint.State.GONE) {
-            check(nowNs - closedNs <= settings.lingerNs() + SECOND_NS, "a closed end stays");
+            check(nowNs - closedNs <= settings.longestLingerNs() + SECOND_NS, "a closed end stays");
             turn();
         }
+    }
+
+    /** One user sends and closes while the other computes for longer than a silent peer is waited for, but answers. */
+    void runLeaving() {
+        long startNs = nowNs;
+        users[1].pauseUntilNs = startNs + 2 * settings.lingerNs();
+        while (nowNs - startNs < SECOND_NS || ends[1] == null || ends[0].state() == Endpoint.State.CALLING) {
+            check(nowNs - startNs < PATIENCE_NS, "no connection");
+            turn();
+        }
+        ends[0].close(nowNs);
+        while (!ends[1].hasPeerEnded()) {
+            check(nowNs - startNs < PATIENCE_NS, "what was sent before the close did not arrive");
+            check(ends[1].state() == Endpoint.State.ESTABLISHED, ends[1].lossReason());
+            turn();
+        }
+        users[1].readRest(ends[1]);
+        check(users[1].hasReadWhatWasAppendedBy(users[0]), "not all that was sent before the close can be read");
     }
 
     /** The network fails for ever: both ends must notice within the time that was set, if something is under way. */

@@ -34,6 +34,11 @@ class SimulationTest {
     }
 
     @Test
+    void shouldDeliverWhatWasSentBeforeTheCloseToAPeerThatIsBusyButAnswers() {
+        run(SEEDS / 10, seed -> new Simulation(seed).runLeaving());
+    }
+
+    @Test
     void shouldNoticeADeadNetworkWithinTheTimeThatWasSet() {
         run(SEEDS / 10, seed -> new Simulation(seed, TIMEOUT_NS).runDeath());
     }
