@@ -145,7 +145,11 @@ class ComputingProcessIT {
         }
 
         private static long cpuNs() {
-            return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toNanos();
+            return ProcessHandle.current()
+                    .info()
+                    .totalCpuDuration()
+                    .orElseThrow()
+                    .toNanos();
         }
 
         /** How many datagrams the system dropped because the sockets of this process were full. */

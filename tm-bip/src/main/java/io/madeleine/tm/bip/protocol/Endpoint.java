@@ -279,6 +279,7 @@ public final class Endpoint {
         }
         boolean asks = false;
         boolean reset = false;
+        boolean wasClosed = receiving.isPeerClosed();
         for (int at = Wire.HEADER_BYTES; at < in.limit(); at = Frames.next(in, at)) {
             int type = in.get(at);
             asks |= Frames.asks(type);
@@ -300,8 +301,10 @@ public final class Endpoint {
             lose("it has given this process up, for example because it saw no sign of life for"
                     + " madeleine.peer-timeout");
         }
-        if (receiving.isPeerClosed()) {
-            sending.discard(); // nobody takes it
+        if (receiving.isPeerClosed() && !wasClosed) {
+            sending.onPeerClosed();
+        }
+        if (receiving.isPeerClosed() && receiving.isComplete()) {
             sending.recovery.abandon();
         }
         leaveIfDone();

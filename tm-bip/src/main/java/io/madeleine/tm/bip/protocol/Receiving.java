@@ -89,6 +89,9 @@ final class Receiving {
     }
 
     boolean isCreditDue() {
+        if (isPeerClosed() && isComplete()) {
+            return false; // the peer sends nothing more
+        }
         for (ReceiveStream stream : streams) {
             if (stream.isCreditDue()) {
                 return true;

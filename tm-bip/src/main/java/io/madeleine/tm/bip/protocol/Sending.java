@@ -60,6 +60,17 @@ final class Sending implements Recovery.Fate {
         }
     }
 
+    /** Nobody takes what this end sends; but the peer still needs room for what it has sent before. */
+    void onPeerClosed() {
+        discard();
+        for (long number = recovery.sent.oldest(); number < recovery.sent.next(); number++) {
+            if (recovery.sent.isInFlight(number)) {
+                creditsAgain |= recovery.sent.flags(number) & SentPackets.CREDITS;
+            }
+        }
+        recovery.abandon();
+    }
+
     void rest() {
         for (SendStream stream : streams) {
             stream.rest();
@@ -179,6 +190,9 @@ final class Sending implements Recovery.Fate {
     }
 
     private int creditsDue() {
+        if (receiving.isPeerClosed() && receiving.isComplete()) {
+            return 0; // the peer sends nothing more
+        }
         int due = creditsAgain;
         for (int i = 0; i < streams.length; i++) {
             if (receiving.streams[i].isCreditDue()) {

@@ -110,6 +110,10 @@ final class Simulation {
             check(nowNs - startNs < PATIENCE_NS, "what was sent before the close did not arrive");
             check(ends[1].state() == Endpoint.State.ESTABLISHED, ends[1].lossReason());
             turn();
+            if (nowNs - users[1].pauseUntilNs >= 0) {
+                users[1].readRest(ends[1]);
+                flush(1);
+            }
         }
         users[1].readRest(ends[1]);
         check(users[1].hasReadWhatWasAppendedBy(users[0]), "not all that was sent before the close can be read");
