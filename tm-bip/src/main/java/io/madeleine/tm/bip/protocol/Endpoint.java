@@ -176,7 +176,7 @@ public final class Endpoint {
             receiving.discard();
             sending.end(Wire.HOW_CLOSED);
             lingerUntilNs = nowNs + settings.lingerNs();
-            goneByNs = nowNs + settings.longestLingerNs();
+            goneByNs = nowNs + (sending.hasFinished() ? settings.longestLingerNs() : settings.lingerNs());
             leaveIfDone();
         }
     }

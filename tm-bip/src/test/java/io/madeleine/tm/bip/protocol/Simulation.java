@@ -105,6 +105,7 @@ final class Simulation {
             check(nowNs - startNs < PATIENCE_NS, "no connection");
             turn();
         }
+        ends[0].finish();
         ends[0].close(nowNs);
         while (!ends[1].hasPeerEnded()) {
             check(nowNs - startNs < PATIENCE_NS, "what was sent before the close did not arrive");
