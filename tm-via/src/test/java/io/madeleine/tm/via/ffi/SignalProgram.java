@@ -22,8 +22,8 @@ final class SignalProgram {
         int value = 1;
     }
 
-    private static Fabric open(String provider, String source) {
-        FabricLibrary library = FabricLibrary.load(Optional.empty());
+    private static Fabric open(Optional<String> file, String provider, String source) {
+        FabricLibrary library = FabricLibrary.load(file);
         FabricInfo info = FabricInfo.find(
                         library, new FabricInfo.Query(Optional.of(provider), Optional.empty(), Optional.of(source)))
                 .getFirst();
@@ -34,10 +34,11 @@ final class SignalProgram {
         String provider = arguments[0];
         boolean isShared = provider.equals("shm");
         String name = isShared ? "madeleine-signals-" + ProcessHandle.current().pid() : "127.0.0.1";
-        Fabric first = open(provider, name);
+        Optional<String> file = arguments.length > 1 ? Optional.of(arguments[1]) : Optional.empty();
+        Fabric first = open(file, provider, name);
         System.out.println("null checks: " + nullChecks());
         System.out.println("overflows: " + overflows());
-        Fabric second = open(provider, isShared ? name + "-second" : name);
+        Fabric second = open(file, provider, isShared ? name + "-second" : name);
         System.out.println(sendBetween(second, first) ? "received" : "nothing came");
         second.close();
         first.close();
