@@ -44,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  * One endpoint of libfabric for one session: its lines, its connections, and the handshake between them.
  *
  * <p>Threading: the control path is guarded by one lock, and no callback runs under it; the thread that polls calls
- * {@link #poll}, {@link #onMessage} and {@link #bury}.
+ * {@link #poll} and {@link #bury}; the thread that handles completions, which may be a receiver that looks for itself,
+ * calls {@link #onMessage}.
  */
 final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     /** Receives for openings and frames of peers that have no connection yet. */
@@ -71,6 +72,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     private final Map<ViaConnection, PendingConnection> calls = new HashMap<>();
     private final Map<ViaConnection, ViaAddress> processes = new HashMap<>();
     private final Queue<ViaConnection> graves = new ConcurrentLinkedQueue<>();
+    private final Queue<Arrived> openings = new ConcurrentLinkedQueue<>();
     private boolean someUnheard;
     private volatile boolean someBehind;
     private volatile boolean linesHaveNews;
@@ -85,7 +87,11 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         this.connections = new ConnectionTable();
         this.manager = new ConnectionManager(ViaPmm.NAME, context, HandshakeLimits.DEFAULT, news::add);
         this.port = new ViaPort(info, settings, context.newDemand(), this, this::onWritten);
-        this.regions = new RegionUses(context.memory());
+        this.regions = port.regions(
+                context.memory(),
+                sizes.rdma().chunkBytes(),
+                sizes.rdma().keptBytes(),
+                sizes.rdma().keptCount());
         this.address = ViaAddress.own(info.provider(), port.name());
         this.peers = new Peers(port);
         if (info.provider().equals(Providers.SHM)) {
@@ -220,12 +226,39 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
                     connection.onMessage(slot, memory, at, bytes);
                     return;
                 }
-                onAccept(connection, memory, at, bytes);
+                openings.add(new Arrived(slot, memory, at, bytes, connection));
+                lineHasNews();
+                return;
             } else if (to == MessageFlyweight.NO_CONNECTION && kind == MessageFlyweight.OPEN) {
-                onOpen(memory, at, bytes);
+                openings.add(new Arrived(slot, memory, at, bytes, null));
+                lineHasNews();
+                return;
             }
         }
         port.receives().post(slot);
+    }
+
+    /** An opening that has arrived: it waits in its slot for the thread that polls. */
+    private record Arrived(
+            int slot,
+            MemorySegment memory,
+            long at,
+            int bytes,
+            @Nullable ViaConnection line) {}
+
+    private int takeOpenings() {
+        int taken = 0;
+        for (Arrived next = openings.poll(); next != null; next = openings.poll()) {
+            ViaConnection line = next.line();
+            if (line == null) {
+                onOpen(next.memory(), next.at(), next.bytes());
+            } else {
+                onAccept(line, next.memory(), next.at(), next.bytes());
+            }
+            port.receives().post(next.slot());
+            taken++;
+        }
+        return taken;
     }
 
     private static Optional<Opening> opening(MemorySegment memory, long at, int bytes) {
@@ -313,6 +346,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     @Override
     public void lineHasNews() {
         linesHaveNews = true;
+        wake();
     }
 
     @Override
@@ -324,7 +358,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
     // ---- polling
 
     int poll(long nowNs, long idleNs) {
-        int work = port.poll();
+        int work = Math.max(0, port.poll());
         if (someBehind) {
             flush();
         }
@@ -359,6 +393,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         lock.lock();
         try {
             linesHaveNews = false;
+            work += takeOpenings();
             boolean _ = manager.poll(System.nanoTime());
             for (ViaConnection line : List.copyOf(lines)) {
                 work += line.feed(nowNs);
@@ -389,15 +424,22 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
         return told;
     }
 
-    /** Frees closed connections whose messages have left. */
+    /** Frees closed connections whose messages have left, while no thread handles completions for them. */
     private void bury() {
         for (Iterator<ViaConnection> left = graves.iterator(); left.hasNext(); ) {
             ViaConnection connection = left.next();
             if (connection.flush() && connection.isIdle()) {
-                left.remove();
                 lock.lock();
                 try {
-                    free(connection);
+                    if (!port.tryQuiet()) {
+                        return; // the next poll comes here again
+                    }
+                    try {
+                        left.remove();
+                        free(connection);
+                    } finally {
+                        port.endQuiet();
+                    }
                 } finally {
                     lock.unlock();
                 }
@@ -445,7 +487,7 @@ final class ViaAdapter implements Adapter, Home, Receives.Receiver {
 
     /** Whether anything keeps the engine from sleeping, once completions have been handled. */
     boolean hasNews() {
-        return port.poll() > 0 || linesHaveNews || !news.isEmpty() || active.hasNews();
+        return port.poll() != 0 || linesHaveNews || !news.isEmpty() || active.hasNews();
     }
 
     /** How long until something is due, in nanoseconds. */

@@ -31,6 +31,7 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
     private static final int MAX_CHUNK_BYTES = 1 << 24;
     private static final int MAX_GRANTS = 32;
     private static final int MAX_HEADERS = 64;
+    private static final int MAX_KEPT = 1 << 20;
 
     /** Copies the list. */
     ViaConfig {
@@ -69,13 +70,15 @@ record ViaConfig(boolean enabled, Optional<String> library, List<AdapterConfig> 
     }
 
     private static RdmaSizes rdma(ConfigReader rdma) {
-        rdma.onlyKeys("from", "chunk", "grants", "headers");
+        rdma.onlyKeys("from", "chunk", "grants", "headers", "keep", "keep-count");
         boolean off = rdma.is("from", "off");
         return new RdmaSizes(
                 off ? Long.MAX_VALUE : rdma.bytes("from", 1, Integer.MAX_VALUE),
                 rdma.bytes("chunk", MIN_CHUNK_BYTES, MAX_CHUNK_BYTES),
                 rdma.integer("grants", 1, MAX_GRANTS),
-                rdma.integer("headers", 1, MAX_HEADERS));
+                rdma.integer("headers", 1, MAX_HEADERS),
+                rdma.is("keep", "off") ? 0 : rdma.bytes("keep", 0, Integer.MAX_VALUE),
+                rdma.integer("keep-count", 0, MAX_KEPT));
     }
 
     private static Optional<String> named(ConfigReader reader, String key) {

@@ -40,6 +40,8 @@ class ViaConfigTest {
         assertEquals(131_072, config.sizes().rdma().chunkBytes());
         assertEquals(8, config.sizes().rdma().grants());
         assertEquals(8, config.sizes().rdma().headers());
+        assertEquals(64 << 20, config.sizes().rdma().keptBytes());
+        assertEquals(1024, config.sizes().rdma().keptCount());
     }
 
     @Test
@@ -55,6 +57,9 @@ class ViaConfigTest {
         assertEquals(65_536, with("rdma.chunk = 64 KiB").sizes().rdma().chunkBytes());
         assertEquals(3, with("rdma.grants = 3").sizes().rdma().grants());
         assertEquals(5, with("rdma.headers = 5").sizes().rdma().headers());
+        assertEquals(0, with("rdma.keep = off").sizes().rdma().keptBytes());
+        assertEquals(1 << 20, with("rdma.keep = 1 MiB").sizes().rdma().keptBytes());
+        assertEquals(9, with("rdma.keep-count = 9").sizes().rdma().keptCount());
         ViaConfig.AdapterConfig adapter = with("adapters.ib { provider = verbs, domain = mlx5_0, address = 10.0.0.1 }")
                 .adapter("ib");
         assertEquals(Optional.of("verbs"), adapter.provider());

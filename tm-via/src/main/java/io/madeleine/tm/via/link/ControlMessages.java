@@ -8,7 +8,8 @@ import io.madeleine.tm.via.port.MessageFlyweight;
  * The messages of control of a connection that may have to wait for their slots: credits, grants, revocations and the
  * answers to them. Each kind has one slot, and the peer has receives for them that data cannot use up.
  *
- * <p>Threading: any thread; {@link #answer} and {@link #flush} belong to the thread that polls.
+ * <p>Threading: any thread; {@link #answer} belongs to the thread that handles completions, {@link #flush} to the one
+ * that polls.
  */
 final class ControlMessages {
     private final ViaConnection connection;
@@ -20,8 +21,8 @@ final class ControlMessages {
     private volatile boolean creditsFollow;
     private volatile boolean receiverFollows;
 
-    /** The revocation to be answered; 0 if there is none. */
-    private int unanswered;
+    /** The revocation to be answered; 0 if there is none. Changed under the lock. */
+    private volatile int unanswered;
 
     ControlMessages(ViaConnection connection, Lane lane, Credits packets, Credits headers, RdmaReceiver receiver) {
         this.connection = connection;
@@ -64,15 +65,31 @@ final class ControlMessages {
 
     /** Answers a revocation, now or when the slot is free; false if the last one has no answer yet. */
     boolean answer(int revocation) {
-        if (unanswered != 0) {
-            return false;
+        lock.lock();
+        try {
+            if (unanswered != 0) {
+                return false;
+            }
+            unanswered = revocation;
+            sendAnswerLocked();
+            return true;
+        } finally {
+            lock.unlock();
         }
-        unanswered = revocation;
-        sendAnswer();
-        return true;
     }
 
     private void sendAnswer() {
+        lock.lock();
+        try {
+            if (unanswered != 0) {
+                sendAnswerLocked();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void sendAnswerLocked() {
         RdmaSender sender = connection.sender();
         if (sender == null || !lane.isFree(LaneSlots.REVOKED)) {
             connection.behind();

@@ -1,6 +1,6 @@
 package io.madeleine.tm.via.link;
 
-import io.madeleine.tm.via.ffi.Registration;
+import io.madeleine.tm.via.port.KeptRegistration;
 import io.madeleine.tm.via.port.RegionUses;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ final class GrantTable {
     private final MemorySegment[] memories = new MemorySegment[GrantFlyweight.GRANTS];
     private final long[] offsets = new long[GrantFlyweight.GRANTS];
     private final int[] chunks = new int[GrantFlyweight.GRANTS];
-    private final @Nullable Registration[] registrations = new Registration[GrantFlyweight.GRANTS];
+    private final @Nullable KeptRegistration[] registrations = new KeptRegistration[GrantFlyweight.GRANTS];
     private final RegionUses.@Nullable Use[] uses = new RegionUses.Use[GrantFlyweight.GRANTS];
     private final long[] landed = new long[GrantFlyweight.GRANTS * WORDS];
     private int first;
@@ -63,7 +63,7 @@ final class GrantTable {
             int bytes,
             MemorySegment memory,
             long offset,
-            Registration registration,
+            KeptRegistration registration,
             RegionUses.Use use) {
         registrations[end & MASK] = registration;
         uses[end & MASK] = use;
@@ -109,8 +109,14 @@ final class GrantTable {
 
     /** The key of the user's memory. */
     long key(int grant) {
-        Registration registration = registrations[grant & MASK];
+        KeptRegistration registration = registrations[grant & MASK];
         return registration == null ? 0 : registration.key();
+    }
+
+    /** The address at which the registration of the user's memory begins. */
+    long base(int grant) {
+        KeptRegistration registration = registrations[grant & MASK];
+        return registration == null ? 0 : registration.base();
     }
 
     int chunk(int grant) {
@@ -138,15 +144,15 @@ final class GrantTable {
         landed[(grant & MASK) * WORDS + at / Long.SIZE] &= ~(1L << at % Long.SIZE);
     }
 
-    /** Ends a grant's use of the user's memory; peers cannot write to it any more. */
+    /** Ends a grant's use of the user's memory. */
     void endUser(int grant) {
         int at = grant & MASK;
-        Registration registration = registrations[at];
+        KeptRegistration registration = registrations[at];
         RegionUses.Use use = uses[at];
         if (registration != null) {
             registrations[at] = null;
             userCount--;
-            registration.close();
+            registration.endUse();
         }
         if (use != null) {
             uses[at] = null;

@@ -24,6 +24,7 @@ final class Lane implements Completion {
     private final ViaPort port;
     private final long peer;
     private final Runnable whenBehind;
+    private final Runnable whenFree;
     private final SpinLock lock = new SpinLock();
     private final int count;
     private final int firstOperation;
@@ -48,11 +49,13 @@ final class Lane implements Completion {
      *
      * @param count how many slots it will have
      * @param whenBehind called when {@link #flush} is needed
+     * @param whenFree called when a slot is free again
      */
-    Lane(ViaPort port, long peer, int count, Runnable whenBehind) {
+    Lane(ViaPort port, long peer, int count, Runnable whenBehind, Runnable whenFree) {
         this.port = port;
         this.peer = peer;
         this.whenBehind = whenBehind;
+        this.whenFree = whenFree;
         this.count = count;
         this.states = new AtomicIntegerArray(count);
         this.memories = new MemorySegment[count];
@@ -178,7 +181,8 @@ final class Lane implements Completion {
     @Override
     public void completed(int tag, long bytes) {
         states.setRelease(tag, FREE);
-        ended = ended + 1; // written by the thread that polls alone
+        ended = ended + 1; // written by one thread at a time
+        whenFree.run();
     }
 
     @Override

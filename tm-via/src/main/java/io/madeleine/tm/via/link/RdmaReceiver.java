@@ -5,9 +5,9 @@ import io.madeleine.pmm.spi.BufferGroup;
 import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.tm.via.ffi.FabricException;
-import io.madeleine.tm.via.ffi.Flags;
-import io.madeleine.tm.via.ffi.Registration;
+import io.madeleine.tm.via.port.KeptRegistration;
 import io.madeleine.tm.via.port.MessageFlyweight;
+import io.madeleine.tm.via.port.PeerRegistrations;
 import io.madeleine.tm.via.port.RegionUses;
 import io.madeleine.tm.via.port.Slab;
 import io.madeleine.tm.via.port.ViaPort;
@@ -39,6 +39,7 @@ final class RdmaReceiver {
     private final Credits credits;
     private final SpinLock lock = new SpinLock();
     private final GrantTable grants = new GrantTable();
+    private final PeerRegistrations registrations = new PeerRegistrations();
     private final ExpectedBlocks expected = new ExpectedBlocks();
     private final HeaderRing headers;
     private final @Nullable Slab[] chunks = new Slab[CHUNKS];
@@ -209,6 +210,7 @@ final class RdmaReceiver {
             }
             if (connection.isOver()) {
                 keepAll(grants.count() == 0 ? taken : grants.endOf(grants.end() - 1));
+                registrations.close(); // the peer may still write
                 return LinkStatus.COMPLETE;
             }
             if (retraction == Retraction.NONE) {
@@ -280,13 +282,15 @@ final class RdmaReceiver {
         int bytes = (int) Math.min(sizes.chunkBytes(), expected.bytesFrom(grantedEnd));
         MemorySegment memory = expected.firstMemory();
         long offset = expected.offsetOf(grantedEnd);
-        RegionUses.Use use = regions.begin(memory.address() + offset, bytes);
+        long address = memory.address() + offset;
+        RegionUses.Use use = regions.begin(address, bytes);
         if (use == null) {
             expected.dropFirst(); // not the session's memory: its payload is copied
             return true;
         }
+        bytes = (int) Math.min(bytes, use.bytesTogether(address));
         try {
-            Registration registration = port.registerBlock(memory.address() + offset, bytes, Flags.FI_REMOTE_WRITE);
+            KeptRegistration registration = registrations.use(use, address);
             grants.addUser(grantedEnd, bytes, memory, offset, registration, use);
         } catch (FabricException _) {
             use.end();
@@ -357,7 +361,7 @@ final class RdmaReceiver {
                         memory,
                         entry,
                         grants.position(grant),
-                        port.targetAddress(address, address),
+                        port.targetAddress(grants.base(grant), address),
                         grants.key(grant),
                         grants.bytes(grant));
             } else {
@@ -473,6 +477,7 @@ final class RdmaReceiver {
                 endGrant(grants.first());
                 grants.removeFirst();
             }
+            registrations.close();
             for (Slab chunk : chunks) {
                 if (chunk != null) {
                     chunk.close();

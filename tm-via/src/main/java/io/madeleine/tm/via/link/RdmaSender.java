@@ -6,8 +6,8 @@ import io.madeleine.pmm.spi.LinkStatus;
 import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.tm.via.ffi.FabricException;
 import io.madeleine.tm.via.ffi.Flags;
-import io.madeleine.tm.via.ffi.Registration;
 import io.madeleine.tm.via.port.Completion;
+import io.madeleine.tm.via.port.KeptRegistration;
 import io.madeleine.tm.via.port.MessageFlyweight;
 import io.madeleine.tm.via.port.RegionUses;
 import io.madeleine.tm.via.port.Slab;
@@ -39,7 +39,7 @@ final class RdmaSender implements Completion {
     private final int firstOperation;
     private final AtomicIntegerArray busy;
     private final RegionUses.@Nullable Use[] uses;
-    private final @Nullable Registration[] registrations;
+    private final @Nullable KeptRegistration[] registrations;
     private final @Nullable Slab[] chunks;
 
     /** Guards the grants and the position. */
@@ -87,7 +87,7 @@ final class RdmaSender implements Completion {
         this.firstOperation = port.newOperations(this, writes);
         this.busy = new AtomicIntegerArray(writes);
         this.uses = new RegionUses.Use[writes];
-        this.registrations = new Registration[writes];
+        this.registrations = new KeptRegistration[writes];
         this.chunks = new Slab[writes];
     }
 
@@ -163,7 +163,7 @@ final class RdmaSender implements Completion {
                 }
                 RegionUses.Use use = useInPlace(group, bytes, operation);
                 if (use != null) {
-                    return writeInPlace(group, bytes, operation, use);
+                    return writeInPlace(group, inPlaceBytes(group, bytes, use), operation, use);
                 }
                 committed = bytes; // from now on a revocation leaves this piece to be written
             }
@@ -205,8 +205,7 @@ final class RdmaSender implements Completion {
             try {
                 byte _ = source.get(ValueLayout.JAVA_BYTE, group.offset(0)); // throws if the memory was freed
                 if (port.needsLocal()) {
-                    registrations[operation] =
-                            port.registerBlock(source.address() + group.offset(0), bytes, Flags.FI_WRITE);
+                    registrations[operation] = use.source(source.address() + group.offset(0));
                 }
             } catch (FabricException _) { // too much is registered, for instance: this piece is copied
                 use.end();
@@ -219,8 +218,15 @@ final class RdmaSender implements Completion {
         return use;
     }
 
+    /** How much of a piece one registration contains, where local memory has to be registered. */
+    private int inPlaceBytes(BufferGroup group, int bytes, RegionUses.Use use) {
+        return port.needsLocal()
+                ? (int) Math.min(bytes, use.bytesTogether(group.segment(0).address() + group.offset(0)))
+                : bytes;
+    }
+
     private boolean writeInPlace(BufferGroup group, int bytes, int operation, RegionUses.Use use) {
-        Registration registration = registrations[operation];
+        KeptRegistration registration = registrations[operation];
         long descriptor = registration == null ? 0 : registration.descriptor();
         uses[operation] = use;
         held = held + 1; // written by the sending half alone
@@ -236,10 +242,10 @@ final class RdmaSender implements Completion {
     /** Ends the use of the session's memory by an operation; returns whether it had any. */
     private boolean endUse(int operation) {
         RegionUses.Use use = uses[operation];
-        Registration registration = registrations[operation];
+        KeptRegistration registration = registrations[operation];
         if (registration != null) {
             registrations[operation] = null;
-            registration.close();
+            registration.endUse();
         }
         if (use != null) {
             uses[operation] = null;
@@ -386,7 +392,7 @@ final class RdmaSender implements Completion {
     public void completed(int tag, long bytes) {
         boolean isBack = endUse(tag);
         if (isBack) {
-            returned = returned + 1; // written by the thread that polls alone
+            returned = returned + 1; // written by one thread at a time
         }
         busy.setRelease(tag, 0);
         if (isBack || awaitsRoom) {

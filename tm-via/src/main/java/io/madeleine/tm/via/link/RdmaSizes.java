@@ -9,8 +9,10 @@ package io.madeleine.tm.via.link;
  * @param chunkBytes the longest write, and the size of the buffers through which other memory goes
  * @param grants how many grants a receiver keeps outstanding
  * @param headers how many packets may be under way
+ * @param keptBytes how many bytes of the session's memory stay registered, in each direction, though nobody uses them
+ * @param keptCount how many registrations of the session's memory stay, in each direction
  */
-public record RdmaSizes(long fromBytes, int chunkBytes, int grants, int headers) {
+public record RdmaSizes(long fromBytes, int chunkBytes, int grants, int headers, long keptBytes, int keptCount) {
     /** Whether the module is offered. */
     public boolean isOn() {
         return fromBytes != Long.MAX_VALUE;

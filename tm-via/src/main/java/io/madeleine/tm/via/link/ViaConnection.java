@@ -29,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * One end of a connection: first the line of the handshake, then the connection. Messages go to a number and carry a
  * token, both of which the receiver chose; messages with another token do not count.
  *
- * <p>Threading: as {@link ProtocolConnection}; as a line, under the adapter's lock. {@link #onMessage}, {@link #flush}
- * and {@link #pollUp} belong to the thread that polls.
+ * <p>Threading: as {@link ProtocolConnection}; as a line, under the adapter's lock. {@link #onMessage} and
+ * {@link #onWritten} belong to the thread that handles completions, {@link #flush} and {@link #pollUp} to the one that
+ * polls.
  */
 public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     private final Home home;
@@ -83,7 +84,8 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
         this.sizes = sizes;
         this.receives = home.port().receives();
         int headerCount = sizes.rdma().headers();
-        this.lane = new Lane(home.port(), peer, LaneSlots.LINE + sizes.packetCount() + headerCount, home::behind);
+        this.lane = new Lane(
+                home.port(), peer, LaneSlots.LINE + sizes.packetCount() + headerCount, home::behind, this::roomMade);
         this.inbox = new Inbox(receives, sizes.packetCount());
         this.packets = new Credits(sizes.packetCount());
         this.headers = new Credits(headerCount);
@@ -404,6 +406,21 @@ public final class ViaConnection implements ProtocolConnection, HandshakeLine {
     @Override
     public List<TransmissionLink> links() {
         return links;
+    }
+
+    /** Looks at the completion queue, unless another thread does so just now, if no packet has arrived yet. */
+    @Override
+    public boolean hasArrivals() {
+        ViaPoolLink opened = pool;
+        if (opened == null || end.isClosedHere()) {
+            return false;
+        }
+        return opened.hasPackets() || home.port().poll() > 0 && opened.hasPackets();
+    }
+
+    @Override
+    public boolean showsArrivals() {
+        return true;
     }
 
     @Override

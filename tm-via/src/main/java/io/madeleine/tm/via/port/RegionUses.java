@@ -3,7 +3,10 @@ package io.madeleine.tm.via.port;
 import io.madeleine.pmm.spi.Region;
 import io.madeleine.pmm.spi.RegionListener;
 import io.madeleine.pmm.spi.SessionMemory;
+import io.madeleine.tm.via.ffi.FabricException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -17,11 +20,67 @@ public final class RegionUses implements RegionListener {
     /** The uses of one region. */
     public final class Use {
         private final Region region;
+        private final KeptRegistrations.Cells sources;
+
+        /** All cells of the region. */
+        private final List<KeptRegistrations.Cells> cells = new ArrayList<>();
+
         private final AtomicInteger count = new AtomicInteger();
         private volatile boolean removed;
 
         private Use(Region region) {
             this.region = region;
+            this.sources = kept.sources().cells(region);
+            cells.add(sources);
+        }
+
+        int number() {
+            return region.number();
+        }
+
+        /** How many bytes from an address on one registration contains. */
+        public long bytesTogether(long address) {
+            return sources.bytesLeft(address);
+        }
+
+        /** The cells for a peer that writes. */
+        KeptRegistrations.Cells newTargets() {
+            KeptRegistrations.Cells made = kept.targets().cells(region);
+            synchronized (cells) {
+                cells.add(made);
+            }
+            return made;
+        }
+
+        /** Ends the registrations for a peer. */
+        void endTargets(KeptRegistrations.Cells targets) {
+            synchronized (cells) {
+                cells.remove(targets);
+            }
+            kept.targets().remove(targets);
+        }
+
+        /** Begins to use the registration of a peer's cell. */
+        KeptRegistration target(KeptRegistrations.Cells targets, long address) {
+            kept.mayFail().run();
+            return kept.targets().use(targets, address);
+        }
+
+        /**
+         * Registers the memory at an address, as far as {@link #bytesTogether}, for own writes that read it.
+         *
+         * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
+         */
+        public KeptRegistration source(long address) {
+            kept.mayFail().run();
+            return kept.sources().use(sources, address);
+        }
+
+        private void endRegistrations() {
+            synchronized (cells) {
+                cells.forEach(each -> (each == sources ? kept.sources() : kept.targets()).remove(each));
+                cells.clear();
+            }
         }
 
         /** Ends one use. */
@@ -45,9 +104,21 @@ public final class RegionUses implements RegionListener {
     private final AtomicInteger all = new AtomicInteger();
     private volatile @Nullable Use[] uses = new Use[16];
 
+    /**
+     * The registrations.
+     *
+     * @param targets of memory that peers write
+     * @param sources of memory that own writes read
+     * @param mayFail called before each use; throws if it shall fail, for tests
+     */
+    record Kept(KeptRegistrations targets, KeptRegistrations sources, Runnable mayFail) {}
+
+    private final Kept kept;
+
     /** Listens to the session's memory. */
-    public RegionUses(SessionMemory memory) {
+    RegionUses(SessionMemory memory, Kept kept) {
         this.memory = memory;
+        this.kept = kept;
         memory.listen(this);
     }
 
@@ -87,10 +158,16 @@ public final class RegionUses implements RegionListener {
         while (use.count.get() > 0 && System.nanoTime() - deadlineNs < 0) {
             Thread.yield();
         }
+        use.endRegistrations();
     }
 
-    /** Stops listening. */
+    /** Stops listening, and ends the registrations that nobody uses; the others end with their uses. */
     public void close() {
         memory.forget(this);
+        for (Use use : uses) {
+            if (use != null) {
+                use.endRegistrations();
+            }
+        }
     }
 }

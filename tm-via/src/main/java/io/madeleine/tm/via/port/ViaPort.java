@@ -1,6 +1,8 @@
 package io.madeleine.tm.via.port;
 
+import io.madeleine.pmm.SpinLock;
 import io.madeleine.pmm.spi.Demand;
+import io.madeleine.pmm.spi.SessionMemory;
 import io.madeleine.tm.via.ffi.CompletionQueue;
 import io.madeleine.tm.via.ffi.Fabric;
 import io.madeleine.tm.via.ffi.FabricException;
@@ -17,7 +19,8 @@ import java.util.function.LongConsumer;
  * An endpoint at work: sends, writes and receives, and hands their completions to their owners. The number of
  * operations never exceeds the completion queue.
  *
- * <p>Threading: any thread may begin operations; one thread at a time polls; the rest is the control path.
+ * <p>Threading: any thread may begin operations and poll, but only one at a time handles completions: another one
+ * that comes by goes on. The rest is the control path.
  */
 public final class ViaPort implements AutoCloseable {
     /** Result of {@link #send}: sent, and the memory may be reused at once. */
@@ -29,11 +32,18 @@ public final class ViaPort implements AutoCloseable {
     /** Result: nothing was done; try again later. */
     public static final int AGAIN = -Flags.FI_EAGAIN;
 
+    /** Result of {@link #poll}: another thread handles completions just now. */
+    public static final int BUSY = -1;
+
     private static final int BATCHES = 4;
     private static final int KEY_ATTEMPTS = 16;
     private static final int MAX_RECEIVES = 1 << 14;
 
     private final Arena arena = Arena.ofShared();
+
+    /** Held by the thread that handles completions. */
+    private final SpinLock polling = new SpinLock();
+
     private final SecureRandom random = new SecureRandom();
     private final Fabric fabric;
     private final Operations operations;
@@ -167,15 +177,33 @@ public final class ViaPort implements AutoCloseable {
     }
 
     /**
-     * Registers a block that does not belong to the endpoint.
+     * The session's memory, registered in cells as it is used.
      *
-     * @throws FabricException if that is impossible, perhaps for the moment only: the caller then copies
+     * @param cellBytes the size of a cell
+     * @param keptBytes how many bytes stay registered, in each direction, though nobody uses them
+     * @param keptCount how many cells stay registered, in each direction
      */
-    public Registration registerBlock(long address, long bytes, long access) {
+    public RegionUses regions(SessionMemory memory, int cellBytes, long keptBytes, int keptCount) {
+        return new RegionUses(
+                memory,
+                new RegionUses.Kept(
+                        new KeptRegistrations(
+                                (address, bytes) -> register(address, bytes, Flags.FI_REMOTE_WRITE),
+                                cellBytes,
+                                keptBytes,
+                                keptCount),
+                        new KeptRegistrations(
+                                (address, bytes) -> register(address, bytes, Flags.FI_WRITE),
+                                cellBytes,
+                                keptBytes,
+                                keptCount),
+                        this::failSometimes));
+    }
+
+    private void failSometimes() {
         if (failsEvery > 0 && blockCount.incrementAndGet() % failsEvery == 0) {
             throw new FabricException(0, "a registration fails as a test");
         }
-        return register(address, bytes, access);
     }
 
     /** Registers memory, with a random key where the caller chooses it. */
@@ -266,8 +294,19 @@ public final class ViaPort implements AutoCloseable {
 
     // ---- completions
 
-    /** Handles completions; returns how many. */
+    /** Handles completions; returns how many, or {@link #BUSY}. */
     public int poll() {
+        if (!polling.tryLock()) {
+            return BUSY;
+        }
+        try {
+            return open ? pollLocked() : 0;
+        } finally {
+            polling.unlock();
+        }
+    }
+
+    private int pollLocked() {
         int work = 0;
         for (int batch = 0; batch < BATCHES; batch++) {
             int count = completions.read();
@@ -285,6 +324,16 @@ public final class ViaPort implements AutoCloseable {
         }
         receives.postLate();
         return work;
+    }
+
+    /** Keeps all threads from handling completions until {@link #endQuiet}; false if one does so just now. */
+    public boolean tryQuiet() {
+        return polling.tryLock();
+    }
+
+    /** Ends what {@link #tryQuiet} began. */
+    public void endQuiet() {
+        polling.unlock();
     }
 
     /**
@@ -325,12 +374,17 @@ public final class ViaPort implements AutoCloseable {
         return errors;
     }
 
-    /** Closes the endpoint: the provider uses no memory any more. No thread makes a call meanwhile. */
+    /** Closes the endpoint: the provider uses no memory any more. Other threads may still poll, in vain. */
     public void closeEndpoint() {
-        if (open) {
-            open = false;
-            outstanding.close();
-            fabric.closeEndpoint();
+        polling.lock();
+        try {
+            if (open) {
+                open = false;
+                outstanding.close();
+                fabric.closeEndpoint();
+            }
+        } finally {
+            polling.unlock();
         }
     }
 
