@@ -54,7 +54,7 @@ final class ReportFolder {
                 // another process was faster
             }
         }
-        check(folder);
+        List<Entry> _ = unsorted(folder); // removes what killed processes have left
         return folder.resolve(ProcessHandle.current().pid() + "-" + rank + "-" + size);
     }
 
@@ -69,12 +69,18 @@ final class ReportFolder {
         }
     }
 
-    /** The running processes, by starter and rank. Removes the sockets of those that have ended. */
+    /** The running processes, by rank. Removes the sockets of those that have ended. */
     static List<Entry> entries() throws IOException {
         Path folder = path();
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             return List.of();
         }
+        List<Entry> found = unsorted(folder);
+        found.sort(Comparator.comparingInt(Entry::rank));
+        return found;
+    }
+
+    private static List<Entry> unsorted(Path folder) throws IOException {
         check(folder);
         List<Entry> found = new ArrayList<>();
         try (Stream<Path> all = Files.list(folder)) {
@@ -91,7 +97,6 @@ final class ReportFolder {
                 }
             }
         }
-        found.sort(Comparator.comparingLong(Entry::starter).thenComparingInt(Entry::rank));
         return found;
     }
 }

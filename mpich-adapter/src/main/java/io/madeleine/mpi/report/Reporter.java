@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reporter implements AutoCloseable {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.mpi");
+
+    private static final long PAUSE_NS = 100_000_000;
 
     private final Supplier<List<Awaited>> awaited;
     private final @Nullable ServerSocketChannel socket;
@@ -67,6 +70,7 @@ public final class Reporter implements AutoCloseable {
                 }
             } catch (IOException e) { // closed, or the asker is gone
                 LOGGER.log(System.Logger.Level.DEBUG, "no answer to mad report: {0}", e);
+                LockSupport.parkNanos(PAUSE_NS); // there may be no file descriptor left for a while
             }
         }
     }
