@@ -210,8 +210,11 @@ static void *reserve(size_t bytes)
 
 static void lay(struct ring *ring, const struct order *order)
 {
-    if (ring->memory == NULL)
+    if (ring->memory == NULL) {
         ring->memory = reserve(memory_bytes);
+        if (wire_memory != NULL)
+            wire_memory(ring->memory, memory_bytes);
+    }
     ring->kind = order->buffers;
     ring->bytes = order->bytes;
     ring->stride = (order->bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;

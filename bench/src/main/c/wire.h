@@ -23,6 +23,8 @@ void wire_receive(void *block, size_t bytes);
 void wire_send_all(size_t bytes, long count, void *(*block)(void *at), void *at);
 void wire_receive_all(size_t bytes, long count, void *(*block)(void *at), void *at);
 void wire_close(void);
+/* Memory in which blocks will be, all of them or but for fresh ones. A wire that need not know does without it. */
+void wire_memory(void *memory, size_t bytes) __attribute__((weak));
 
 /* What the program can use. */
 void fail(const char *what); /* tells mad perf and ends */

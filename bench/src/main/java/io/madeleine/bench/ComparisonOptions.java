@@ -237,7 +237,10 @@ final class ComparisonOptions {
 
     /** The peers that are there, and why the others are not. */
     void addPeers(Conditions conditions, List<? super Subject> there, List<AbsentPeer> absent, PrintWriter err) {
-        for (String name : peers.stream().distinct().toList()) {
+        for (String name : peers.stream()
+                .flatMap(word -> Peers.expand(word).stream())
+                .distinct()
+                .toList()) {
             Subject peer =
                     Peers.subject(name, conditions, variant(conditions, Optional.empty(), Optional.empty()), err);
             Optional<AbsentPeer> missing = peer.absence().map(reason -> new AbsentPeer(name, reason));

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** {@code mad perf --peers} with real processes; the figures themselves are not judged. */
@@ -54,13 +55,16 @@ class PeersIT {
     /** All peers at once: those whose compiler or launcher is not installed say so, the others have their rows. */
     @Test
     void shouldGiveEachPeerItsRowsOrTheReasonWhyItHasNone() throws IOException {
+        List<String> plain = Peers.words().stream()
+                .filter(peer -> !peer.equals("fabric") && !peer.equals("fi_pingpong"))
+                .toList();
         Run run = Run.of("--protocol sci --sizes 8,70001 --rounds 2 --seconds 0.05 --usage --machine --json - --peers "
-                + String.join(",", Peers.words()));
+                + String.join(",", plain));
         assertEquals(0, run.code(), run.err());
         assertEquals("machine", run.rows().getFirst().getString("kind"));
         assertEquals(2, run.rows().getFirst().getInt("rounds"));
         assertEquals(6, run.of("protocol", "sci").size());
-        for (String peer : Peers.words()) {
+        for (String peer : plain) {
             List<Config> absent = run.of("absent", peer);
             List<Config> rows = run.of("peer", peer);
             if (absent.isEmpty()) {
@@ -81,6 +85,45 @@ class PeersIT {
                     left.filter(path -> path.toString().contains("madeleine-perf-"))
                             .toList());
         }
+    }
+
+    /** libfabric in C, and its own program, by provider. Here via is off, for want of native access. */
+    @Test
+    void shouldMeasureLibfabricBesideTheNetworkOverIt() {
+        List<String> providers = List.of("shm", "tcp;ofi_rxm", "net");
+        Run run = Run.of("--protocol sci --peers fabric:"
+                + String.join(",fabric:", providers)
+                + ",fi_pingpong:shm --sizes 8,70001 --rounds 1"
+                + " --seconds 0.05 --pattern latency,bandwidth --json -");
+        assertEquals(0, run.code(), run.err());
+        Assumptions.assumeTrue(run.of("absent", "fabric:shm").isEmpty(), run.err());
+        for (String provider : providers) {
+            List<Config> rows = run.of("peer", "fabric:" + provider);
+            assertEquals(4, rows.size(), run.err());
+            for (Config row : rows) { // the program checks the contents of its messages
+                assertTrue(0 < row.getDouble("min"), row.toString());
+                assertTrue(row.getDouble("median") <= row.getDouble("max"), row.toString());
+            }
+        }
+        int expected = run.of("absent", "fi_pingpong:shm").isEmpty() ? 2 : 0;
+        assertEquals(expected, run.of("peer", "fi_pingpong:shm").size(), run.err());
+    }
+
+    /** The bare name stands for all providers that are here; one that is not is told beside what there is. */
+    @Test
+    void shouldNameTheProvidersOfLibfabric() {
+        List<String> all = Peers.expand("fabric");
+        assertEquals(List.of("nio"), Peers.expand("nio"));
+        Run run = Run.of(
+                "--protocol sci --peers fabric:efa --sizes 8 --rounds 1 --seconds 0.05 --pattern latency --json -");
+        assertEquals(0, run.code(), run.err());
+        List<Config> absent = run.of("absent", "fabric:efa");
+        Assumptions.assumeFalse(absent.isEmpty(), "there is an efa device here");
+        String reason = absent.getFirst().getString("reason");
+        Assumptions.assumeFalse(reason.contains("apt-get install"), reason);
+        assertTrue(all.containsAll(List.of("fabric:shm", "fabric:tcp;ofi_rxm", "fabric:net")), all.toString());
+        assertTrue(reason.startsWith("libfabric has no provider efa") && reason.contains("tcp;ofi_rxm, net"), reason);
+        assertEquals(List.of(), run.of("peer", "fabric:efa"));
     }
 
     /** Whoever has round trips has these patterns, too; of ours, each memory is a row of its own, and a handler another. */

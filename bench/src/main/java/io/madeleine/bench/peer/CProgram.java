@@ -28,12 +28,23 @@ import java.util.stream.Stream;
  *
  * @param compiler the command, as gcc or mpicc.mpich
  * @param wire the source of the wire, as tcp
+ * @param libraries what it is linked with, as fabric
  */
-record CProgram(String compiler, String wire) {
+record CProgram(String compiler, String wire, List<String> libraries) {
     private static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
     private static final List<String> HEADERS = List.of("wire.h");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final int HASH_BYTES = 8;
+
+    /** Copies the list. */
+    CProgram {
+        libraries = List.copyOf(libraries);
+    }
+
+    /** One that takes nothing but the C library, or what its compiler adds. */
+    CProgram(String compiler, String wire) {
+        this(compiler, wire, List.of());
+    }
 
     private List<String> sources() {
         return List.of("measure.c", wire + ".c");
@@ -81,6 +92,7 @@ record CProgram(String compiler, String wire) {
             for (String name : sources()) {
                 command.add(Files.write(work.resolve(name), source(name)).toString());
             }
+            libraries.forEach(library -> command.add("-l" + library));
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
             process.getOutputStream().close();
@@ -135,7 +147,8 @@ record CProgram(String compiler, String wire) {
             for (String name : names) {
                 digest.update(source(name));
             }
-            String context = OPTIONS + " " + found.toRealPath() + " " + Files.getLastModifiedTime(found.toRealPath());
+            String context = OPTIONS + " " + libraries + " " + found.toRealPath() + " "
+                    + Files.getLastModifiedTime(found.toRealPath());
             digest.update(context.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES);
         } catch (NoSuchAlgorithmException e) {

@@ -41,6 +41,11 @@ final class NativePeer extends ResidentSubject {
             return new Kit(new CProgram("gcc", wire), "gcc and libc6-dev", Optional.empty(), List.of(options));
         }
 
+        /** The program of libfabric, told its provider. */
+        static Kit fabric(String provider) {
+            return new Kit(Fabric.PROGRAM, Fabric.PACKAGES, Optional.empty(), List.of(provider));
+        }
+
         /** MPICH. */
         static final Kit MPICH = mpi("mpicc.mpich", "mpich and libmpich-dev");
 
@@ -77,7 +82,9 @@ final class NativePeer extends ResidentSubject {
         }
         try {
             kit.program().build();
-            return Optional.empty();
+            return kit.program().equals(Fabric.PROGRAM)
+                    ? Fabric.absence(kit.options().getFirst())
+                    : Optional.empty();
         } catch (MeasuringException e) {
             return Optional.of(e.getMessage() + " - " + advice());
         }
@@ -85,7 +92,7 @@ final class NativePeer extends ResidentSubject {
 
     private String advice() {
         return "install the Debian packages " + kit.packages() + " (apt-get install "
-                + kit.packages().replace(" and ", " ") + ")";
+                + kit.packages().replace(",", "").replace(" and ", " ") + ")";
     }
 
     @Override

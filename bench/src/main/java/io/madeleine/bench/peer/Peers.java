@@ -48,6 +48,17 @@ public final class Peers {
         peers.add(fixed("mpich-tcp", "MPICH over TCP", Kit.MPICH, MpiLauncher.MPICH, "tcp"));
         peers.add(mpi("openmpi", "Open MPI with its defaults", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI));
         peers.add(fixed("openmpi-tcp", "Open MPI over TCP", Kit.OPEN_MPI, MpiLauncher.OPEN_MPI, "tcp"));
+        peers.add(new Peer(
+                Fabric.NAME,
+                "libfabric in C, the fastest of three ways; of all providers here if none is named",
+                Fabric.PROVIDERS,
+                (asked, where, variant, err) ->
+                        new NativePeer(asked.word(), Kit.fabric(asked.argument()), where, variant, err)));
+        peers.add(new Peer(
+                PingPong.NAME,
+                "libfabric's own test of round trips over shm; pattern latency",
+                Fabric.PROVIDERS,
+                PingPong::new));
         Map<String, Peer> byName = new LinkedHashMap<>();
         peers.forEach(peer -> byName.put(peer.name(), peer));
         return byName;
@@ -90,6 +101,11 @@ public final class Peers {
 
     private static MpiLauncher way(Map<String, MpiLauncher> ways, String name) {
         return Objects.requireNonNull(ways.get(name), name);
+    }
+
+    /** The peers that a name stands for: itself, but for one that stands for all providers that are here. */
+    public static List<String> expand(String word) {
+        return word.equals(Fabric.NAME) ? Fabric.all() : List.of(word);
     }
 
     /** What is wrong with a peer that was asked for, {@code NAME} or {@code NAME:ARGUMENT}; empty if nothing is. */
