@@ -78,13 +78,20 @@ public final class Fabric implements AutoCloseable {
         return handle;
     }
 
-    /** Calls a function of the form (parent, attributes, &result, context). */
+    /**
+     * Calls a function of the form (parent, attributes, &result, context). The provider shm takes signals in one of
+     * them: 1.17 in fi_endpoint.
+     */
     private Handle open(String call, MemorySegment function, long parent, long attributes) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment result = scratch.allocate(Long.BYTES, Long.BYTES);
-            library.check(call, Downcalls.intOf4(function, parent, attributes, result.address(), 0));
+            Libc.keepingSignalHandlers(() -> check(call, function, parent, attributes, result));
             return own(call, Raw.pointer(result.address()));
         }
+    }
+
+    private void check(String call, MemorySegment function, long parent, long attributes, MemorySegment result) {
+        library.check(call, Downcalls.intOf4(function, parent, attributes, result.address(), 0));
     }
 
     private long vectorAttributes() {

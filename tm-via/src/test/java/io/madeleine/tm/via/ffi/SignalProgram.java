@@ -1,9 +1,14 @@
 package io.madeleine.tm.via.ffi;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A program that uses the signals of the JVM while endpoints are open: null checks and stack overflows in compiled
@@ -38,10 +43,22 @@ final class SignalProgram {
         Fabric first = open(file, provider, name);
         System.out.println("null checks: " + nullChecks());
         System.out.println("overflows: " + overflows());
+        if (isShared) {
+            System.out.println("file: " + hasFile(name));
+        }
         Fabric second = open(file, provider, isShared ? name + "-second" : name);
         System.out.println(sendBetween(second, first) ? "received" : "nothing came");
         second.close();
         first.close();
+    }
+
+    /** Whether the endpoint's file is there, without which no other process can connect. */
+    private static boolean hasFile(String name) {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.anyMatch(file -> file.getFileName().toString().startsWith(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The JVM finds null references by SIGSEGV once this is compiled. */

@@ -63,7 +63,11 @@ class SignalsIT {
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net"})
     void shouldThrowAndOverflowInCompiledCodeAndStillMeetANewPeer(String provider) throws Exception {
         Fabrics.require();
-        check(run(provider));
+        String said = run(provider);
+        check(said);
+        if (provider.equals("shm")) { // its handler of SIGSEGV calls the JVM's, but first removes the endpoint's file
+            assertTrue(said.contains("file: true"), said);
+        }
     }
 
     private static void check(String said) {
