@@ -7,6 +7,7 @@ import io.madeleine.pmm.handshake.HandshakeLine;
 import io.madeleine.pmm.handshake.PendingConnection;
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.pmm.spi.ConnectionRequest;
+import io.madeleine.pmm.spi.PacketHeader;
 import io.madeleine.pmm.spi.ProcessIdentity;
 import io.madeleine.pmm.spi.ProtocolConnection;
 import io.madeleine.pmm.spi.TransmissionLink;
@@ -52,7 +53,9 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     private volatile boolean closed;
     private volatile long dueNs = Endpoint.NONE;
     private volatile String violation = "";
-    private boolean removed; // guarded by the lock
+    private boolean removed; // guarded by the lock, as the next two
+    private boolean isMessageOpen; // its last packet was not sent yet
+    private boolean hasFinished;
     private volatile boolean toldLoss;
     private final @Nullable BipCall call;
 
@@ -435,6 +438,7 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
     public void finish() {
         lock.lock();
         try {
+            hasFinished = true;
             endpoint.finish();
             flushLocked();
         } finally {
@@ -449,7 +453,18 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
 
     @Override
     public void close() {
-        end(() -> endpoint.close(System.nanoTime()));
+        end(() -> endpoint.close(System.nanoTime(), hasFinished && !isInMiddleOfMessage()));
+    }
+
+    /** A packet with this header was sent. Under the lock. */
+    void sent(long header) {
+        isMessageOpen = !PacketHeader.has(header, PacketHeader.LAST);
+    }
+
+    /** Whether a message was begun and not ended: what was sent of it is worth nothing to the peer. Under the lock. */
+    private boolean isInMiddleOfMessage() {
+        BipLongLink large = longLink;
+        return isMessageOpen || large != null && large.isInMiddleOfPacket();
     }
 
     private void end(Runnable how) {

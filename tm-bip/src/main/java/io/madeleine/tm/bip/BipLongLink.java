@@ -82,12 +82,18 @@ final class BipLongLink implements DynamicLink, PostingLink {
         }
     }
 
+    /** Whether the end of a packet that was begun is missing. Under the lock. */
+    boolean isInMiddleOfPacket() {
+        return headerIsOut;
+    }
+
     private boolean append(long header) {
         if (headers.room() < PacketHeader.BYTES) {
             return false;
         }
         scratch.set(PacketReader.HEADER, 0, header);
         headers.append(scratch, 0, PacketHeader.BYTES);
+        connection.sent(header);
         return true;
     }
 

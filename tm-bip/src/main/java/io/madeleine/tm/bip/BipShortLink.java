@@ -99,6 +99,7 @@ final class BipShortLink implements OneStepLink {
                 out.withdraw((int) (out.length() - before));
                 throw e;
             }
+            connection.sent(header);
             return true;
         } finally {
             connection.unlock();

@@ -167,8 +167,12 @@ public final class Endpoint {
         sending.end(Wire.HOW_FINISHED);
     }
 
-    /** This end is closed: what was sent before is delivered if possible; what arrives is dropped. */
-    public void close(long nowNs) {
+    /**
+     * This end is closed: what was sent before is delivered if possible; what arrives is dropped.
+     *
+     * @param isPromised whether the user counts on what was sent, so that a peer that is busy is waited for
+     */
+    public void close(long nowNs, boolean isPromised) {
         if (state == State.CALLING || state == State.LOST) {
             become(State.GONE);
         } else if (state == State.ESTABLISHED) {
@@ -176,7 +180,7 @@ public final class Endpoint {
             receiving.discard();
             sending.end(Wire.HOW_CLOSED);
             lingerUntilNs = nowNs + settings.lingerNs();
-            goneByNs = nowNs + (sending.hasFinished() ? settings.longestLingerNs() : settings.lingerNs());
+            goneByNs = nowNs + (isPromised ? settings.longestLingerNs() : settings.lingerNs());
             leaveIfDone();
         }
     }

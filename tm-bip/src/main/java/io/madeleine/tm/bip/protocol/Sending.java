@@ -30,11 +30,6 @@ final class Sending implements Recovery.Fate {
         }
     }
 
-    /** Whether this end has said that nothing follows what was sent, so that all of it was promised. */
-    boolean hasFinished() {
-        return (endHow & Wire.HOW_FINISHED) != 0;
-    }
-
     void end(int how) {
         endHow |= how;
     }

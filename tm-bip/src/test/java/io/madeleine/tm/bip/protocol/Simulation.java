@@ -84,12 +84,12 @@ final class Simulation {
             }
         }
         quieten();
-        ends[0].close(nowNs);
+        ends[0].close(nowNs, random.nextBoolean());
         if (random.nextBoolean()) {
             flush(0);
             turn();
         }
-        ends[1].close(nowNs);
+        ends[1].close(nowNs, random.nextBoolean());
         long closedNs = nowNs;
         while (ends[0].state() != Endpoint.State.GONE || ends[1].state() != Endpoint.State.GONE) {
             check(nowNs - closedNs <= settings.longestLingerNs() + SECOND_NS, "a closed end stays");
@@ -105,8 +105,7 @@ final class Simulation {
             check(nowNs - startNs < PATIENCE_NS, "no connection");
             turn();
         }
-        ends[0].finish();
-        ends[0].close(nowNs);
+        ends[0].close(nowNs, true);
         while (!ends[1].hasPeerEnded()) {
             check(nowNs - startNs < PATIENCE_NS, "what was sent before the close did not arrive");
             check(ends[1].state() == Endpoint.State.ESTABLISHED, ends[1].lossReason());
