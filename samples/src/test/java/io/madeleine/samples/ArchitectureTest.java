@@ -47,6 +47,7 @@ class ArchitectureTest {
 
     static {
         ALLOWED.put("bom", Set.of());
+        ALLOWED.put("module-parent", Set.of());
         ALLOWED.put("madeleine-api", Set.of());
         ALLOWED.put("base", Set.of());
         ALLOWED.put("admission", Set.of());
@@ -83,7 +84,8 @@ class ArchitectureTest {
             "stress", // tests in the packages of what they test
             "integration", // tests only
             "samples", // run from source, as a first program of one's own would be
-            "bom"); // a pom
+            "bom", // a pom
+            "module-parent"); // a pom
 
     private static final Map<String, Module> MODULES = new TreeMap<>();
 
@@ -118,6 +120,26 @@ class ArchitectureTest {
                         .filter(folder -> !NEVER_USED.contains(
                                 folder.getParent().getParent().getFileName().toString()))
                         .toList());
+    }
+
+    /** The BOM inherits what the root pom manages, and a project that imports it gets each of these versions. */
+    @Test
+    void shouldManageOnlyWhatIsShippedInTheBom() throws Exception {
+        List<String> notShipped = new ArrayList<>();
+        Element management =
+                children(rootElement(root().resolve("pom.xml")), "dependencyManagement").getFirst();
+        for (Element managed : elements(management, "dependencies", "dependency")) {
+            String artifact = text(managed, "artifactId", "");
+            boolean shipped = text(managed, "groupId", "").equals("io.madeleine")
+                    ? !NEVER_USED.contains(byName(artifact, Module::artifact).folder())
+                    : MODULES.values().stream()
+                            .filter(module -> !NEVER_USED.contains(module.folder()))
+                            .anyMatch(module -> module.compileLibraries().contains(artifact));
+            if (!shipped && !artifact.equals("netty-bom")) {
+                notShipped.add(artifact);
+            }
+        }
+        assertEquals(List.of(), notShipped, "managed in the root pom, but no module that is shipped needs it");
     }
 
     @Test
