@@ -29,9 +29,12 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
         record OfLoop(List<LoopTm> tms) implements Network {}
     }
 
-    /** Set-ups over the drivers of a family, with and without descriptors. */
+    /**
+     * A set-up over the drivers of a family; one with descriptors, too, if tests may take long. To a driver,
+     * descriptors are blocks like others, and the set-ups in memory have them in each kind of buffer.
+     */
     public static Stream<MessageSetup> of(String name, Supplier<IntFunction<ProtocolModule>> drivers) {
-        return both(name, () -> new Network.OfDrivers(drivers.get()));
+        return plain(both(name, () -> new Network.OfDrivers(drivers.get())));
     }
 
     /** Set-ups over modules in memory, with and without descriptors. */
@@ -44,9 +47,8 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
                 new MessageSetup(name, network, false), new MessageSetup(name + ", self-described", network, true));
     }
 
-    /** A set-up without descriptors; one with descriptors, too, if tests may take long. */
-    private static Stream<MessageSetup> plain(String name, LoopTm... tms) {
-        Stream<MessageSetup> both = ofLoop(name, tms);
+    /** The set-up without descriptors; the one with descriptors, too, if tests may take long. */
+    private static Stream<MessageSetup> plain(Stream<MessageSetup> both) {
         return THOROUGH ? both : both.filter(setup -> !setup.selfDescribed);
     }
 
@@ -64,13 +66,13 @@ public record MessageSetup(String name, Supplier<Network> network, boolean selfD
         LoopTm stream =
                 LoopTm.withDynamicBuffers("stream", LinkMode.BUFFER_GROUP, AggregationMode.ASYMMETRIC, Long.MAX_VALUE);
         return Stream.of(
-                        plain("stream", stream),
-                        plain(
+                        plain(ofLoop("stream", stream)),
+                        plain(ofLoop(
                                 "short+posting stream",
                                 shortAsymmetric,
-                                stream.ring(100_000).posting(1)),
+                                stream.ring(100_000).posting(1))),
                         ofLoop("symmetric short+cells", shortSymmetric.slots(3), cells.slots(4)),
-                        plain("eager+symmetric group", eager.ring(5000), group.ring(20_000)),
+                        plain(ofLoop("eager+symmetric group", eager.ring(5000), group.ring(20_000))),
                         ofLoop(
                                 "short+eager+late stream in crumbs",
                                 shortAsymmetric.slots(2).delayed(2),
