@@ -235,6 +235,11 @@ final class MadeleineSession implements Session, Bootstrap.Events {
     }
 
     @Override
+    public void peerGaveUp(int rank, String reason) {
+        failures.gaveUp(rank, reason);
+    }
+
+    @Override
     public void peerLeft(int rank) {
         failures.left(rank);
     }

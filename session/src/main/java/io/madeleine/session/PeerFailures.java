@@ -66,7 +66,8 @@ final class PeerFailures implements AutoCloseable {
     private record Loss(LossKind kind, String reason) {}
 
     /**
-     * Why a peer may be dead. It is certain if another process reports the death; a broken connection is only a hint.
+     * Why a peer may be dead. It is certain if another process reports the death, or the peer has given this process up;
+     * a broken connection is only a hint.
      */
     private record Suspicion(Loss loss, boolean certain) {}
 
@@ -160,6 +161,26 @@ final class PeerFailures implements AutoCloseable {
             lock.unlock();
         }
         report(rank, reason);
+    }
+
+    /**
+     * The peer is alive and has lost its connection to this process. If this process has lost it, too, what it has seen
+     * itself tells more.
+     */
+    void gaveUp(int rank, String reason) {
+        Loss loss;
+        lock.lock();
+        try {
+            Suspicion own = suspected.get(rank);
+            loss = own == null ? new Loss(LossKind.CONNECTION, reason) : own.loss;
+            if (patient) {
+                suspect(rank, new Suspicion(loss, true));
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        report(rank, loss);
     }
 
     private void suspect(int rank, Suspicion suspicion) {

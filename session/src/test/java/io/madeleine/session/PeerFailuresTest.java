@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import io.madeleine.api.LossKind;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,6 +15,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class PeerFailuresTest {
     private final PeerFailures failures = new PeerFailures("test");
@@ -81,6 +84,29 @@ class PeerFailuresTest {
         assertEquals("a 1 1 rank 1 is gone: it was killed", next());
         failures.notice(1, "it was killed again");
         assertEquals(null, heard.poll(500, TimeUnit.MILLISECONDS));
+    }
+
+    /** Both ends of a connection notice its loss; which of them decides first must not change what a program is told. */
+    @ParameterizedTest
+    @EnumSource(LossKind.class)
+    void shouldTellWhatItHasLostItselfThoughThePeerGaveItUpFirst(LossKind kind) throws Exception {
+        CompletableFuture<LossKind> told = new CompletableFuture<>();
+        failures.listen((_, why) -> told.complete(why.kind()));
+        failures.opened();
+        failures.suspect(1, kind, "what this process has seen");
+        failures.gaveUp(1, "it has lost its connection with this process");
+        assertEquals(kind, told.get(10, TimeUnit.SECONDS));
+    }
+
+    /** It is alive, so the connection is what is lost. */
+    @Test
+    void shouldTellTheLossOfAConnectionThatOnlyThePeerHasSeen() throws Exception {
+        CompletableFuture<LossKind> told = new CompletableFuture<>();
+        failures.listen((_, why) -> told.complete(why.kind()));
+        failures.opened();
+        failures.gaveUp(1, "it has lost its connection with this process");
+        failures.left(1); // to leave afterwards changes nothing
+        assertEquals(LossKind.CONNECTION, told.get(10, TimeUnit.SECONDS));
     }
 
     /** One peer may have many connections, and all of them break; each doubt would be a task of its own. */

@@ -17,6 +17,9 @@ public interface Bootstrap extends AutoCloseable {
         /** A process is dead. */
         void peerDied(int rank, String reason);
 
+        /** A process that is alive has lost its connection to this process, and has given it up. */
+        void peerGaveUp(int rank, String reason);
+
         /** A process closed its session. Its connections end, which is no failure. */
         void peerLeft(int rank);
 

@@ -43,6 +43,7 @@ final class BootstrapClient implements Bootstrap {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
     private final List<ControlMessage.Death> deaths = new ArrayList<>();
+    private final List<ControlMessage.PeerGaveUp> peersThatGaveUp = new ArrayList<>();
     private @Nullable Events events;
     private @Nullable EndListener endListener;
     private ControlMessage.@Nullable SessionAbort end;
@@ -121,18 +122,21 @@ final class BootstrapClient implements Bootstrap {
     @Override
     public void listen(Events listener) {
         List<ControlMessage.Death> before;
+        List<ControlMessage.PeerGaveUp> gaveUpBefore;
         String lostBefore;
         String givenUpBefore;
         lock.lock();
         try {
             events = listener;
             before = List.copyOf(deaths);
+            gaveUpBefore = List.copyOf(peersThatGaveUp);
             lostBefore = newsLost;
             givenUpBefore = givenUp;
         } finally {
             lock.unlock();
         }
         before.forEach(death -> listener.peerDied(death.rank(), death.reason()));
+        gaveUpBefore.forEach(peer -> listener.peerGaveUp(peer.rank(), peer.reason()));
         if (givenUpBefore != null) {
             listener.givenUp(givenUpBefore);
         }
@@ -298,6 +302,7 @@ final class BootstrapClient implements Bootstrap {
             case ControlMessage.Heartbeat() -> {}
             case ControlMessage.Left(int rank) -> left(rank);
             case ControlMessage.Death death -> died(death);
+            case ControlMessage.PeerGaveUp peer -> gaveUp(peer);
             case ControlMessage.OpenFailed(int rank, String reason) ->
                 update(() -> fail("rank " + rank + " could not open the session: " + reason));
             case ControlMessage.SessionAbort all -> ended(all);
@@ -379,6 +384,17 @@ final class BootstrapClient implements Bootstrap {
         Events listener = events();
         if (listener != null) {
             listener.peerDied(death.rank(), death.reason());
+        }
+    }
+
+    private void gaveUp(ControlMessage.PeerGaveUp peer) {
+        update(() -> {
+            fail("rank " + peer.rank() + " is lost: " + peer.reason());
+            peersThatGaveUp.add(peer);
+        });
+        Events listener = events();
+        if (listener != null) {
+            listener.peerGaveUp(peer.rank(), peer.reason());
         }
     }
 

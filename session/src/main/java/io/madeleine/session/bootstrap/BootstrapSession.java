@@ -480,7 +480,7 @@ final class BootstrapSession {
         try {
             Member member = about >= 0 && about < members.length ? members[about] : null;
             if (member != null && member.present && about != rank) {
-                member.sender.send(new ControlMessage.Death(
+                member.sender.send(new ControlMessage.PeerGaveUp(
                         rank, "it has given this process up: it has lost its connection with this process: " + reason));
             }
         } finally {

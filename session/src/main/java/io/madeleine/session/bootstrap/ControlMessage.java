@@ -67,6 +67,9 @@ public sealed interface ControlMessage {
     /** To a process: another is dead. To the server: this process has lost its connection to another. */
     record Death(int rank, String reason) implements ControlMessage {}
 
+    /** To a process: another, which is alive, has lost its connection to it, and has given it up. */
+    record PeerGaveUp(int rank, String reason) implements ControlMessage {}
+
     /** Both ways: a process could not open the session, so the session fails for all. The server fills in the rank. */
     record OpenFailed(int rank, String reason) implements ControlMessage {}
 
@@ -173,6 +176,11 @@ public sealed interface ControlMessage {
                 out.writeInt(rank);
                 writeText(out, reason);
             }
+            case PeerGaveUp(int rank, String reason) -> {
+                out.writeByte(20);
+                out.writeInt(rank);
+                writeText(out, reason);
+            }
             case OpenFailed(int rank, String reason) -> {
                 out.writeByte(13);
                 out.writeInt(rank);
@@ -243,6 +251,7 @@ public sealed interface ControlMessage {
             case 17 -> new Launched(in.readLong(), readNumbers(in), readText(in));
             case 18 -> new LaunchedEnded(in.readLong(), in.readInt(), in.readInt());
             case 19 -> new LaunchGivenUp(in.readLong());
+            case 20 -> new PeerGaveUp(in.readInt(), readText(in));
             default -> throw new IOException("unknown control message of type " + type);
         };
         if (in.available() > 0) {

@@ -286,6 +286,11 @@ class BootstrapTest {
         }
 
         @Override
+        public void peerGaveUp(int rank, String reason) {
+            news.add(rank + " gave up: " + reason);
+        }
+
+        @Override
         public void givenUp(String reason) {
             news.add("given up: " + reason);
         }
@@ -605,6 +610,22 @@ class BootstrapTest {
         server.processEnded(0, 1, "it cannot be heard");
         assertEquals("given up: it cannot be heard", heard.next());
         assertEquals("death of 0: it cannot be heard", other.next());
+    }
+
+    /** A process that lives is not told to be dead. */
+    @Test
+    void shouldTellAProcessThatAPeerHasLostItsConnectionToIt() throws Exception {
+        BootstrapServer server = server(2);
+        Bootstrap first = join(server, 0, 2);
+        Bootstrap second = join(server, 1, 2);
+        Heard heard = new Heard();
+        first.listen(heard);
+        second.lost(0, "the line is cut");
+        String said = "1 gave up: it has given this process up: it has lost its connection with this process: the line is cut";
+        assertEquals(said, heard.next());
+        Heard late = new Heard();
+        first.listen(late);
+        assertEquals(said, late.next());
     }
 
     @Test
