@@ -126,14 +126,23 @@ class ControlConnectionTest {
         }
     }
 
+    /** Of its content as of its proof. */
     @Test
-    void shouldRefuseAChangedFrame() throws Exception {
+    void shouldRefuseAFrameOfWhichAnyByteWasChanged() throws Exception {
         connect();
-        send(frame -> {
-            frame[8] ^= 1; // the rank
-            return frame;
-        });
-        assertRefused();
+        client.send(new ControlMessage.Death(3, "it ended"));
+        int length = taken().length;
+        assertEquals(4 + 1 + 4 + 2 + "it ended".length() + Proofs.BYTES, length);
+        for (int i = 4; i < length; i++) {
+            close();
+            connect();
+            int changed = i;
+            send(frame -> {
+                frame[changed] ^= (byte) (1 << changed % Byte.SIZE);
+                return frame;
+            });
+            assertRefused();
+        }
     }
 
     @Test
