@@ -15,8 +15,11 @@ import io.madeleine.tm.tcp.reactor.IoTransport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -233,6 +236,25 @@ class CoalescingTest {
             sendStreamOfWhichSomeIsKept();
             nsUntil(() -> !hasKept());
         }
+    }
+
+    /** One that stayed on the list would keep the timer awake for ever, and be listed once more by its next stream. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0 1", "1 0", "0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0"})
+    void shouldForgetEachOfSeveralDenseStreamsInWhateverOrderTheyEnd(String order) throws Exception {
+        connect();
+        int[] ending = Stream.of(order.split(" ")).mapToInt(Integer::parseInt).toArray();
+        Coalescing coalescing = new Coalescing("test", 1);
+        List<TcpConnection> streams = new ArrayList<>();
+        for (int i = 0; i < ending.length; i++) {
+            streams.add((TcpConnection) pair.connect("stream " + i).left().connection);
+            coalescing.kept(streams.get(i), true);
+        }
+        for (int stream : ending) {
+            assertFalse(coalescing.isIdle());
+            coalescing.delist(streams.get(stream));
+        }
+        assertTrue(coalescing.isIdle());
     }
 
     @Test
