@@ -156,6 +156,17 @@ class ControlConnectionTest {
     }
 
     @Test
+    void shouldRefuseAFrameOfAnotherConnection() throws Exception {
+        connect();
+        client.send(new ControlMessage.Death(3, "it ended"));
+        byte[] recorded = taken();
+        close();
+        connect();
+        send(_ -> recorded);
+        assertRefused();
+    }
+
+    @Test
     void shouldRefuseWhatFollowsADroppedFrame() throws Exception {
         connect();
         send(frame -> new byte[0]);
