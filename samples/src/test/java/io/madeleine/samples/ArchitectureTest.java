@@ -126,8 +126,8 @@ class ArchitectureTest {
     @Test
     void shouldManageOnlyWhatIsShippedInTheBom() throws Exception {
         List<String> notShipped = new ArrayList<>();
-        Element management =
-                children(rootElement(root().resolve("pom.xml")), "dependencyManagement").getFirst();
+        Element management = children(rootElement(root().resolve("pom.xml")), "dependencyManagement")
+                .getFirst();
         for (Element managed : elements(management, "dependencies", "dependency")) {
             String artifact = text(managed, "artifactId", "");
             boolean shipped = text(managed, "groupId", "").equals("io.madeleine")

@@ -621,7 +621,8 @@ class BootstrapTest {
         Heard heard = new Heard();
         first.listen(heard);
         second.lost(0, "the line is cut");
-        String said = "1 gave up: it has given this process up: it has lost its connection with this process: the line is cut";
+        String said =
+                "1 gave up: it has given this process up: it has lost its connection with this process: the line is cut";
         assertEquals(said, heard.next());
         Heard late = new Heard();
         first.listen(late);
