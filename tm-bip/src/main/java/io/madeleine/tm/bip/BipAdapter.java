@@ -112,7 +112,7 @@ final class BipAdapter implements Adapter {
         this.timers = new Timers(context.newDemand());
         this.settings = config.endpoint().fitting(port.receiveBufferBytes());
         this.manager = new ConnectionManager(BipPmm.NAME, context, config.handshake(), news::add);
-        this.progress = new BipProgress(this, port, timers, arena);
+        this.progress = new BipProgress(this, port, timers, arena, config.rebinding());
         this.registration = context.reactor().register(port.channel(), SelectionKey.OP_READ, _ -> progress.onReady());
         this.watcher = ArrivalWatcher.of(name, progress, port);
         watcher.start();

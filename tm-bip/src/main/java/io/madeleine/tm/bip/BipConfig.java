@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param shortBufferBytes the size of a static buffer of bip/short
  * @param sendBufferBytes the socket's send buffer, 0 for that of the system
  * @param receiveBufferBytes the socket's receive buffer, 0 for that of the system
+ * @param rebinding whether a peer may change its address
  * @param endpoint the bounds and times of a connection
  * @param handshake limits of the handshake
  * @param faults the faults to inject, for tests
@@ -37,6 +38,7 @@ public record BipConfig(
         int shortBufferBytes,
         int sendBufferBytes,
         int receiveBufferBytes,
+        boolean rebinding,
         EndpointSettings endpoint,
         HandshakeLimits handshake,
         Faults faults) {
@@ -67,6 +69,7 @@ public record BipConfig(
                 "ack-delay",
                 "send-buffer",
                 "receive-buffer",
+                "rebinding",
                 "handshake",
                 "close-linger",
                 "faults");
@@ -86,6 +89,7 @@ public record BipConfig(
                 bufferBytes,
                 bytesOrSystem(bip, "send-buffer"),
                 bytesOrSystem(bip, "receive-buffer"),
+                bip.bool("rebinding"),
                 new EndpointSettings(
                         window(small, 16 * KIB),
                         window(large, 64 * KIB),

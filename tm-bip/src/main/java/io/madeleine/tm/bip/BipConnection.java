@@ -110,12 +110,17 @@ final class BipConnection implements ProtocolConnection, HandshakeLine {
         lock.lock();
         try {
             boolean calls = endpoint.state() == Endpoint.State.CALLING;
-            if (endpoint.receive(nowNs, datagram) && calls) {
-                target = from; // this place has answered
+            if (endpoint.receive(nowNs, datagram) && (calls || hasMoved(from, datagram))) {
+                target = from; // this place has answered, or the peer's address has changed
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether the peer sends from another address than before; an old datagram that comes late does not count. */
+    private boolean hasMoved(InetSocketAddress from, Datagram datagram) {
+        return progress.followsPeers() && !from.equals(target) && endpoint.isNewest(datagram);
     }
 
     void acceptAgain() {

@@ -38,6 +38,7 @@ final class BipProgress implements ProgressSource {
     private final SpinLock polling = new SpinLock();
     private final AtomicLong polls = new AtomicLong(); // written by the thread that polls
     private final boolean delays;
+    private final boolean followsPeers;
     private @Nullable BipConnection firstTouched;
     private @Nullable BipConnection firstReady;
     private volatile boolean readable;
@@ -45,12 +46,16 @@ final class BipProgress implements ProgressSource {
     private long lastArrivalNs;
     private long idleCheckNs;
 
-    BipProgress(BipAdapter adapter, DatagramPort port, Timers timers, Arena arena) {
+    /**
+     * @param followsPeers whether a peer may change its address
+     */
+    BipProgress(BipAdapter adapter, DatagramPort port, Timers timers, Arena arena, boolean followsPeers) {
         this.adapter = adapter;
         this.port = port;
         this.datagram = new Datagram(arena);
         this.output = new Output(port, arena);
         this.timers = timers;
+        this.followsPeers = followsPeers;
         this.delays = port instanceof FaultyPort;
         this.lastArrivalNs = System.nanoTime();
         this.idleCheckNs = lastArrivalNs;
@@ -66,6 +71,10 @@ final class BipProgress implements ProgressSource {
 
     ConnectionTable connections() {
         return connections;
+    }
+
+    boolean followsPeers() {
+        return followsPeers;
     }
 
     void listReady(BipConnection connection) {

@@ -32,6 +32,7 @@ class BipConfigTest {
         assertEquals(1_000_000_000L, config.endpoint().lingerNs());
         assertEquals(0, config.sendBufferBytes());
         assertEquals(4 << 20, config.receiveBufferBytes());
+        assertFalse(config.rebinding());
         assertFalse(config.faults().any());
     }
 
@@ -48,6 +49,7 @@ class BipConfigTest {
                   send-buffer = 1 MiB
                   receive-buffer = system
                   close-linger = 2s
+                  rebinding = true
                   faults { seed = 3, send.loss = 0.25, receive { cut-after = 1s, cut-for = 5s }
                     peers."10.0.0.2:4711".send { reordering = 0.5, reorder-by = 64, delay = 1ms, jitter = 2ms } }
                 }
@@ -66,6 +68,7 @@ class BipConfigTest {
         assertEquals(2_000_000_000L, config.endpoint().lingerNs());
         assertEquals(1 << 20, config.sendBufferBytes());
         assertEquals(0, config.receiveBufferBytes());
+        assertTrue(config.rebinding());
         Faults faults = config.faults();
         assertTrue(faults.any());
         assertEquals(3, faults.seed());

@@ -45,10 +45,14 @@ final class Pair implements AutoCloseable {
         }
 
         CompletableFuture<ProtocolConnection> connect(String channel, Side peer, boolean initiator) {
+            return connect(channel, peer, peer.adapter.address(), initiator);
+        }
+
+        CompletableFuture<ProtocolConnection> connect(String channel, Side peer, String address, boolean initiator) {
             return adapter.openChannel(channel)
                     .connect(new ConnectionRequest(
                             peer.identity,
-                            peer.adapter.address(),
+                            address,
                             initiator,
                             driver.transmissionModules(),
                             42,
@@ -109,7 +113,12 @@ final class Pair implements AutoCloseable {
     record Ends(End left, End right) {}
 
     Ends connect(String channel) {
-        CompletableFuture<ProtocolConnection> calling = left.connect(channel, right, true);
+        return connect(channel, right.adapter.address());
+    }
+
+    /** The left end reaches the right one at this address. */
+    Ends connect(String channel, String address) {
+        CompletableFuture<ProtocolConnection> calling = left.connect(channel, right, address, true);
         CompletableFuture<ProtocolConnection> answering = right.connect(channel, left, false);
         driveUntil(() -> calling.isDone() && answering.isDone());
         return new Ends(new End(calling.join()), new End(answering.join()));

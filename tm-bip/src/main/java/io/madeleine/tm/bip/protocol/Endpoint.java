@@ -242,6 +242,11 @@ public final class Endpoint {
         };
     }
 
+    /** Whether the peer has sent no datagram later than this one, as far as this end has seen. */
+    public boolean isNewest(Datagram datagram) {
+        return datagram.kind() == Wire.DATA && datagram.number() == receiving.numbers.largest();
+    }
+
     private boolean onAccept(long nowNs, long id) {
         if (state != State.CALLING || id == 0) {
             return false;

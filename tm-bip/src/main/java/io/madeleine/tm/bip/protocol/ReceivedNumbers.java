@@ -24,6 +24,11 @@ final class ReceivedNumbers {
         return number < floor || numbers.contains(number);
     }
 
+    /** The largest number that has arrived; -1 before the first. */
+    long largest() {
+        return largest;
+    }
+
     void add(long number, boolean asks, long nowNs) {
         if (asks) {
             outOfOrder |= number != largest + 1;
