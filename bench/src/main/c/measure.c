@@ -46,12 +46,12 @@ enum pattern { LATENCY, OSU_LATENCY, BANDWIDTH, RATE, COMPUTE_1MS, COMPUTE_5MS, 
 enum buffers { SAME, ROTATE, FRESH };
 
 static const char *const pattern_names[PATTERNS] = {
-    [LATENCY] = "LATENCY",
-    [OSU_LATENCY] = "OSU_LATENCY",
-    [BANDWIDTH] = "BANDWIDTH",
-    [RATE] = "RATE",
-    [COMPUTE_1MS] = "COMPUTE_1MS",
-    [COMPUTE_5MS] = "COMPUTE_5MS",
+    [LATENCY] = "latency",
+    [OSU_LATENCY] = "osu-latency",
+    [BANDWIDTH] = "bandwidth",
+    [RATE] = "rate",
+    [COMPUTE_1MS] = "compute-1ms",
+    [COMPUTE_5MS] = "compute-5ms",
 };
 
 struct asked {
@@ -68,7 +68,8 @@ struct ring {
 };
 
 struct order {
-    enum pattern pattern;
+    enum pattern pattern; /* PATTERNS: the wire may know it by its name */
+    char name[32];
     size_t bytes;
     int64_t duration_ns, warm_ns;
     enum buffers buffers;
@@ -87,6 +88,14 @@ static int64_t number;
 static int64_t durations[MOST_SAMPLES];
 static long samples;
 static struct usage spent;
+
+__attribute__((weak)) long wire_program(const struct program *program, double *figures, long most)
+{
+    (void)program;
+    (void)figures;
+    (void)most;
+    return -1;
+}
 
 /* ---- time and processor ------------------------------------------------------------------------------------------ */
 
@@ -459,6 +468,32 @@ static double figure(const struct order *order, int64_t duration_ns, double mess
     }
 }
 
+static int by_figure(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* What a wire measures with loops of its own. */
+static void run_program(const struct order *order)
+{
+    static double figures[MOST_SAMPLES];
+    struct program program = {order->name, order->bytes, order->duration_ns, order->warm_ns};
+    long found = wire_program(&program, figures, MOST_SAMPLES);
+
+    if (found < 0)
+        fail("mad perf gave an order of a pattern that this program does not know");
+    if (task.rank != 0)
+        return;
+    qsort(figures, found, sizeof figures[0], by_figure);
+    fprintf(control, "round %ld %.9g %.9g %.9g NaN NaN NaN NaN ", found, figures[0], figures[found / 2],
+        figures[found - 1]);
+    for (long i = 0, count = found < MOST_VALUES ? found : MOST_VALUES; i < count; i++)
+        fprintf(control, "%s%.9g", i > 0 ? "," : "", figures[(long)((i + 0.5) * found / count)]);
+    fprintf(control, "\n");
+    fflush(control);
+}
+
 /* The line that Round.parse reads. */
 static void tell(const struct order *order, double messages, double cpu, struct asked there, double switches)
 {
@@ -620,20 +655,18 @@ static void connect_control(int rank)
 /* Returns 0 at the end. */
 static int next_order(struct order *order)
 {
-    char line[512], pattern[32], buffers[32];
+    char line[512], buffers[32];
     long long bytes, duration_ns, warm_ns;
 
     errno = 0;
     if (fgets(line, sizeof line, heard) == NULL)
         return 0;
-    if (sscanf(line, "measure %31s %lld %lld %lld %31s %d", pattern, &bytes, &duration_ns, &warm_ns, buffers,
+    if (sscanf(line, "measure %31s %lld %lld %lld %31s %d", order->name, &bytes, &duration_ns, &warm_ns, buffers,
             &order->usage) != 6)
         fail("mad perf gave an order that is none");
     order->pattern = LATENCY;
-    while (order->pattern < PATTERNS && strcmp(pattern, pattern_names[order->pattern]) != 0)
+    while (order->pattern < PATTERNS && strcmp(order->name, pattern_names[order->pattern]) != 0)
         order->pattern++;
-    if (order->pattern == PATTERNS)
-        fail("mad perf gave an order of a pattern that this program does not know");
     order->buffers = buffers[0] == 'S' ? SAME : buffers[0] == 'R' ? ROTATE : FRESH;
     order->bytes = bytes;
     order->duration_ns = duration_ns;
@@ -655,10 +688,13 @@ int main(int argc, char **argv)
     fprintf(control, "ready\n");
     fflush(control);
     while (next_order(&order)) {
-        if (task.rank == 0) {
+        if (order.pattern == PATTERNS)
+            run_program(&order);
+        else if (task.rank == 0)
             drive(&order);
-        } else {
+        else
             respond(&order);
+        if (task.rank != 0) {
             fprintf(control, "idle\n");
             fflush(control);
         }

@@ -25,6 +25,16 @@ void wire_receive_all(size_t bytes, long count, void *(*block)(void *at), void *
 void wire_close(void);
 /* Memory in which blocks will be, all of them or but for fresh ones. A wire that need not know does without it. */
 void wire_memory(void *memory, size_t bytes) __attribute__((weak));
+/*
+ * A pattern that the wire measures with loops of its own, in all processes. Rank 0 gets the figures of up to so many
+ * samples; returns how many, or -1 if the wire does not know the pattern. Most wires have none.
+ */
+struct program {
+    const char *pattern;
+    size_t bytes;
+    int64_t duration_ns, warm_ns;
+};
+long wire_program(const struct program *program, double *figures, long most);
 
 /* What the program can use. */
 void fail(const char *what); /* tells mad perf and ends */

@@ -8,7 +8,9 @@ import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.Pinning;
 import io.madeleine.bench.measure.Subject;
 import io.madeleine.bench.measure.Subject.Variant;
+import io.madeleine.bench.mpi.MpiBuffers;
 import io.madeleine.bench.peer.Peers;
+import io.madeleine.bench.report.Family;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.spi.Availability;
 import java.io.PrintWriter;
@@ -63,10 +65,9 @@ final class ComparisonOptions {
             names = "--memory",
             paramLabel = "KIND",
             split = ",",
-            description =
-                    "In which memory messages of ours are: that of Session.allocate (session), plain native memory"
-                            + " (native) or arrays of the heap (heap); several are compared. Default: session, and all for the"
-                            + " pattern osu-latency.")
+            description = "In which memory messages of ours are: that of Session.allocate, for MPI of MPI.newByteBuffer"
+                    + " (session), plain native memory (native) or arrays of the heap (heap); several are"
+                    + " compared. Default: session, and all for the patterns osu-latency and mpi-....")
     List<MessageMemory> memories = new ArrayList<>();
 
     @Option(
@@ -96,6 +97,13 @@ final class ComparisonOptions {
             split = ",",
             description = "How many processes send to one in the pattern incast; several are compared. Default: 1.")
     List<Integer> senders = new ArrayList<>();
+
+    @Option(
+            names = "--ranks",
+            paramLabel = "N",
+            defaultValue = "2",
+            description = "How many processes the patterns mpi-... have. Default: ${DEFAULT-VALUE}.")
+    int ranks = 2;
 
     /** Whether messages received by a handler are measured beside others, since a pattern is about that. */
     boolean handlers;
@@ -129,6 +137,9 @@ final class ComparisonOptions {
                         spec.commandLine(), "--senders " + count + ": expected 1 to " + MOST_SENDERS);
             }
         }
+        if (ranks < 2 || ranks > MOST_SENDERS) {
+            throw new ParameterException(spec.commandLine(), "--ranks " + ranks + ": expected 2 to " + MOST_SENDERS);
+        }
         if (layers && senders.stream().anyMatch(count -> count > 1)) {
             throw new ParameterException(
                     spec.commandLine(), "--senders above 1: the links (--layers) are of two processes");
@@ -144,7 +155,7 @@ final class ComparisonOptions {
     List<Conditions> conditions(boolean pin) {
         return waiting.stream()
                 .distinct()
-                .map(wait -> new Conditions(wait, pin))
+                .map(wait -> new Conditions(wait, pin, ranks))
                 .toList();
     }
 
@@ -217,6 +228,30 @@ final class ComparisonOptions {
             }
         }
         return setups;
+    }
+
+    /** A program of MPI over a network of ours, once for each kind of buffers that is compared. */
+    List<Subject> ofMpi(Network network, ProtocolSubject.Setup setup, Conditions conditions, PrintWriter err) {
+        List<Subject> subjects = new ArrayList<>();
+        for (MessageMemory memory : MessageMemory.values()) {
+            if (memories.isEmpty() || memories.contains(memory)) {
+                MpiBuffers buffers = memory.mpiBuffers();
+                Variant variant = variant(conditions, Optional.empty(), Optional.of("mpi, " + buffers.title()));
+                subjects.add(new MpiSubject(network, setup, buffers, conditions, variant, err));
+            }
+        }
+        return subjects;
+    }
+
+    /** Without peers asked for, MPI is compared with the MPIs in C that go the same way. */
+    void addPeersOfMpi(List<Network> networks) {
+        if (!peers.isEmpty()) {
+            return;
+        }
+        for (Network network : networks) {
+            boolean isMemory = Family.of(true, network.title()) == Family.MEMORY;
+            peers.addAll(isMemory ? List.of("mpich", "openmpi") : List.of("mpich-tcp", "openmpi-tcp"));
+        }
     }
 
     private List<Subject> ofLayers(

@@ -42,7 +42,7 @@ final class LinkSubject extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
-        return !pattern.isCall() && bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
+        return !pattern.isCall() && !pattern.isOfProgram() && bytes <= PacketHeader.MAX_PAYLOAD_BYTES;
     }
 
     @Override

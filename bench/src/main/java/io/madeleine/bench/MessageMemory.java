@@ -1,6 +1,7 @@
 package io.madeleine.bench;
 
 import io.madeleine.api.Session;
+import io.madeleine.bench.mpi.MpiBuffers;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -24,6 +25,15 @@ enum MessageMemory {
     /** What rows call it; empty for the usual one. */
     String title() {
         return title;
+    }
+
+    /** What a program of MPI has in its place. */
+    MpiBuffers mpiBuffers() {
+        return switch (this) {
+            case SESSION -> MpiBuffers.MPI_BUFFER;
+            case NATIVE -> MpiBuffers.DIRECT;
+            case HEAP -> MpiBuffers.ARRAY;
+        };
     }
 
     /** So much of it; freed with the session, or by the garbage collector. */

@@ -25,8 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -73,6 +71,12 @@ import picocli.CommandLine.TypeConversionException;
             "             handler that the receiving thread runs; rsr-vthread: by one in a virtual thread; rsr-typed:",
             "             by a method of a typed service; rsr-typed-rate: such calls per second, 64 under way; peers:",
             "             grpc-...",
+            "  mpi-latency, mpi-bandwidth, mpi-bibandwidth, mpi-rate  as the OSU benchmarks measure them, by a program",
+            "             of MPI; ours in buffers of newByteBuffer, other direct ones, and arrays; peers: mpich and",
+            "             openmpi, for networks other than sci and via over TCP, unless --peers says otherwise",
+            "  mpi-compute-1ms  as compute-1ms; mpi-rendezvous: until a send has ended whose receiver computes for 5 ms",
+            "  mpi-barrier, mpi-bcast, mpi-gather, mpi-allreduce ...  a blocking collective operation of --ranks",
+            "             processes; mpi-overlap: how much of MPI_Iallreduce hides behind computing, in percent",
             "",
         },
         optionListHeading = "Options:%n",
@@ -225,12 +229,19 @@ final class PerfCommand implements Callable<Integer> {
         comparison.handlers = patterns.stream().anyMatch(pattern -> pattern.computeNs() > 0);
         List<Subject> subjects = new ArrayList<>();
         List<AbsentPeer> absent = new ArrayList<>();
+        List<Network> plain = patterns.stream().allMatch(Pattern::isOfProgram) ? List.of() : on;
+        List<Network> below = patterns.stream().noneMatch(Pattern::isOfProgram) ? List.of() : on;
+        comparison.addPeersOfMpi(below);
+        check(
+                comparison.ranks == 2 || plain.isEmpty(),
+                "--ranks " + comparison.ranks + ": expected only patterns mpi-... with it");
         for (Conditions conditions :
                 comparison.conditions(pin && Pinning.unavailable().isEmpty())) {
             ProtocolSubject.Setup setup = settings.setup()
                     .with(ProtocolSubject.Exchange.PLAIN.withCalls(
                             patterns.stream().anyMatch(Pattern::isCall)));
-            on.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
+            plain.forEach(network -> subjects.addAll(comparison.ofNetwork(network, setup, conditions, err)));
+            below.forEach(network -> subjects.addAll(comparison.ofMpi(network, settings.setup(), conditions, err)));
             comparison.addPeers(conditions, subjects, absent, err);
         }
         PerfRun run = new PerfRun(
@@ -265,7 +276,7 @@ final class PerfCommand implements Callable<Integer> {
         sizes = experiments.given("--sizes") ? sizes : setUp.sizes();
         patterns = experiments.given("--pattern")
                 ? patterns
-                : setUp.patterns().stream().map(Pattern::of).toList();
+                : setUp.patterns().stream().map(Patterns::of).toList();
         reports.otherwise(Path.of(experiment.id() + ".html"));
     }
 
@@ -347,6 +358,7 @@ final class PerfCommand implements Callable<Integer> {
             PerfTable.print(out, rows, extras);
             PerfTable.printFailed(out, run.failedRows());
             PerfTable.print(out, absent);
+            MpiRatios.print(out, rows);
             if (experiments.chosen().isPresent()) {
                 SetupRatios.print(out, rows);
             }
@@ -379,10 +391,9 @@ final class PerfCommand implements Callable<Integer> {
         @Override
         public Pattern convert(String text) {
             try {
-                return Pattern.of(text);
-            } catch (IllegalArgumentException _) {
-                throw new TypeConversionException("there is no pattern " + text + ": expected some of "
-                        + Stream.of(Pattern.values()).map(Pattern::word).collect(Collectors.joining(", ")));
+                return Patterns.of(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
             }
         }
     }

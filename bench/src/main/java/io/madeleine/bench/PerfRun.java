@@ -8,6 +8,7 @@ import io.madeleine.bench.measure.Round;
 import io.madeleine.bench.measure.Subject;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -61,7 +62,10 @@ final class PerfRun {
     record Plan(List<Pattern> patterns, List<Long> sizes, double seconds, int rounds, Buffers buffers, boolean usage) {
         /** Sorted, each once. */
         Plan {
-            patterns = patterns.stream().distinct().sorted().toList();
+            patterns = patterns.stream()
+                    .distinct()
+                    .sorted(Comparator.comparingInt(Patterns.all()::indexOf))
+                    .toList();
             sizes = sizes.stream().distinct().sorted().toList();
         }
 

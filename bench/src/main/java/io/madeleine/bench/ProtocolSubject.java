@@ -182,7 +182,7 @@ class ProtocolSubject extends ResidentSubject {
         if (exchange.handled()) {
             return pattern.computeNs() > 0 || pattern == Pattern.LATENCY;
         }
-        return !pattern.isCall() || exchange.calls();
+        return !pattern.isOfProgram() && (!pattern.isCall() || exchange.calls());
     }
 
     @Override
@@ -236,23 +236,37 @@ class ProtocolSubject extends ResidentSubject {
         };
     }
 
-    private LaunchPlan plan() {
-        List<String> java = setup.java(conditions, PerfProcess.class);
+    /** What the processes run. */
+    Class<?> program() {
+        return PerfProcess.class;
+    }
+
+    /** What it is told. */
+    List<String> programArguments() {
+        List<String> arguments = new ArrayList<>();
         if (conditions.pin()) {
-            java.add(PerfProcess.PIN);
+            arguments.add(PerfProcess.PIN);
         }
         if (setup.exchange().handled()) {
-            java.add(PerfProcess.HANDLED);
+            arguments.add(PerfProcess.HANDLED);
         }
-        java.add(PerfProcess.MEMORY + setup.exchange().memory());
-        java.add(PerfProcess.SEND_MODE + setup.exchange().sendMode());
+        arguments.add(PerfProcess.MEMORY + setup.exchange().memory());
+        arguments.add(PerfProcess.SEND_MODE + setup.exchange().sendMode());
+        return arguments;
+    }
+
+    /** The channels that take the network. */
+    List<String> channels() {
+        return setup.exchange().calls() ? List.of(PerfProcess.CHANNEL, CallWire.CHANNEL) : List.of(PerfProcess.CHANNEL);
+    }
+
+    private LaunchPlan plan() {
+        List<String> java = setup.java(conditions, program());
+        java.addAll(programArguments());
         List<String> settings = new ArrayList<>(setup.sessions().settings());
         settings.addAll(network.settings());
         settings.add("networks=[" + network.family() + "]");
-        settings.addAll(network.ofChannel(PerfProcess.CHANNEL));
-        if (setup.exchange().calls()) {
-            settings.addAll(network.ofChannel(CallWire.CHANNEL));
-        }
+        channels().forEach(channel -> settings.addAll(network.ofChannel(channel)));
         if (setup.variation().settings().stream().noneMatch(one -> one.startsWith("wait.mode="))) {
             settings.add("wait.mode=" + conditions.waiting().name().toLowerCase(Locale.ROOT));
         }

@@ -62,11 +62,12 @@ final class TuneTable {
     }
 
     private static String what(Pattern pattern) {
-        return switch (pattern) {
-            case LATENCY -> "half a round trip";
-            case OSU_LATENCY -> "half a round trip of blocks of one's own";
-            default -> "a message of a stream";
-        };
+        if (pattern == Pattern.LATENCY) {
+            return "half a round trip";
+        }
+        return pattern == Pattern.OSU_LATENCY
+                ? "half a round trip of blocks of one's own"
+                : "a message of a stream";
     }
 
     private static String range(SizeRange range) {

@@ -8,8 +8,14 @@ import java.util.List;
  *
  * @param waiting how the processes wait for messages
  * @param pin whether each process is tied to a processor of its own
+ * @param ranks how many processes a program of MPI has
  */
-public record Conditions(WaitMode waiting, boolean pin) {
+public record Conditions(WaitMode waiting, boolean pin, int ranks) {
+    /** For two processes. */
+    public Conditions(WaitMode waiting, boolean pin) {
+        this(waiting, pin, 2);
+    }
+
     /** The options of every measuring JVM. */
     public List<String> javaOptions() {
         return List.of("-Xms64m", "-XX:+UseSerialGC", "-XX:-UsePerfData");

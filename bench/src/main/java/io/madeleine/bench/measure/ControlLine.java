@@ -53,11 +53,51 @@ public final class ControlLine implements AutoCloseable {
         this.memoryBytes = Long.parseLong(hear(MEMORY));
     }
 
+    /** Something that carries out orders by itself, in all processes at once. */
+    public interface Program extends AutoCloseable {
+        /** The pattern of this word. */
+        Pattern pattern(String word);
+
+        /** Carries out an order; the result counts at rank 0. */
+        Round carryOut(Order order);
+
+        @Override
+        void close();
+    }
+
+    /** Starts a program. */
+    @FunctionalInterface
+    public interface ProgramStart {
+        /** In this process. */
+        Program start(ControlLine line) throws Exception;
+    }
+
     /** Carries out orders until there are no more. */
     public static void serve(int rank, Opener opener) {
-        try (ControlLine line = new ControlLine(rank)) {
+        run(rank, line -> {
             try (Wire wire = opener.open(rank, line)) {
                 line.serve(wire);
+            }
+        });
+    }
+
+    /** Has a program carry out orders until there are no more. */
+    public static void serveProgram(int rank, ProgramStart start) {
+        run(rank, line -> {
+            try (Program program = start.start(line)) {
+                line.serve(program);
+            }
+        });
+    }
+
+    private interface Work {
+        void on(ControlLine line) throws Exception;
+    }
+
+    private static void run(int rank, Work work) {
+        try (ControlLine line = new ControlLine(rank)) {
+            try {
+                work.on(line);
             } catch (Exception e) {
                 line.say(FAILED + String.valueOf(e).replace('\n', ' '));
                 throw e;
@@ -86,7 +126,7 @@ public final class ControlLine implements AutoCloseable {
         Responder responder = new Responder(wire);
         say(READY);
         for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-            Order order = Order.of(line);
+            Order order = Order.of(line, Pattern::of);
             if (rank == 0) {
                 Round round = driver.measure(order, memory.sent(order), memory.received(order));
                 say(round.line());
@@ -96,6 +136,14 @@ public final class ControlLine implements AutoCloseable {
                 responder.serve(own, received, order.usage());
                 say(IDLE);
             }
+        }
+    }
+
+    private void serve(Program program) throws IOException {
+        say(READY);
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+            Round round = program.carryOut(Order.of(line, program::pattern));
+            say(rank == 0 ? round.line() : IDLE);
         }
     }
 

@@ -70,15 +70,7 @@ final class Driver {
             last = number + 1;
             requests.ask(Request.FILL, order.bytes(), 0, last);
         }
-        Round round = switch (order.pattern()) {
-            case LATENCY, OSU_LATENCY, PINGPONG -> latency(job);
-            case BANDWIDTH, RATE -> stream(job);
-            case SEND -> send(job);
-            case RECEIVE -> receive(job);
-            case INCAST -> incast(job);
-            case COMPUTE_1MS, COMPUTE_5MS -> compute(job);
-            default -> throw new IllegalArgumentException(order.pattern() + " is measured elsewhere");
-        };
+        Round round = measure(job);
         if (order.buffers() == Buffers.FRESH) {
             verifyAll(job); // what is new each time holds nothing that could be looked at
         } else if (isReceived(order.pattern())) {
@@ -89,6 +81,24 @@ final class Driver {
             requests.ask(Request.END, 0, 0, 0);
         }
         return round;
+    }
+
+    private Round measure(Job job) {
+        Pattern pattern = job.order().pattern();
+        if (pattern.computeNs() > 0) {
+            return compute(job);
+        } else if (pattern.isRoundTrip()) {
+            return latency(job);
+        } else if (pattern.isStream()) {
+            return stream(job);
+        } else if (pattern == Pattern.SEND) {
+            return send(job);
+        } else if (pattern == Pattern.RECEIVE) {
+            return receive(job);
+        } else if (pattern == Pattern.INCAST) {
+            return incast(job);
+        }
+        throw new IllegalArgumentException(pattern + " is measured elsewhere");
     }
 
     /** Whether it is rank 0 that has received the last message. */

@@ -1,5 +1,7 @@
 package io.madeleine.bench.measure;
 
+import java.util.function.Function;
+
 /**
  * What one measurement is: both processes of a subject get it at the same time.
  *
@@ -20,7 +22,7 @@ public record Order(
         return String.join(
                 " ",
                 MARK,
-                pattern.name(),
+                pattern.word(),
                 Long.toString(bytes),
                 Long.toString(durationNs),
                 Long.toString(warmNs),
@@ -29,14 +31,14 @@ public record Order(
                 Long.toString(settleNs)); // last: programs in C have no use for it
     }
 
-    /** What {@link #line} wrote. */
-    static Order of(String line) {
+    /** What {@link #line} wrote; the pattern is one that this function knows by its word. */
+    static Order of(String line, Function<String, Pattern> patterns) {
         String[] words = line.split(" ", -1);
         if (words.length != 8 || !words[0].equals(MARK)) {
             throw new IllegalArgumentException("expected an order to measure, not '" + line + "'");
         }
         return new Order(
-                Pattern.valueOf(words[1]),
+                patterns.apply(words[1]),
                 Long.parseLong(words[2]),
                 Long.parseLong(words[3]),
                 Long.parseLong(words[4]),

@@ -1,49 +1,160 @@
 package io.madeleine.bench.measure;
 
-import java.util.Locale;
+import java.util.List;
 
-/** What is measured, and in which unit. */
-public enum Pattern {
+/**
+ * What is measured, and in which unit. The constants here are of messages and calls; what a library brings beside them,
+ * as the benchmarks of MPI, it names itself ({@link #ofProgram}).
+ *
+ * <p>Threading: immutable.
+ */
+public final class Pattern {
     /** Half the time of a round trip. */
-    LATENCY("us", "half round trip"),
+    public static final Pattern LATENCY = new Pattern("latency", Measure.HALF_US, "half round trip", Kind.ROUND_TRIP);
+
     /** The same as the OSU benchmarks measure it: what a process sends it has not received. */
-    OSU_LATENCY("us", "half round trip, each sends an untouched block and receives into another"),
+    public static final Pattern OSU_LATENCY = new Pattern(
+            "osu-latency",
+            Measure.HALF_US,
+            "half round trip, each sends an untouched block and receives into another",
+            Kind.ROUND_TRIP);
+
     /** Bytes per time while one end streams. */
-    BANDWIDTH("MB/s", "streaming, 1 MB is 10^6 bytes"),
+    public static final Pattern BANDWIDTH =
+            new Pattern("bandwidth", Measure.BANDWIDTH, "streaming, 1 MB is 10^6 bytes", Kind.STREAM);
+
     /** Messages per time while one end streams. */
-    RATE("msg/s", "streaming"),
+    public static final Pattern RATE = new Pattern("rate", Measure.RATE, "streaming", Kind.STREAM);
+
     /** Bytes over half the time of a round trip: the bandwidth that PingPong benchmarks tell. */
-    PINGPONG("MB/s", "bytes over half a round trip"),
+    public static final Pattern PINGPONG =
+            new Pattern("pingpong", Measure.BANDWIDTH, "bytes over half a round trip", Kind.ROUND_TRIP);
+
     /** The time that sending takes while nobody receives. */
-    SEND("ns", "sending while the receiver is busy elsewhere"),
+    public static final Pattern SEND =
+            new Pattern("send", Measure.NANOSECONDS, "sending while the receiver is busy elsewhere", Kind.BURST);
+
     /** The time that receiving a message takes which has arrived. */
-    RECEIVE("ns", "receiving what has arrived"),
+    public static final Pattern RECEIVE =
+            new Pattern("receive", Measure.NANOSECONDS, "receiving what has arrived", Kind.BURST);
+
     /** Messages per time at one receiver, from all that send to it at once. */
-    INCAST("msg/s", "received by one from all senders"),
+    public static final Pattern INCAST =
+            new Pattern("incast", Measure.RATE, "received by one from all senders", Kind.INCAST);
+
     /** Half the time of a round trip after both processes have computed for 1 ms. */
-    COMPUTE_1MS("us", "half round trip after both have computed for 1 ms"),
+    public static final Pattern COMPUTE_1MS = new Pattern(
+            "compute-1ms", Measure.HALF_US, "half round trip after both have computed for 1 ms", Kind.ROUND_TRIP);
+
     /** The same after 5 ms. */
-    COMPUTE_5MS("us", "half round trip after both have computed for 5 ms"),
+    public static final Pattern COMPUTE_5MS = new Pattern(
+            "compute-5ms", Measure.HALF_US, "half round trip after both have computed for 5 ms", Kind.ROUND_TRIP);
+
     /** Half the time of a request and its reply, with a handler that the receiving thread runs. */
-    RSR("us", "half a remote service request and its reply"),
+    public static final Pattern RSR =
+            new Pattern("rsr", Measure.HALF_US, "half a remote service request and its reply", Kind.CALL);
+
     /** The same with a handler in a virtual thread. */
-    RSR_VTHREAD("us", "half a request to a threaded handler and its reply"),
+    public static final Pattern RSR_VTHREAD = new Pattern(
+            "rsr-vthread", Measure.HALF_US, "half a request to a threaded handler and its reply", Kind.CALL);
+
     /** The same for a method of a typed service. */
-    RSR_TYPED("us", "half a call of a typed service"),
+    public static final Pattern RSR_TYPED =
+            new Pattern("rsr-typed", Measure.HALF_US, "half a call of a typed service", Kind.CALL);
+
     /** Typed calls per time with many of them under way. */
-    RSR_TYPED_RATE("call/s", "typed calls, 64 under way");
+    public static final Pattern RSR_TYPED_RATE =
+            new Pattern("rsr-typed-rate", Measure.CALLS, "typed calls, 64 under way", Kind.CALL);
 
-    private final String unit;
+    /** Those of messages and calls, in the order in which they are measured. */
+    public static final List<Pattern> OF_MESSAGES = List.of(
+            LATENCY,
+            OSU_LATENCY,
+            BANDWIDTH,
+            RATE,
+            PINGPONG,
+            SEND,
+            RECEIVE,
+            INCAST,
+            COMPUTE_1MS,
+            COMPUTE_5MS,
+            RSR,
+            RSR_VTHREAD,
+            RSR_TYPED,
+            RSR_TYPED_RATE);
+
+    private static final long MILLISECOND_NS = 1_000_000;
+
+    private final String word;
+    private final Measure measure;
     private final String meaning;
+    private final Kind kind;
 
-    Pattern(String unit, String meaning) {
-        this.unit = unit;
+    /** What its figures are. */
+    public enum Measure {
+        /** Microseconds per message. */
+        HALF_US("us", true),
+        /** Nanoseconds per message. */
+        NANOSECONDS("ns", true),
+        /** Millions of bytes per second. */
+        BANDWIDTH("MB/s", false),
+        /** Messages per second. */
+        RATE("msg/s", false),
+        /** Calls per second. */
+        CALLS("call/s", false),
+        /** A share in percent, of which more is better. */
+        PERCENT("%", false);
+
+        private final String unit;
+        private final boolean isDuration;
+
+        Measure(String unit, boolean isDuration) {
+            this.unit = unit;
+            this.isDuration = isDuration;
+        }
+
+        /** The figure of {@code messages} messages in {@code elapsedNs}; a percentage is none of these. */
+        public double value(double elapsedNs, double messages, long bytes) {
+            return switch (this) {
+                case HALF_US -> elapsedNs / (1e3 * messages);
+                case NANOSECONDS -> elapsedNs / messages;
+                case BANDWIDTH -> 1e3 * bytes * messages / elapsedNs;
+                case RATE, CALLS -> 1e9 * messages / elapsedNs;
+                case PERCENT -> throw new IllegalArgumentException("a percentage is not of one time");
+            };
+        }
+    }
+
+    /** Which loops measure it. */
+    private enum Kind {
+        ROUND_TRIP,
+        STREAM,
+        BURST,
+        INCAST,
+        CALL,
+        PROGRAM
+    }
+
+    private Pattern(String word, Measure measure, String meaning, Kind kind) {
+        this.word = word;
+        this.measure = measure;
         this.meaning = meaning;
+        this.kind = kind;
+    }
+
+    /** One that a program measures with loops of its own, in all processes. */
+    public static Pattern ofProgram(String word, Measure measure, String meaning) {
+        return new Pattern(word, measure, meaning, Kind.PROGRAM);
     }
 
     /** The unit of its figures. */
     public String unit() {
-        return unit;
+        return measure.unit;
+    }
+
+    /** What its figures are. */
+    public Measure measure() {
+        return measure;
     }
 
     /** What the figure is, in a few words. */
@@ -58,16 +169,12 @@ public enum Pattern {
 
     /** Whether more messages have to be under way than some wires hold. */
     public boolean isBurst() {
-        return this == SEND || this == RECEIVE;
+        return kind == Kind.BURST;
     }
 
     /** For how long both processes compute before each exchange, in nanoseconds; 0 if they do not. */
     public long computeNs() {
-        return switch (this) {
-            case COMPUTE_1MS -> 1_000_000;
-            case COMPUTE_5MS -> 5_000_000;
-            default -> 0;
-        };
+        return this == COMPUTE_1MS ? MILLISECOND_NS : this == COMPUTE_5MS ? 5 * MILLISECOND_NS : 0;
     }
 
     /** Whether the responder sends blocks of its own, not those that it received. */
@@ -77,51 +184,49 @@ public enum Pattern {
 
     /** Whether messages go to and fro, one at a time: all that some wires have. */
     public boolean isRoundTrip() {
-        return switch (this) {
-            case LATENCY, OSU_LATENCY, PINGPONG, COMPUTE_1MS, COMPUTE_5MS -> true;
-            default -> false;
-        };
+        return kind == Kind.ROUND_TRIP;
+    }
+
+    /** Whether one end streams. */
+    public boolean isStream() {
+        return kind == Kind.STREAM;
     }
 
     /** Whether a small figure is a good one. */
-    boolean isDuration() {
-        return switch (this) {
-            case LATENCY, OSU_LATENCY, SEND, RECEIVE, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED -> true;
-            case BANDWIDTH, RATE, PINGPONG, INCAST, RSR_TYPED_RATE -> false;
-        };
+    public boolean isDuration() {
+        return measure.isDuration;
     }
 
     /** Whether it is of requests that are answered, which not every wire has. */
     public boolean isCall() {
-        return switch (this) {
-            case RSR, RSR_VTHREAD, RSR_TYPED, RSR_TYPED_RATE -> true;
-            default -> false;
-        };
+        return kind == Kind.CALL;
+    }
+
+    /** Whether a program measures it with loops of its own; then no wire has it. */
+    public boolean isOfProgram() {
+        return kind == Kind.PROGRAM;
     }
 
     /** As in options and results. */
     public String word() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return word;
     }
 
-    /** The one of that word. */
+    /** The one of messages or calls that has this word. */
     public static Pattern of(String word) {
-        return valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return OF_MESSAGES.stream()
+                .filter(pattern -> pattern.word.equals(word))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no pattern " + word));
     }
 
     @Override
     public String toString() {
-        return word(); // which is how options name it
+        return word; // which is how options name it
     }
 
     /** The value of {@code messages} messages in {@code elapsedNs}; for latency, of as many halves of round trips. */
     double value(long elapsedNs, long messages, long bytes) {
-        return switch (this) {
-            case LATENCY, OSU_LATENCY, COMPUTE_1MS, COMPUTE_5MS, RSR, RSR_VTHREAD, RSR_TYPED ->
-                elapsedNs / (1e3 * messages);
-            case BANDWIDTH, PINGPONG -> 1e3 * bytes * messages / elapsedNs;
-            case RATE, INCAST, RSR_TYPED_RATE -> 1e9 * messages / elapsedNs;
-            case SEND, RECEIVE -> elapsedNs / (double) messages;
-        };
+        return measure.value((double) elapsedNs, (double) messages, bytes);
     }
 }

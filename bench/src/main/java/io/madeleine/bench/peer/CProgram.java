@@ -31,6 +31,9 @@ import java.util.stream.Stream;
  * @param libraries what it is linked with, as fabric
  */
 record CProgram(String compiler, String wire, List<String> libraries) {
+    /** The wire that also has benchmarks of its own. */
+    static final String MPI = "mpi";
+
     private static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
     private static final List<String> HEADERS = List.of("wire.h");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
@@ -47,7 +50,7 @@ record CProgram(String compiler, String wire, List<String> libraries) {
     }
 
     private List<String> sources() {
-        return List.of("measure.c", wire + ".c");
+        return wire.equals(MPI) ? List.of("measure.c", "mpi.c", "osu.c") : List.of("measure.c", wire + ".c");
     }
 
     /** Where a command is, if anywhere. */

@@ -20,7 +20,7 @@ final class JvmKits {
     private JvmKits() {}
 
     private static boolean isOfMessages(Pattern pattern) {
-        return !pattern.isCall();
+        return !pattern.isCall() && !pattern.isOfProgram();
     }
 
     private static Map<String, Kit> all() {

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How an MPI starts two processes, each bound to a core where there are two.
+ * How an MPI starts processes, each bound to a core where there are enough.
  *
  * <p>Threading: immutable.
  *
  * @param command the launcher's name
  * @param options for any machine
- * @param binding with two cores or more
- * @param crowding with one core
+ * @param binding with a core for each process
+ * @param crowding with fewer
  * @param environment variables
  */
 record MpiLauncher(
@@ -67,16 +67,16 @@ record MpiLauncher(
                 "mpirun.openmpi",
                 options,
                 List.of("--bind-to", "core"),
-                List.of("--bind-to", "none", "--oversubscribe"),
+                List.of("--bind-to", "none", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"),
                 Map.of());
     }
 
-    /** Starts two processes of a program. */
-    List<String> command(Path program) {
+    /** Starts so many processes of a program. */
+    List<String> command(Path program, int ranks) {
         List<String> line = new ArrayList<>(List.of(command));
         line.addAll(options);
-        line.addAll(Runtime.getRuntime().availableProcessors() > 1 ? binding : crowding);
-        line.addAll(List.of("-n", "2", program.toString()));
+        line.addAll(Runtime.getRuntime().availableProcessors() >= ranks ? binding : crowding);
+        line.addAll(List.of("-n", Integer.toString(ranks), program.toString()));
         return line;
     }
 }

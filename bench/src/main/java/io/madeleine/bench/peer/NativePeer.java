@@ -5,6 +5,8 @@ import io.madeleine.bench.measure.LocalProcesses;
 import io.madeleine.bench.measure.MeasuringException;
 import io.madeleine.bench.measure.Pattern;
 import io.madeleine.bench.measure.ResidentSubject;
+import io.madeleine.bench.mpi.MpiBenchmarks;
+import io.madeleine.bench.mpi.MpiBuffers;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,7 +56,7 @@ final class NativePeer extends ResidentSubject {
 
         /** The program of MPI, which needs a launcher. */
         private static Kit mpi(String compiler, String packages) {
-            return new Kit(new CProgram(compiler, "mpi"), packages, Optional.empty(), List.of());
+            return new Kit(new CProgram(compiler, CProgram.MPI), packages, Optional.empty(), List.of());
         }
 
         /** The same with a launcher. */
@@ -97,11 +99,20 @@ final class NativePeer extends ResidentSubject {
 
     @Override
     public boolean has(Pattern pattern, long bytes) {
+        if (pattern.isOfProgram()) {
+            return kit.mpi().isPresent()
+                    && MpiBenchmarks.has(pattern, bytes, conditions.ranks(), MpiBuffers.MPI_BUFFER);
+        }
         if (!pattern.isRoundTrip() && pattern != Pattern.BANDWIDTH && pattern != Pattern.RATE) {
             return false; // the programs in C know these
         }
         boolean datagrams = kit.program().wire().equals("udp");
         return datagrams ? pattern.isRoundTrip() && bytes <= DATAGRAM_BYTES : bytes <= Integer.MAX_VALUE;
+    }
+
+    @Override
+    protected int ranks() {
+        return kit.mpi().isPresent() ? conditions.ranks() : 2;
     }
 
     @Override
@@ -111,7 +122,7 @@ final class NativePeer extends ResidentSubject {
             MpiLauncher launcher = kit.mpi().get();
             Map<String, String> all = new HashMap<>(environment);
             all.putAll(launcher.environment());
-            return LocalProcesses.start(List.of(launcher.command(program)), all, List.of(), err);
+            return LocalProcesses.start(List.of(launcher.command(program, conditions.ranks())), all, List.of(), err);
         }
         return LocalProcesses.start(List.of(command(program, 0), command(program, 1)), environment, List.of(), err);
     }

@@ -3,8 +3,10 @@ package io.madeleine.bench.report;
 import java.util.List;
 
 /** Who can be compared with whom: what goes through memory, and what goes through the network stack. */
-enum Family {
+public enum Family {
+    /** Through memory. */
     MEMORY("Through shared memory"),
+    /** Through the network stack. */
     STACK("Through the network stack");
 
     private static final List<String> MEMORY_PROTOCOLS = List.of("sci", "via");
@@ -20,7 +22,8 @@ enum Family {
         return title;
     }
 
-    static Family of(boolean ours, String name) {
+    /** Of one of ours, or of a peer. */
+    public static Family of(boolean ours, String name) {
         boolean overStack = STACK_WORDS.stream().anyMatch(name::contains);
         if (ours) { // a family, and perhaps what drives it, as via:tcp
             String family = name.split(":", 2)[0];

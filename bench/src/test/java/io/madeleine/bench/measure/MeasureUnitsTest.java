@@ -84,8 +84,8 @@ class MeasureUnitsTest {
     @Test
     void shouldPassAnOrderThroughALine() {
         Order order = new Order(Pattern.RATE, 1L << 24, 250_000_000, 1_000, 2_000, Buffers.ROTATE, true);
-        assertEquals(order, Order.of(order.line()));
-        assertThrows(IllegalArgumentException.class, () -> Order.of("round 1"));
+        assertEquals(order, Order.of(order.line(), Pattern::of));
+        assertThrows(IllegalArgumentException.class, () -> Order.of("round 1", Pattern::of));
     }
 
     @ParameterizedTest
