@@ -65,9 +65,7 @@ final class TuneTable {
         if (pattern == Pattern.LATENCY) {
             return "half a round trip";
         }
-        return pattern == Pattern.OSU_LATENCY
-                ? "half a round trip of blocks of one's own"
-                : "a message of a stream";
+        return pattern == Pattern.OSU_LATENCY ? "half a round trip of blocks of one's own" : "a message of a stream";
     }
 
     private static String range(SizeRange range) {

@@ -55,9 +55,8 @@ final class Inbound {
                         onShort(receivers[remote], remote, block, (int) bytes);
                     }
 
-                    /** Otherwise the message has to wait, which one that is over cannot. */
                     @Override
-                    public boolean accepts(int remote) {
+                    public boolean accepts(int remote) { // otherwise the message waits, which one that is over cannot
                         return handlers.isFree() && !receivers[remote].isBusy();
                     }
                 });

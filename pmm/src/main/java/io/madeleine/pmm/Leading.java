@@ -238,7 +238,7 @@ final class Leading {
                         && idleRounds > 0
                         && (nowNs - yieldAtNs >= 0 || hint == WaitHint.THROUGHPUT || yieldsEachLook)) {
                     yieldAtNs = nowNs + SPIN_SLICE_NS;
-                    processor.yield();
+                    processor.leaveForAMoment();
                 } else {
                     Thread.onSpinWait();
                 }
@@ -247,7 +247,7 @@ final class Leading {
                     && yields < policy.yieldRounds()
                     && mayStay(nowNs)) {
                 yields++;
-                processor.yield();
+                processor.leaveForAMoment();
             } else if (lead.hasOtherSleeper()) {
                 makeRoom();
             } else if (canLend) {

@@ -43,7 +43,7 @@ final class SpareProcessor {
     }
 
     /** Lets other threads have the processor, and notes whether one of them has needed it for long. */
-    void yield() {
+    void leaveForAMoment() {
         long beforeNs = clock.getAsLong();
         yielding.run();
         long nowNs = clock.getAsLong();

@@ -19,7 +19,7 @@ class SpareProcessorTest {
 
     private void yieldFor(long durationNs) {
         yieldNs = durationNs;
-        processor.yield();
+        processor.leaveForAMoment();
     }
 
     /** Returns how long no processor is spare from now on. */

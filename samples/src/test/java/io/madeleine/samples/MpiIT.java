@@ -313,11 +313,7 @@ class MpiIT {
                 assertTrue(report.contains(expected), expected + " is not in\n" + report);
             }
             String stopped = report.replaceAll("(?s).*rank 1 of 3, process (\\d+):.*", "$1");
-            assertEquals(
-                    0,
-                    new ProcessBuilder("kill", "-STOP", stopped)
-                            .start()
-                            .waitFor());
+            assertEquals(0, new ProcessBuilder("kill", "-STOP", stopped).start().waitFor());
             Run run = MadCommand.run(directory, List.of("report", String.valueOf(program.pid())));
             assertEquals(1, run.code());
             assertTrue(

@@ -35,7 +35,7 @@ abstract class ShortMessagesContract extends HandlersContract {
     private static final int[] SIZES = {0, 1, 8, 100, BLOCK_BYTES - 4, BLOCK_BYTES - 3, 5_000, 0, 70_000};
 
     /** Both handlers of one channel; they check numbers and contents. */
-    private final class Taking {
+    private static final class Taking {
         private final Channel channel;
         private final MemorySegment block;
         private final int[] next;
