@@ -40,7 +40,7 @@ final class Leading {
     private final WaitHintCounts others;
     private final VirtualWakeups wakeups;
     private final Sleeping sleeping;
-    private final SpareProcessor processor = new SpareProcessor();
+    private final SpareProcessor processor;
 
     /** What the leader itself waits on. */
     private @Nullable Waitable own;
@@ -62,7 +62,8 @@ final class Leading {
             WaitPolicy policy,
             WaitHintCounts others,
             VirtualWakeups wakeups,
-            Sleeping sleeping) {
+            Sleeping sleeping,
+            SpareProcessor processor) {
         this.engine = engine;
         this.lead = lead;
         this.rounds = rounds;
@@ -72,6 +73,7 @@ final class Leading {
         this.others = others;
         this.wakeups = wakeups;
         this.sleeping = sleeping;
+        this.processor = processor;
     }
 
     /** Whether the policy lets threads spin before they sleep. */

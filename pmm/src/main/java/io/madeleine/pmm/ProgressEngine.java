@@ -66,12 +66,18 @@ public final class ProgressEngine implements AutoCloseable {
 
     /** As {@link #ProgressEngine(String, Reactor, WaitPolicy)}, for a session whose adapters have these demands. */
     public ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands) {
+        this(name, reactor, policy, demands, new SpareProcessor());
+    }
+
+    /** For tests of the policy, which must hold whatever else the machine does. */
+    ProgressEngine(String name, Reactor reactor, WaitPolicy policy, Demands demands, SpareProcessor processor) {
         this.reactor = reactor;
         this.rounds = new Rounds(reactor);
         this.waitList = new WaitList(reactor, hintCounts, wakeups);
         this.demands = demands;
         this.sleeping = new Sleeping(this, lead, rounds, waitList, reactor, demands);
-        this.leading = new Leading(this, lead, rounds, waitList, reactor, policy, hintCounts, wakeups, sleeping);
+        this.leading =
+                new Leading(this, lead, rounds, waitList, reactor, policy, hintCounts, wakeups, sleeping, processor);
         this.following = new Following(this, lead, waitList, sleeping);
         this.handlerWaits = new HandlerWaits(this, lead, leading, following, policy.inHandlersNs());
         this.virtualLeader = new VirtualLeader(this, leading, wakeups, name);

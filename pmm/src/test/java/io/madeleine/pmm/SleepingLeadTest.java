@@ -91,7 +91,7 @@ class SleepingLeadTest {
     }
 
     private void open(WaitPolicy policy) {
-        engine = new ProgressEngine("test", reactor, policy);
+        engine = new ProgressEngine("test", reactor, policy, new Demands(), SpareProcessorTest.always());
         network = new FakeNetwork(reactor);
         network.listener = () -> {
             poller.set(Thread.currentThread());

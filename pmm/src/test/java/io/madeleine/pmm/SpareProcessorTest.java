@@ -17,6 +17,12 @@ class SpareProcessorTest {
     private long yieldNs;
     private final SpareProcessor processor = new SpareProcessor(() -> nowNs += yieldNs, () -> nowNs);
 
+    /** A processor is spare whatever else the machine does: no yield seems to take long. */
+    static SpareProcessor always() {
+        long beganNs = System.nanoTime();
+        return new SpareProcessor(Thread::yield, () -> beganNs);
+    }
+
     private void yieldFor(long durationNs) {
         yieldNs = durationNs;
         processor.leaveForAMoment();

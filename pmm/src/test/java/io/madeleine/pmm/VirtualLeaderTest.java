@@ -52,7 +52,7 @@ class VirtualLeaderTest {
 
     private void open(WaitPolicy policy) {
         reactor = new SelectorReactor();
-        engine = new ProgressEngine("test", reactor, policy);
+        engine = new ProgressEngine("test", reactor, policy, new Demands(), SpareProcessorTest.always());
         network = new FakeNetwork(reactor);
         network.listener = () -> {
             if (Thread.currentThread().isVirtual()) {

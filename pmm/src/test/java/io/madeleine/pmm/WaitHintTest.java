@@ -23,8 +23,8 @@ class WaitHintTest {
     private static final int SILENT_MOMENTS = 6;
 
     private final SelectorReactor reactor = new SelectorReactor();
-    private final ProgressEngine engine =
-            new ProgressEngine("test", reactor, new WaitPolicy(WaitMode.ADAPTIVE, SPIN_NS, 3));
+    private final ProgressEngine engine = new ProgressEngine(
+            "test", reactor, new WaitPolicy(WaitMode.ADAPTIVE, SPIN_NS, 3), new Demands(), SpareProcessorTest.always());
     private final FakeNetwork network = new FakeNetwork(reactor);
     private final AtomicBoolean over = new AtomicBoolean();
 
