@@ -3,6 +3,7 @@ package io.madeleine.mpi.device;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,7 @@ public final class ReceiveOperation extends Operation {
 
     // a rendezvous: what the sender sends, and how much has arrived
     private long expectedBytes;
-    private long arrivedBytes;
+    private final AtomicLong arrivedBytes = new AtomicLong();
     private int identity;
 
     /** A receive of this device. */
@@ -187,13 +188,13 @@ public final class ReceiveOperation extends Operation {
     void expect(int ownIdentity, long length) {
         identity = ownIdentity;
         expectedBytes = length;
-        arrivedBytes = 0;
+        arrivedBytes.set(0);
     }
 
-    /** A fragment has arrived. */
+    /** A fragment has arrived. Any thread: each fragment may end in another one. */
     void fragmentArrived(long length) {
-        arrivedBytes += length;
-        if (arrivedBytes == expectedBytes && device.operations().remove(identity) != null) {
+        if (arrivedBytes.addAndGet(length) == expectedBytes
+                && device.operations().remove(identity) != null) {
             complete(device);
         }
     }
