@@ -27,23 +27,27 @@ final class ChannelSignal implements Signal {
 
     @Override
     public void await(BooleanSupplier condition) {
-        boolean _ = await(condition, null, ProgressEngine.NO_DEADLINE);
+        boolean _ = isMet(condition, null) || signal.awaitUntil(condition, ProgressEngine.NO_DEADLINE);
     }
 
     @Override
     public boolean await(BooleanSupplier condition, long timeout, TimeUnit unit) {
-        return await(condition, null, Deadlines.after(timeout, unit));
+        Objects.requireNonNull(unit, "unit");
+        return isMet(condition, null) || signal.awaitUntil(condition, Deadlines.after(timeout, unit));
     }
 
     @Override
     public boolean await(BooleanSupplier condition, int expected, long timeout, TimeUnit unit) {
-        return await(condition, channel.connectionOrNull(expected), Deadlines.after(timeout, unit));
+        Objects.requireNonNull(unit, "unit");
+        return isMet(condition, channel.connectionOrNull(expected))
+                || signal.awaitUntil(condition, Deadlines.after(timeout, unit));
     }
 
-    private boolean await(BooleanSupplier condition, @Nullable SwitchedConnection expected, long deadlineNs) {
+    /** Whether the condition is met now or within a moment; reads no clock. */
+    private boolean isMet(BooleanSupplier condition, @Nullable SwitchedConnection expected) {
         Objects.requireNonNull(condition, "condition");
         StackRoom.ensure();
-        return condition.getAsBoolean() || handleUntil(condition, expected) || signal.awaitUntil(condition, deadlineNs);
+        return condition.getAsBoolean() || handleUntil(condition, expected);
     }
 
     /** An {@link InternalError} from truncated shared memory means a lost connection; the engine reports it. */
