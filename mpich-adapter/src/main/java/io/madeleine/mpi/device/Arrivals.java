@@ -9,16 +9,22 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handler of the device's channel: matches what arrives, moves bodies to their places, answers. It never waits.
+ * The handlers of the device's channel: they match what arrives, move bodies to their places, and answer. They never
+ * wait. A short message comes as bytes, header and body together.
  *
- * <p>Threading: the channel calls the handler in one thread at a time; the other methods are thread-safe.
+ * <p>Threading: the channel calls the handlers in one thread at a time; the other methods are thread-safe.
  */
-final class Arrivals implements Channel.MessageHandler {
+final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHandler {
     private static final System.Logger LOGGER = System.getLogger("io.madeleine.mpi");
+
+    /** The longest body that is copied a second time, which takes less than the steps of a message. */
+    private static final long SHORT_BYTES = 4096;
 
     private final Device device;
     private final Matching matching;
-    private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES, 64);
+
+    /** The header of a message, and behind it the body of one that has come as bytes. */
+    private final MemorySegment header = Arena.ofAuto().allocate(Header.BYTES + SHORT_BYTES, 64);
 
     private final SpinLock poolLock = new SpinLock();
     private @Nullable Intake free;
@@ -31,18 +37,14 @@ final class Arrivals implements Channel.MessageHandler {
     @Override
     public void onMessage(IncomingMessage message) {
         message.unpack(header, 0, Header.BYTES, io.madeleine.api.SendMode.SAFER, ReceiveMode.EXPRESS);
-        Peer peer = device.peer(message.remote());
-        int credits = Header.credits(header);
-        if (credits != 0) {
-            peer.addCredits(credits);
-        }
+        Peer peer = sender(message.remote());
         byte kind = Header.kind(header);
         long bytes = Header.bytes(header);
         switch (kind) {
             case Header.EAGER, Header.EAGER_SYNCHRONOUS -> {
                 if (bytes <= Header.INLINE_BYTES) {
                     end(message);
-                    arrivedInline(peer, bytes);
+                    arrivedShort(peer, Header.INLINE_OFFSET, bytes);
                 } else {
                     arrivedEager(message, peer, bytes);
                 }
@@ -53,6 +55,46 @@ final class Arrivals implements Channel.MessageHandler {
                 control(kind, peer, bytes);
             }
         }
+    }
+
+    /** The memory into which the channel copies short messages. */
+    MemorySegment header() {
+        return header;
+    }
+
+    @Override
+    public void onMessage(int remote, long length) {
+        Peer peer = sender(remote);
+        byte kind = Header.kind(header);
+        long bytes = Header.bytes(header);
+        boolean isEager = kind == Header.EAGER || kind == Header.EAGER_SYNCHRONOUS;
+        boolean hasBody = kind == Header.DATA || isEager && bytes > Header.INLINE_BYTES;
+        if (length != Header.BYTES + (hasBody ? bytes : 0)) {
+            drop(kind, peer, "it has " + length + " bytes: expected those of the header and its body");
+        } else if (kind == Header.DATA) {
+            fragment(bytes);
+        } else if (isEager) {
+            arrivedShort(peer, hasBody ? Header.BYTES : Header.INLINE_OFFSET, bytes);
+        } else {
+            control(kind, peer, bytes);
+        }
+    }
+
+    /** The sender of the message whose header has arrived; takes the credits that the header returns. */
+    private Peer sender(int remote) {
+        Peer peer = device.peer(remote);
+        int credits = Header.credits(header);
+        if (credits != 0) {
+            peer.addCredits(credits);
+        }
+        return peer;
+    }
+
+    private void drop(byte kind, Peer peer, String why) {
+        LOGGER.log(
+                System.Logger.Level.ERROR,
+                "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank + ": " + why
+                        + "; do all processes have the same version?");
     }
 
     private static void end(IncomingMessage message) {
@@ -83,41 +125,56 @@ final class Arrivals implements Channel.MessageHandler {
                     send.wasCancelled();
                 }
             }
-            default ->
-                LOGGER.log(
-                        System.Logger.Level.ERROR,
-                        "rank " + device.rank() + " dropped a message of kind " + kind + " from rank " + peer.rank
-                                + ": expected a kind from " + Header.EAGER + " to " + Header.FAILURE
-                                + "; do all processes have the same version?");
+            default -> drop(kind, peer, "expected a kind from " + Header.EAGER + " to " + Header.FAILURE);
         }
     }
 
     // ---- eager messages
 
-    private void arrivedInline(Peer peer, long bytes) {
+    /** A message has arrived whose body lies at {@code start} of the header's memory. */
+    private void arrivedShort(Peer peer, long start, long bytes) {
         long context = Header.context(header);
         int tag = Header.tag(header);
         int sender = Header.sender(header);
-        ReceiveOperation receive;
+        ReceiveOperation receive = null;
+        OutOfMemoryError full = null;
         matching.lock.lock();
         try {
             receive = matching.takePosted(context, peer.rank, tag);
             if (receive == null) {
-                Arrived arrived = newArrived(Arrived.Stage.INLINE, peer, tag, bytes, sender);
-                MemorySegment.copy(header, Header.INLINE_OFFSET, arrived.inline, 0, bytes);
-                matching.keep(arrived, context);
+                matching.keep(kept(peer, tag, start, bytes, sender), context);
             }
+        } catch (OutOfMemoryError e) {
+            full = e;
         } finally {
             matching.lock.unlock();
+        }
+        if (full != null) {
+            device.cannotKeep(peer.rank, bytes, full);
+            throw full;
         }
         if (receive == null) {
             device.unexpectedArrived();
             return;
         }
         long taken = receive.matched(peer.rank, tag, bytes);
-        receive.payload().copyFrom(header, Header.INLINE_OFFSET, taken);
+        receive.payload().copyFrom(header, start, 0, taken);
         device.consumed(peer, bytes, sender);
         receive.received();
+    }
+
+    /** A copy of the short message that has arrived. */
+    private Arrived kept(Peer peer, int tag, long start, long bytes, int sender) {
+        if (bytes <= Header.INLINE_BYTES) {
+            Arrived arrived = newArrived(Arrived.Stage.INLINE, peer, tag, bytes, sender);
+            MemorySegment.copy(header, start, arrived.inline, 0, bytes);
+            return arrived;
+        }
+        KeptMemory.Block block = matching.memory.take(bytes);
+        Arrived arrived = newArrived(Arrived.Stage.KEPT, peer, tag, bytes, sender);
+        MemorySegment.copy(header, start, block.segment, 0, bytes);
+        arrived.block = block;
+        return arrived;
     }
 
     private Arrived newArrived(Arrived.Stage stage, Peer peer, int tag, long bytes, int sender) {
@@ -248,6 +305,14 @@ final class Arrivals implements Channel.MessageHandler {
                     peer.rank);
             message.discard();
         }
+    }
+
+    /** A fragment has come as bytes. */
+    private void fragment(long bytes) {
+        if (device.operations().get(Header.tag(header)) instanceof ReceiveOperation receive) {
+            receive.payload().copyFrom(header, Header.BYTES, Header.context(header), bytes);
+            receive.fragmentArrived(bytes);
+        } // else its receive has failed
     }
 
     private void failed(Peer peer, int errorClass) {

@@ -71,7 +71,7 @@ public final class Device {
     /** Begins to receive. */
     public void open() {
         session.onPeerFailure(this::peerFailed);
-        channel.onMessage(arrivals);
+        channel.onMessage(arrivals, arrivals.header(), arrivals);
     }
 
     /** The rank of this process in the session. */

@@ -81,11 +81,16 @@ public final class Payload {
 
     /** Copies {@code count} bytes from {@code source} to the beginning of this payload. */
     public void copyFrom(MemorySegment source, long start, long count) {
+        copyFrom(source, start, 0, count);
+    }
+
+    /** Copies {@code count} bytes from {@code source} to the place {@code at} of this payload. */
+    void copyFrom(MemorySegment source, long start, long at, long count) {
         BlockLayout ranges = layout;
         if (ranges == null) {
-            MemorySegment.copy(source, start, segment, offset, count);
+            MemorySegment.copy(source, start, segment, offset + at, count);
         } else {
-            Layouts.scatter(source, start, ranges, count);
+            Layouts.scatter(source, start, at == 0 ? ranges : Layouts.slice(ranges, at, count), count);
         }
     }
 
