@@ -37,11 +37,6 @@ public final class ReceiveLedger {
                 && PacketHeader.isCount(PacketHeader.index(header), 0);
     }
 
-    /** Whether the header is that of a packet that carries the whole current message; no packet has been entered. */
-    public boolean isWhole(long header) {
-        return header == headerOfWhole(PacketHeader.payloadBytes(header));
-    }
-
     /** Returns the header of the current message if it is one packet with this payload; no packet has been entered. */
     long headerOfWhole(int payloadBytes) {
         return PacketHeader.of(payloadBytes, sequence, 0, PacketHeader.FIRST | PacketHeader.LAST);
