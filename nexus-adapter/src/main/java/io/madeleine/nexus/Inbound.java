@@ -77,14 +77,10 @@ final class Inbound {
         }
         boolean wasInterrupted = false;
         try {
-            // The interrupt status that posted tasks leave behind must not reach this message's handler.
-            wasInterrupted = handlers.runPosted() && Thread.interrupted();
+            wasInterrupted = runPosted();
             receiver.receiveShort(remote, block, bytes);
         } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
-            handlers.leave();
+            leave(wasInterrupted);
         }
         node.signal().signal();
     }
@@ -101,16 +97,27 @@ final class Inbound {
         }
         boolean wasInterrupted = false;
         try {
-            // The interrupt status that posted tasks leave behind must not reach this message's handler.
-            wasInterrupted = handlers.runPosted() && Thread.interrupted();
+            wasInterrupted = runPosted();
             receiver.receive(message);
         } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
-            handlers.leave();
+            leave(wasInterrupted);
         }
         node.signal().signal();
+    }
+
+    /**
+     * Runs what is posted, for a thread that has entered with a message. The interrupt status that it leaves behind must
+     * not reach the message's handler; returns whether there was one, for {@link #leave}.
+     */
+    private boolean runPosted() {
+        return handlers.runPosted() && Thread.interrupted();
+    }
+
+    private void leave(boolean wasInterrupted) {
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        handlers.leave();
     }
 
     /** Sends a request of this process to itself; its non-threaded handler runs when no other handler does. */
