@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,6 +74,29 @@ class PointToPointTest {
                         comm.recv(got, got.length, MPI.INT, 0, i);
                         assertArrayEquals(pattern(SIZES[i], i), got);
                     }
+                }
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sci", "tcp"})
+    void shouldFailAReceiveWhoseMemoryIsFreed(String network) {
+        try (World world = new World(network, 2)) {
+            world.run(comm -> {
+                for (int bytes : new int[] {8, 500, 3_000, 40_000}) {
+                    if (comm.getRank() == 0) {
+                        comm.barrier();
+                        comm.send(new byte[bytes], bytes, MPI.BYTE, 1, 1);
+                    } else {
+                        Arena arena = Arena.ofShared();
+                        ByteBuffer freed = arena.allocate(bytes).asByteBuffer();
+                        Request receive = comm.iRecv(freed, bytes, MPI.BYTE, 0, 1);
+                        arena.close();
+                        comm.barrier();
+                        assertThrows(MPIException.class, receive::waitFor);
+                    }
+                    comm.barrier();
                 }
             });
         }

@@ -158,9 +158,22 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
             return;
         }
         long taken = receive.matched(peer.rank, tag, bytes);
-        receive.payload().copyFrom(header, start, 0, taken);
         device.consumed(peer, bytes, sender);
-        receive.received();
+        place(receive, false, start, 0, taken);
+    }
+
+    /**
+     * Copies a body, or a fragment of one, from {@code start} of the header's memory to the place {@code at} of its
+     * receive, which fails if its memory was freed.
+     */
+    private void place(ReceiveOperation receive, boolean isFragment, long start, long at, long bytes) {
+        RuntimeException failure = null;
+        try {
+            receive.payload().copyFrom(header, start, at, bytes);
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        bodyArrived(receive, isFragment, bytes, failure);
     }
 
     /** A copy of the short message that has arrived. */
@@ -272,23 +285,27 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     // ---- rendezvous
 
     private void requested(Peer peer, long bytes) {
-        long context = Header.context(header);
-        int tag = Header.tag(header);
-        int sender = Header.sender(header);
-        ReceiveOperation receive;
-        matching.lock.lock();
-        try {
-            receive = matching.takePosted(context, peer.rank, tag);
-            if (receive == null) {
-                matching.keep(newArrived(Arrived.Stage.REQUESTED, peer, tag, bytes, sender), context);
-            }
-        } finally {
-            matching.lock.unlock();
-        }
+        ReceiveOperation receive = takePostedOrKeep(Arrived.Stage.REQUESTED, peer, bytes);
         if (receive == null) {
             device.unexpectedArrived();
         } else {
-            device.clear(peer, receive, tag, bytes, sender);
+            device.clear(peer, receive, Header.tag(header), bytes, Header.sender(header));
+        }
+    }
+
+    /** The posted receive that a message without a body matches; if there is none, the message is kept. */
+    private @Nullable ReceiveOperation takePostedOrKeep(Arrived.Stage stage, Peer peer, long bytes) {
+        long context = Header.context(header);
+        int tag = Header.tag(header);
+        matching.lock.lock();
+        try {
+            ReceiveOperation receive = matching.takePosted(context, peer.rank, tag);
+            if (receive == null) {
+                matching.keep(newArrived(stage, peer, tag, bytes, Header.sender(header)), context);
+            }
+            return receive;
+        } finally {
+            matching.lock.unlock();
         }
     }
 
@@ -310,27 +327,14 @@ final class Arrivals implements Channel.MessageHandler, Channel.ShortMessageHand
     /** A fragment has come as bytes. */
     private void fragment(long bytes) {
         if (device.operations().get(Header.tag(header)) instanceof ReceiveOperation receive) {
-            receive.payload().copyFrom(header, Header.BYTES, Header.context(header), bytes);
-            receive.fragmentArrived(bytes);
+            place(receive, true, Header.BYTES, Header.context(header), bytes);
         } // else its receive has failed
     }
 
     private void failed(Peer peer, int errorClass) {
-        long context = Header.context(header);
-        int tag = Header.tag(header);
-        int culprit = Header.sender(header);
-        ReceiveOperation receive;
-        matching.lock.lock();
-        try {
-            receive = matching.takePosted(context, peer.rank, tag);
-            if (receive == null) {
-                matching.keep(newArrived(Arrived.Stage.FAILURE, peer, tag, errorClass, culprit), context);
-            }
-        } finally {
-            matching.lock.unlock();
-        }
+        ReceiveOperation receive = takePostedOrKeep(Arrived.Stage.FAILURE, peer, errorClass);
         if (receive != null) {
-            receive.failedAt(culprit, errorClass);
+            receive.failedAt(Header.sender(header), errorClass);
         }
     }
 

@@ -182,8 +182,13 @@ public final class Device {
             unexpectedArrived();
         } else {
             long taken = receive.matched(rank(), send.tag(), bytes);
-            send.payload().copyTo(receive.payload(), taken);
-            receive.received();
+            RuntimeException failure = null;
+            try {
+                send.payload().copyTo(receive.payload(), taken);
+            } catch (RuntimeException e) { // the memory of one of them was freed
+                failure = e;
+            }
+            arrivals.bodyArrived(receive, false, taken, failure);
         }
         if (receive != null || isKept) {
             send.end();
@@ -355,12 +360,17 @@ public final class Device {
         }
         long taken = receive.matched(arrived.source, arrived.tag, arrived.bytes);
         KeptMemory.Block block = arrived.block;
-        if (own != null) {
-            own.payload().copyTo(receive.payload(), taken);
-        } else if (block == null) {
-            receive.payload().copyFrom(arrived.inline, 0, taken);
-        } else {
-            receive.payload().copyFrom(block.segment, 0, taken);
+        RuntimeException failure = null;
+        try {
+            if (own != null) {
+                own.payload().copyTo(receive.payload(), taken);
+            } else if (block == null) {
+                receive.payload().copyFrom(arrived.inline, 0, taken);
+            } else {
+                receive.payload().copyFrom(block.segment, 0, taken);
+            }
+        } catch (RuntimeException e) { // the receive's memory was freed
+            failure = e;
         }
         int sender = arrived.sender;
         giveUp(arrived);
@@ -370,7 +380,7 @@ public final class Device {
         if (own != null) {
             own.end();
         }
-        receive.received();
+        arrivals.bodyArrived(receive, false, taken, failure);
     }
 
     /** Lets go of a message: returns its credits, and its memory. */
