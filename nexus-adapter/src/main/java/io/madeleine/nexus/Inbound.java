@@ -56,7 +56,8 @@ final class Inbound {
                     }
 
                     @Override
-                    public boolean accepts(int remote) { // otherwise the message waits, which one that is over cannot
+                    public boolean accepts(int remote) {
+                        // a request that has to wait needs an open message, which holds its sender back
                         return handlers.isFree() && !receivers[remote].isBusy();
                     }
                 });

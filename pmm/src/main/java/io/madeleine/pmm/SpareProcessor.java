@@ -16,7 +16,7 @@ final class SpareProcessor {
     /** Threads that poll yield after some microseconds, so a yield between them is shorter. */
     static final long LONG_YIELD_NS = 500_000;
 
-    /** How long no processor is spare after one long yield: what that yield may have cost, a few times. */
+    /** How long no processor is spare after one long yield: a few times what that yield may have cost. */
     static final long SHORTEST_NS = 10_000_000;
 
     static final long LONGEST_NS = 160_000_000;

@@ -233,7 +233,7 @@ final class ReceiveHalf {
             return TO_BE_BEGUN;
         }
         if (!reception.tryLock()) {
-            return seen == IDLE ? NOTHING_THERE : TO_BE_BEGUN; // of an IDLE one the holder of the lock looks
+            return seen == IDLE ? NOTHING_THERE : TO_BE_BEGUN; // IDLE: the thread that holds the lock looks
         }
         int found = TO_BE_BEGUN;
         try {

@@ -68,7 +68,7 @@ public final class Reporter implements AutoCloseable {
                 while (bytes.hasRemaining()) {
                     int _ = asker.write(bytes);
                 }
-            } catch (IOException e) { // closed, or the asker is gone
+            } catch (IOException | RuntimeException | Error e) { // closed, the asker is gone, or no memory
                 LOGGER.log(System.Logger.Level.DEBUG, "no answer to mad report: {0}", e);
                 LockSupport.parkNanos(PAUSE_NS); // there may be no file descriptor left for a while
             }

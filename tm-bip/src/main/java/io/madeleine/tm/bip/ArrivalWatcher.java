@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Threading: thread-safe.
  */
 final class ArrivalWatcher extends Thread implements AutoCloseable {
-    /** How long the thread leaves the socket to others; so late it sees at most that they have left. */
+    /** How long the thread leaves the socket to others. It notices this much later at most that they have stopped. */
     static final long PAUSE_NS = 10_000_000;
 
     private static final long CLOSE_MS = 1_000;
@@ -78,7 +78,7 @@ final class ArrivalWatcher extends Thread implements AutoCloseable {
         if (!progress.isArmed() && !hasBeenPolled()) {
             progress.ring();
         }
-        LockSupport.parkNanos(this, PAUSE_NS); // for whoever answers
+        LockSupport.parkNanos(this, PAUSE_NS); // gives the session's own thread time to answer
     }
 
     /** Whether anybody has polled since the last call. */

@@ -50,14 +50,14 @@ final class KeptRegistrations {
     private final int mostCount;
     private final SpinLock lock = new SpinLock();
 
-    /** Of a ring of all that are kept: the next one is the newest, the one before the oldest. */
+    /** The end of the ring of all kept registrations: its next one is the newest, its previous one the oldest. */
     private final KeptRegistration end = new KeptRegistration(this);
 
     private long bytes;
     private int count;
 
     /**
-     * None yet.
+     * Makes an empty cache.
      *
      * @param cellBytes the size of a cell
      * @param mostBytes how many bytes may be registered though nobody uses them

@@ -14,7 +14,7 @@ public final class PeerRegistrations {
     private RegionUses.@Nullable Use[] uses = new RegionUses.Use[4];
     private KeptRegistrations.@Nullable Cells[] cells = new KeptRegistrations.Cells[4];
 
-    /** None yet. */
+    /** Makes an empty set. */
     public PeerRegistrations() {}
 
     /**
