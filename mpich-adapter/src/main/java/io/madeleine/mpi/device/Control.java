@@ -29,8 +29,18 @@ final class Control extends Outgoing {
     }
 
     @Override
-    void pack(OutgoingMessage begun, MemorySegment header, int credits) {
+    boolean isShort() {
+        return true;
+    }
+
+    @Override
+    void write(MemorySegment header, int credits) {
         Header.write(header, kind, credits, context, tag, sender, bytes);
+    }
+
+    @Override
+    void pack(OutgoingMessage begun, MemorySegment header, int credits) {
+        write(header, credits);
         begun.pack(header, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
     }
 

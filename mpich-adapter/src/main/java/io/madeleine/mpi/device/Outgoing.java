@@ -26,6 +26,12 @@ abstract class Outgoing implements Runnable {
      */
     abstract void pack(OutgoingMessage begun, MemorySegment header, int credits);
 
+    /** Whether the message consists of its header: {@link #write} can write all of it. */
+    abstract boolean isShort();
+
+    /** Writes a message that {@linkplain #isShort is short} into the memory of a header. */
+    abstract void write(MemorySegment header, int credits);
+
     /** The message has left, or failed. Never waits. */
     abstract void ended(@Nullable RuntimeException failure);
 

@@ -3,6 +3,8 @@ package io.madeleine.mpi.device;
 import io.madeleine.api.Channel;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.api.OutgoingMessage;
+import io.madeleine.api.ReceiveMode;
+import io.madeleine.api.SendMode;
 import io.madeleine.api.SendTask;
 import io.madeleine.mpi.MpiFault;
 import java.lang.foreign.Arena;
@@ -118,7 +120,7 @@ final class Peer {
             message.ended(why);
             return;
         }
-        if (queued.get() == 0 && trySend(message)) {
+        if (queued.get() == 0 && (trySendShort(message) || trySend(message))) {
             return;
         }
         append(message);
@@ -127,6 +129,31 @@ final class Peer {
             return;
         }
         schedule();
+    }
+
+    /** Sends a message that consists of its header in one step; false if that is not possible now. */
+    private boolean trySendShort(Outgoing message) {
+        if (!message.isShort() || !nowTaken.compareAndSet(false, true)) {
+            return false;
+        }
+        RuntimeException failed = null;
+        boolean isSent = false;
+        int returned = takeOwed();
+        try {
+            message.write(nowHeader, returned);
+            isSent = channel.trySend(rank, nowHeader, 0, Header.BYTES, SendMode.SAFER, ReceiveMode.EXPRESS);
+        } catch (RuntimeException e) { // the peer is lost, or the memory of the body was freed
+            failed = e;
+        } finally {
+            nowTaken.set(false);
+            if (!isSent) {
+                owed.addAndGet(returned); // for the next header
+            }
+        }
+        if (isSent || failed != null) {
+            message.ended(failed);
+        }
+        return isSent || failed != null;
     }
 
     private boolean trySend(Outgoing message) {

@@ -177,14 +177,24 @@ public final class SendOperation extends Operation {
                 payload.pack(begun, sentBytes, fragmentBytes);
                 return;
             }
+            write(header, credits);
+            packHeader(begun, header);
+            if (!isShort()) {
+                payload.pack(begun, 0, payload.bytes());
+            }
+        }
+
+        @Override
+        boolean isShort() {
+            return kind != Header.DATA && payload.bytes() <= Header.INLINE_BYTES;
+        }
+
+        @Override
+        void write(MemorySegment header, int credits) {
             long bytes = payload.bytes();
             Header.write(header, kind, credits, context, tag, identity, bytes);
             if (bytes <= Header.INLINE_BYTES) {
                 payload.copyTo(header, Header.INLINE_OFFSET, bytes);
-                packHeader(begun, header);
-            } else {
-                packHeader(begun, header);
-                payload.pack(begun, 0, bytes);
             }
         }
 
