@@ -7,6 +7,7 @@ import io.madeleine.api.Channel;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
 import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.Texts;
 import io.madeleine.nexus.wire.Wire;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

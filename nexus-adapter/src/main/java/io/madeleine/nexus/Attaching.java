@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class Attaching {
+final class Attaching implements NodeListener {
     static final String PURPOSE = "nexus wide area 2";
     private static final String SCHEME = "nexus";
+    private static final int ADDRESSES = Wire.id("addresses");
     private static final byte ATTACH = 1;
     private static final byte PASS = 2;
 
@@ -54,6 +55,12 @@ final class Attaching {
     Attaching(Node node) {
         this.node = node;
         this.places = new Semaphore(node.options().maxAttached());
+        node.systemEndpoint()
+                .nonThreaded(
+                        "addresses",
+                        (_, request) ->
+                                WanRoutes.of(node.nodes().get(request.remote())).add(WanAddress.readAll(request)));
+        node.add(this);
     }
 
     /** Created on first use: not every context connects to other sessions. */
@@ -91,13 +98,25 @@ final class Attaching {
         for (String host : hosts) {
             addresses.add(new WanAddress(host, listener.port(), pass, passRest));
         }
-        node.nodes().get(node.rank()).wanRoutes().add(addresses);
+        own().add(addresses);
         node.grants().begin();
         AttachPoint point = new AttachPoint(
                 listener, addresses.stream().map(WanAddress::toString).toList());
         points.add(point);
-        node.systemRequests().tellAddresses();
+        tellAddresses();
         return point;
+    }
+
+    /** The addresses where this process listens. */
+    private WanRoutes own() {
+        return WanRoutes.of(node.nodes().get(node.rank()));
+    }
+
+    /** Sends the addresses where this process listens to all nodes that it has a route to. */
+    void tellAddresses() {
+        Arguments arguments = new Arguments();
+        WanAddress.writeAll(arguments, own().addresses());
+        node.nodes().forEachOther(peer -> node.systemRequests().tell(peer, ADDRESSES, arguments));
     }
 
     /** Takes a place first: guests that come at the same time count, and the approver is not asked in vain. */
@@ -160,7 +179,7 @@ final class Attaching {
             return null;
         }
         Peer peer = node.nodes().of(from.id());
-        peer.wanRoutes().add(from.addresses());
+        WanRoutes.of(peer).add(from.addresses());
         Arguments answer = new Arguments().putBoolean(true);
         Greeting.write(node, Greeting.Side.SERVER, connection.binding(), answer);
         connection.writeUnit(Greeting.bytes(answer));
@@ -191,8 +210,15 @@ final class Attaching {
         }
     }
 
+    @Override
+    public void routeLost(Peer peer, Route route, String why) {
+        if (route instanceof WanRoute wan && wan.leavesPlace()) {
+            left();
+        }
+    }
+
     /** Gives back the place of a connection that is refused, or lost. */
-    void left() {
+    private void left() {
         places.release();
     }
 
@@ -216,7 +242,7 @@ final class Attaching {
             Answered<Startpoint> answered = connection -> {
                 Greeting answer = answer(connection);
                 Peer peer = node.nodes().of(answer.id());
-                peer.wanRoutes().add(answer.addresses());
+                WanRoutes.of(peer).add(answer.addresses());
                 byte[] given = connection.readUnit(Greeting.MAX_BYTES);
                 Startpoint startpoint = Startpoint.read(Greeting.unit(node, given, peer.number()));
                 if (peer.number() == node.rank()) {
@@ -224,7 +250,7 @@ final class Attaching {
                 } else {
                     WanAddress used = known(peer, bare, place.getPort());
                     WanRoute route = new WanRoute(node, peer, connection, used, false);
-                    peer.wanRoutes().connected(route);
+                    WanRoutes.of(peer).connected(route);
                     route.start();
                 }
                 return startpoint;
@@ -245,9 +271,9 @@ final class Attaching {
 
     /** Adds the address just used to the peer's addresses, which may lack it: the peer may be behind a gateway. */
     private static @Nullable WanAddress known(Peer peer, String host, int port) {
-        for (WanAddress told : peer.wanRoutes().addresses()) {
+        for (WanAddress told : WanRoutes.of(peer).addresses()) {
             WanAddress used = new WanAddress(host, port, told.pass(), told.passRest());
-            peer.wanRoutes().add(List.of(used));
+            WanRoutes.of(peer).add(List.of(used));
             return used;
         }
         return null;
@@ -276,7 +302,7 @@ final class Attaching {
             if (!answer.id().equals(peer.id())) {
                 throw new IOException("another context listens there now: " + answer.id());
             }
-            peer.wanRoutes().add(answer.addresses());
+            WanRoutes.of(peer).add(answer.addresses());
             return new WanRoute(node, peer, connection, address, false);
         });
     }
@@ -340,7 +366,9 @@ final class Attaching {
         }
     }
 
-    void close() {
+    /** Listens no more. */
+    @Override
+    public void closing() {
         points.forEach(AttachPoint::close);
     }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class Calls {
+final class Calls implements NodeListener {
     static final int CALL = Wire.id("call");
     private static final int CANCEL = Wire.id("cancel");
 
@@ -54,12 +54,14 @@ final class Calls {
 
     private final Sweeper sweeper = new Sweeper(() -> pending.isEmpty() && untold.get() == null, this::sweep);
 
-    Calls(Node node, Endpoint system) {
+    Calls(Node node) {
         this.node = node;
+        Endpoint system = node.systemEndpoint();
         this.turns = new Semaphore(node.options().maxOutstanding(), true);
         this.repeatedTurns = new Semaphore(node.options().maxOutstanding(), true);
         this.uploads = new Uploads(node, this, system);
         Answers _ = new Answers(this, system);
+        node.add(this);
     }
 
     // ---- making calls
@@ -271,7 +273,7 @@ final class Calls {
                 unattended.leaveParent();
             }
         } catch (Throwable e) { // the call has ended all the same
-            node.failures().notEnded(call, e);
+            node.failures().notEnded(call.method(), e);
         }
         return call;
     }
@@ -374,7 +376,8 @@ final class Calls {
     // ---- ends of calls
 
     /** Fails the calls that took a route that is lost. */
-    void routeLost(Route route, String why) {
+    @Override
+    public void routeLost(Peer peer, Route route, String why) {
         for (PendingCall call : pending.values()) {
             if (call.route() == route) {
                 end(call, lost(call, why));
@@ -393,7 +396,8 @@ final class Calls {
      * Fails the calls to a peer whose context is closed: it has answered all calls that it had begun before its
      * goodbye.
      */
-    void peerClosed(Peer peer) {
+    @Override
+    public void peerClosed(Peer peer) {
         for (PendingCall call : pending.values()) {
             if (call.rank() == peer.number()) {
                 end(call, notCarriedOut(call, "the context of " + peer + " has been closed"));
@@ -407,7 +411,8 @@ final class Calls {
     }
 
     /** Fails all calls, because the context of this process is closed. */
-    void close() {
+    @Override
+    public void closed() {
         for (PendingCall call : pending.values()) {
             end(
                     call,
@@ -459,5 +464,11 @@ final class Calls {
     /** The id of the call that has begun last. */
     long lastId() {
         return lastId.get();
+    }
+
+    /** Notes which calls have begun until now, and may wait for the dropped message in vain. */
+    @Override
+    public void messageDropped(Peer peer) {
+        peer.droppedAfter(lastId());
     }
 }

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
 import io.madeleine.api.Session;
+import io.madeleine.nexus.wan.Hosts;
 import io.madeleine.nexus.wire.Link;
 import io.madeleine.nexus.wire.Wire;
 import java.net.InetSocketAddress;
@@ -34,9 +35,22 @@ import java.util.function.Consumer;
  */
 public final class Context implements AutoCloseable {
     private final Node node;
+    private final Codecs codecs;
+    private final ServiceMethods serviceMethods;
+    private final Calls calls;
+    private final Attaching attaching;
 
     private Context(List<Channel> channels, ContextOptions options) {
-        this.node = new Node(this, channels, options);
+        this.codecs = new Codecs(options.maxDepth());
+        this.serviceMethods = new ServiceMethods(codecs, options.callTimeoutNs());
+        this.node = new Node(
+                this,
+                channels,
+                options,
+                peer -> new WanRoutes(peer, (to, address) -> attaching().connect(to, address)));
+        this.calls = new Calls(node);
+        InboundCalls _ = new InboundCalls(node);
+        this.attaching = new Attaching(node);
     }
 
     /** Opens a context on the session's channel {@code default}, with the default options and no endpoints. */
@@ -77,6 +91,7 @@ public final class Context implements AutoCloseable {
         try {
             setup.accept(context);
         } catch (Throwable e) {
+            context.attaching.closing();
             context.node.giveUp();
             throw e;
         }
@@ -86,6 +101,18 @@ public final class Context implements AutoCloseable {
 
     Node node() {
         return node;
+    }
+
+    ServiceMethods serviceMethods() {
+        return serviceMethods;
+    }
+
+    Calls calls() {
+        return calls;
+    }
+
+    Attaching attaching() {
+        return attaching;
     }
 
     /** The rank of this process in the session. */
@@ -142,7 +169,7 @@ public final class Context implements AutoCloseable {
 
     /** The codecs that write and read the values of typed services; register codecs for your own types here. */
     public Codecs codecs() {
-        return node.codecs();
+        return codecs;
     }
 
     /**
@@ -182,7 +209,7 @@ public final class Context implements AutoCloseable {
         if (port < 0 || port > 65_535) {
             throw new IllegalArgumentException("port " + port + ": expected 1 to 65535, or 0 for any");
         }
-        return node.attaching().allow(new InetSocketAddress(port), Hosts.ofThisMachine(), approver);
+        return attaching.allow(new InetSocketAddress(port), Hosts.ofThisMachine(), approver);
     }
 
     /**
@@ -199,7 +226,7 @@ public final class Context implements AutoCloseable {
         if (hosts.isEmpty()) {
             throw new IllegalArgumentException("no host: expected a name or address by which others reach " + bind);
         }
-        return node.attaching().allow(bind, hosts, approver);
+        return attaching.allow(bind, hosts, approver);
     }
 
     /**
@@ -218,7 +245,7 @@ public final class Context implements AutoCloseable {
     public Startpoint attach(String url) {
         Objects.requireNonNull(url, "url");
         node.checkMayWait();
-        return node.attaching().attach(url);
+        return attaching.attach(url);
     }
 
     /** The communication methods by which a node can be reached, best first; see {@link Startpoint#methods}. */
@@ -249,7 +276,7 @@ public final class Context implements AutoCloseable {
 
     /** The number of typed calls of this process that are unanswered. */
     public int outstandingCount() {
-        return node.calls().outstandingCount();
+        return calls.outstandingCount();
     }
 
     /** Makes threads in {@link #await} test their conditions again. Not needed after a change that a handler makes. */

@@ -120,7 +120,7 @@ public final class Endpoint implements AutoCloseable {
     public <S> Endpoint serve(Class<S> type, S implementation) {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(implementation, "implementation");
-        service = new Service(type, implementation, context.node().serviceMethods());
+        service = new Service(type, implementation, context.serviceMethods());
         return this;
     }
 

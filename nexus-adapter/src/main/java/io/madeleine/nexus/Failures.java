@@ -104,10 +104,10 @@ final class Failures {
         sendFailures.incrementAndGet();
     }
 
-    /** Reports that a part of a call could not be ended with it. */
-    void notEnded(PendingCall call, Throwable cause) {
+    /** Reports that a part of a call of a service's method could not be ended with it. */
+    void notEnded(Object method, Throwable cause) {
         try {
-            log(Level.WARNING, () -> "a part of the call of " + call.method() + " could not be ended with it", cause);
+            log(Level.WARNING, () -> "a part of the call of " + method + " could not be ended with it", cause);
         } catch (Throwable _) { // creating the lambda may run out of memory, too
             return;
         }

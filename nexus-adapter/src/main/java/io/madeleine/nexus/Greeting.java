@@ -1,6 +1,7 @@
 package io.madeleine.nexus;
 
 import io.madeleine.nexus.wire.Bytes;
+import io.madeleine.nexus.wire.KeyTree;
 import io.madeleine.nexus.wire.NodeId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +40,8 @@ record Greeting(NodeId id, List<WanAddress> addresses) {
                 .putBytes(node.session().publicKey(node.rank()))
                 .putBytes(node.nodes().keyTree().path(node.rank()))
                 .putBytes(node.session().sign(PURPOSE + side, signed(binding, self)));
-        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).wanRoutes().addresses());
+        WanAddress.writeAll(
+                arguments, WanRoutes.of(node.nodes().get(node.rank())).addresses());
     }
 
     /**

@@ -18,14 +18,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class InboundCalls {
+final class InboundCalls implements NodeListener {
     static final int REPLY = Wire.id("reply");
 
     private static final int ITEM = Wire.id("item");
     private static final int END = Wire.id("end");
+
     /** The time after the deadline until a call is cancelled, so that its caller notices the deadline first. */
     private static final long GRACE_NS = 20_000_000;
 
+    private static final long CANCEL_TIMEOUT_NS = 1_000_000_000L;
     private static final long LONGEST_NS = Long.MAX_VALUE / 4;
 
     private final Node node;
@@ -35,8 +37,9 @@ final class InboundCalls {
     /** The caller's node and its id for the call. */
     record Key(int caller, long id) {}
 
-    InboundCalls(Node node, Endpoint system) {
+    InboundCalls(Node node) {
         this.node = node;
+        Endpoint system = node.systemEndpoint();
         system.passingOn("call", (_, request) -> called(request));
         system.nonThreaded("cancel", (_, request) -> cancelled(new Key(request.remote(), request.getLong())));
         system.nonThreaded("credit", (_, request) -> {
@@ -58,6 +61,7 @@ final class InboundCalls {
                 stream.end(request);
             }
         });
+        node.add(this);
     }
 
     private @Nullable ParameterStream parameterIn(Request request) {
@@ -257,10 +261,14 @@ final class InboundCalls {
         }
     }
 
-    /** Cancels the calls of a peer that is gone. */
-    void peerGone(int rank, String why) {
+    /** Cancels the calls of a peer that is gone: its last route is lost. */
+    @Override
+    public void routeLost(Peer peer, Route route, String why) {
+        if (peer.isAtWork()) {
+            return;
+        }
         for (InboundCall call : running.values()) {
-            if (call.key().caller() == rank) {
+            if (call.key().caller() == peer.number()) {
                 call.callerGone(why);
             }
         }
@@ -274,11 +282,12 @@ final class InboundCalls {
         }
     }
 
-    /** Cancels all running calls, waits for them at most that long, and answers in place of those that do not end. */
-    void close(long timeoutNs) {
+    /** Cancels all running calls, waits for them for a second at most, and answers in place of those that do not end. */
+    @Override
+    public void closing() {
         running.values().forEach(call -> call.cancel(InboundCall.Why.CLOSE));
         try {
-            boolean _ = node.signal().await(running::isEmpty, timeoutNs, TimeUnit.NANOSECONDS);
+            boolean _ = node.signal().await(running::isEmpty, CANCEL_TIMEOUT_NS, TimeUnit.NANOSECONDS);
         } finally { // interrupted, or the session is closed: they are answered all the same
             running.values().forEach(InboundCall::abandon);
         }

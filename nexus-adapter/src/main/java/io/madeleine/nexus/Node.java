@@ -7,25 +7,27 @@ import io.madeleine.api.Signal;
 import io.madeleine.nexus.wire.ArgumentMemory;
 import io.madeleine.nexus.wire.Link;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation behind a {@link Context}: creates its parts, through which they find each other, and passes events
- * between them.
+ * The implementation behind a {@link Context}, for one-way requests: creates the parts that send and receive them,
+ * through which these find each other. Typed calls and the wide area are built upon it ({@link NodeListener}).
  *
  * <p>Threading: thread-safe.
  */
 final class Node {
     private static final String[] ANY_METHOD = {};
-    private static final long CANCEL_TIMEOUT_NS = 1_000_000_000L;
     private static final Duration GOODBYE_TIMEOUT = Duration.ofSeconds(1);
 
     /** The channels that a context of this JVM uses. */
@@ -40,20 +42,16 @@ final class Node {
     private final Session session;
     private final ContextOptions options;
     private final Signal signal;
-    private final Codecs codecs;
-    private final ServiceMethods serviceMethods;
     private final ArgumentMemory argumentMemory;
     private final Failures failures;
     private final Workers workers;
     private final Nodes nodes;
-    private final Attaching attaching;
     private final Endpoints endpoints;
     private final Grants grants;
     private final Inbound inbound;
     private final SystemRequests systemRequests;
     private final Barrier barrier;
-    private final Calls calls;
-    private final InboundCalls inboundCalls;
+    private final List<NodeListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final int generation;
     private volatile boolean refuses;
@@ -61,7 +59,8 @@ final class Node {
     /** Whether the context is closed completely: nothing is sent any more. */
     private volatile boolean over;
 
-    Node(Context context, List<Channel> channels, ContextOptions options) {
+    /** @param routeSources for each peer, what makes further routes to it */
+    Node(Context context, List<Channel> channels, ContextOptions options, Function<Peer, RouteSource> routeSources) {
         this.context = context;
         this.channels = List.copyOf(channels);
         this.session = channels.getFirst().session();
@@ -69,20 +68,20 @@ final class Node {
         this.generation = GENERATIONS.getOrDefault(channels.getFirst(), 0);
         this.signal = channels.getFirst().newSignal();
         this.argumentMemory = new ArgumentMemory(options.maxReceivedBytes());
-        this.codecs = new Codecs(options.maxDepth());
-        this.serviceMethods = new ServiceMethods(codecs, options.callTimeoutNs());
         this.failures = new Failures(session.rank());
         this.workers = new Workers(options, session);
-        this.nodes = new Nodes(this, channels);
-        this.attaching = new Attaching(this);
+        this.nodes = new Nodes(this, channels, routeSources);
         this.endpoints = new Endpoints(context);
         this.inbound = new Inbound(this);
         Endpoint system = endpoints.system();
         this.systemRequests = new SystemRequests(this, system);
         this.grants = new Grants(this);
         this.barrier = new Barrier(this, system);
-        this.calls = new Calls(this, system);
-        this.inboundCalls = new InboundCalls(this, system);
+    }
+
+    /** Adds a part that is built upon this node. They hear of everything in the order in which they were added. */
+    void add(NodeListener listener) {
+        listeners.add(listener);
     }
 
     /** Reserves the channels for a context, until {@link #close} or {@link #giveUp}. */
@@ -115,7 +114,6 @@ final class Node {
     /** Releases a context that has never been started. */
     void giveUp() {
         inbound.close();
-        attaching.close();
         // the other processes do not count a context that has failed here
         channels.forEach(channel -> GENERATIONS.put(channel, generation - 1));
         channels.forEach(IN_USE::remove);
@@ -155,14 +153,6 @@ final class Node {
         return signal;
     }
 
-    Codecs codecs() {
-        return codecs;
-    }
-
-    ServiceMethods serviceMethods() {
-        return serviceMethods;
-    }
-
     ArgumentMemory argumentMemory() {
         return argumentMemory;
     }
@@ -179,16 +169,17 @@ final class Node {
         return nodes;
     }
 
-    Attaching attaching() {
-        return attaching;
-    }
-
     Endpoints endpoints() {
         return endpoints;
     }
 
     Grants grants() {
         return grants;
+    }
+
+    /** The endpoint for the adapter's own requests. */
+    Endpoint systemEndpoint() {
+        return endpoints.system();
     }
 
     @Nullable
@@ -206,10 +197,6 @@ final class Node {
 
     Barrier barrier() {
         return barrier;
-    }
-
-    Calls calls() {
-        return calls;
     }
 
     // ---- requests
@@ -292,16 +279,18 @@ final class Node {
         systemRequests.tellRefusals(peer);
     }
 
-    /** Called when a route is lost: calls that took it and have no answer will not get one. */
+    /** Called when a route is lost: requests that took it and have no answer will not get one. */
     void routeLost(Peer peer, Route route, String why) {
-        calls.routeLost(route, why);
-        if (!peer.isAtWork()) {
-            inboundCalls.peerGone(peer.number(), why);
-        }
-        if (route instanceof WanRoute wan && wan.leavesPlace()) {
-            attaching.left();
-        }
+        listeners.forEach(each -> each.routeLost(peer, route, why));
         signal.signal();
+    }
+
+    void messageDropped(Peer peer) {
+        listeners.forEach(each -> each.messageDropped(peer));
+    }
+
+    void peerClosed(Peer peer) {
+        listeners.forEach(each -> each.peerClosed(peer));
     }
 
     /** The route by which an answer of a node is expected; null if it is not known, or if the node is this process. */
@@ -349,18 +338,18 @@ final class Node {
     void close() {
         checkMayWait();
         if (closed.compareAndSet(false, true)) {
-            runAll(
-                    () -> drain(options.closeTimeout()),
-                    // from then on every call that has begun here has its answer
-                    () -> inboundCalls.close(CANCEL_TIMEOUT_NS),
-                    attaching::close,
-                    systemRequests::goodbye,
-                    () -> nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()),
-                    () -> over = true,
-                    calls::close,
-                    () -> nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed")),
-                    inbound::close,
-                    () -> channels.forEach(IN_USE::remove));
+            List<Runnable> steps = new ArrayList<>();
+            steps.add(() -> drain(options.closeTimeout()));
+            // from then on every call that has begun here has its answer
+            listeners.forEach(each -> steps.add(each::closing));
+            steps.add(systemRequests::goodbye);
+            steps.add(() -> nodes.awaitDrained(System.nanoTime() + GOODBYE_TIMEOUT.toNanos()));
+            steps.add(() -> over = true);
+            listeners.forEach(each -> steps.add(each::closed));
+            steps.add(() -> nodes.foreign().forEach(peer -> peer.leave("the context of this process has been closed")));
+            steps.add(inbound::close);
+            steps.add(() -> channels.forEach(IN_USE::remove));
+            runAll(steps);
         }
     }
 
@@ -369,7 +358,7 @@ final class Node {
      * the others wait for a short time at most.
      */
     @SuppressWarnings("IllegalCatch") // it is thrown at the end
-    private static void runAll(Runnable... steps) {
+    private static void runAll(List<Runnable> steps) {
         Throwable failure = null;
         boolean interrupted = false;
         for (Runnable step : steps) {

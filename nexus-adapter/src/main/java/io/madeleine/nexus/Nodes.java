@@ -1,12 +1,14 @@
 package io.madeleine.nexus;
 
 import io.madeleine.api.Channel;
+import io.madeleine.nexus.wire.KeyTree;
 import io.madeleine.nexus.wire.NodeId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
@@ -20,6 +22,7 @@ final class Nodes {
     private static final int MAX_FOREIGN = 1 << 16;
 
     private final Node node;
+    private final Function<Peer, RouteSource> routeSources;
     private final Peer[] members;
     private final NodeId self;
     private final KeyTree keyTree;
@@ -27,8 +30,9 @@ final class Nodes {
     private final Map<Integer, Peer> foreignByNumber = new ConcurrentHashMap<>();
     private int last;
 
-    Nodes(Node node, List<Channel> channels) {
+    Nodes(Node node, List<Channel> channels, Function<Peer, RouteSource> routeSources) {
         this.node = node;
+        this.routeSources = routeSources;
         this.members = new Peer[node.size()];
         this.last = members.length - 1;
         String name = channels.getFirst().name();
@@ -37,7 +41,7 @@ final class Nodes {
                 .toList());
         String session = keyTree.nameOf(node.session().id());
         for (int rank = 0; rank < members.length; rank++) {
-            members[rank] = new Peer(node, rank, new NodeId(session, name, rank));
+            members[rank] = new Peer(node, rank, new NodeId(session, name, rank), routeSources);
             if (rank != node.rank()) {
                 for (Channel channel : channels) {
                     members[rank].add(new ChannelRoute(node, members[rank], channel, rank, node.signal()));
@@ -95,7 +99,7 @@ final class Nodes {
         if (foreignById.size() >= MAX_FOREIGN && !forgetOne()) {
             throw new OverloadedException("this context knows " + MAX_FOREIGN + " contexts of other sessions already");
         }
-        Peer added = new Peer(node, ++last, id);
+        Peer added = new Peer(node, ++last, id, routeSources);
         foreignByNumber.put(added.number(), added);
         foreignById.put(id, added);
         return added;

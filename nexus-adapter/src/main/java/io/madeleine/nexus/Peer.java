@@ -7,6 +7,7 @@ import io.madeleine.nexus.wire.NodeId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,10 +23,10 @@ final class Peer {
     private final int number;
     private final NodeId id;
 
-    /** The usable routes, best first; connections that this process has made are in {@link #wanRoutes}, too. */
+    /** The usable routes, best first; {@link #routeSource} knows those that it has made, too. */
     private final List<Route> routes = new CopyOnWriteArrayList<>();
 
-    private final WanRoutes wanRoutes;
+    private final RouteSource routeSource;
     private final Refusals refusals = new Refusals();
     private final RefusedCalls refusedCalls = new RefusedCalls();
 
@@ -45,14 +46,14 @@ final class Peer {
     /** Whether a route has been lost, possibly with messages on it. */
     private volatile boolean hasLost;
 
-    /** The id of the last call that had begun when a message was dropped. */
+    /** The id of the last call that had begun when a message was dropped; 0 if none was. */
     private volatile long droppedAfter;
 
-    Peer(Node node, int number, NodeId id) {
+    Peer(Node node, int number, NodeId id, Function<Peer, RouteSource> routeSources) {
         this.node = node;
         this.number = number;
         this.id = id;
-        this.wanRoutes = new WanRoutes(node, this);
+        this.routeSource = routeSources.apply(this);
         this.pendingConnects = new PendingConnects(node, this);
     }
 
@@ -64,8 +65,9 @@ final class Peer {
         return id;
     }
 
-    WanRoutes wanRoutes() {
-        return wanRoutes;
+    /** What makes further routes to the peer. */
+    RouteSource routeSource() {
+        return routeSource;
     }
 
     Refusals refusals() {
@@ -108,7 +110,7 @@ final class Peer {
         while (true) {
             Route route = atWork(methods);
             if (route == null) {
-                route = left == null ? wanRoutes.connectAny(methods, arguments.sendByNs()) : null;
+                route = left == null ? routeSource.connectAny(methods, arguments.sendByNs()) : null;
             }
             if (route == null) {
                 throw unreachable(methods);
@@ -135,7 +137,7 @@ final class Peer {
                 return route;
             }
         }
-        if (left != null || (pendingConnects.isEmpty() && !wanRoutes.mayConnect(methods))) {
+        if (left != null || (pendingConnects.isEmpty() && !routeSource.mayConnect(methods))) {
             throw unreachable(methods);
         }
         pendingConnects.add(arguments, link, handler, methods);
@@ -241,7 +243,7 @@ final class Peer {
                     inUse ? MethodStatus.State.IN_USE : MethodStatus.State.WORKS,
                     inUse ? "the first that works" : "another one is in use"));
         }
-        wanRoutes.addStatus(all);
+        routeSource.addStatus(all);
         return all;
     }
 
@@ -258,7 +260,7 @@ final class Peer {
     /** Whether the peer is known to be gone: dead in its session, or with a closed context. */
     boolean isGone() {
         return routes.isEmpty()
-                && (left != null || !wanRoutes.mayConnect(ANY)); // not before all its routes have been removed
+                && (left != null || !routeSource.mayConnect(ANY)); // not before all its routes have been removed
     }
 
     boolean isDrained() {
@@ -276,9 +278,14 @@ final class Peer {
 
     // ---- dropped messages
 
-    /** Notes that a message of the peer was dropped: calls that have begun until now may wait for it in vain. */
+    /** Called when a message of the peer was dropped before its request could be read. */
     void dropped() {
-        droppedAfter = node.calls().lastId();
+        node.messageDropped(this);
+    }
+
+    /** Notes that a message was dropped: calls up to this id, which had begun by then, may wait for it in vain. */
+    void droppedAfter(long call) {
+        droppedAfter = call;
     }
 
     /** Whether a message was dropped since a call began, which it may have been meant for. */
@@ -295,9 +302,7 @@ final class Peer {
         if (current == route) {
             current = first();
         }
-        if (route instanceof WanRoute wan) {
-            wanRoutes.lost(wan, why);
-        } else {
+        if (!routeSource.noteLost(route, why)) {
             boolean _ = lostRoutes.addIfAbsent(
                     new MethodStatus(route.name(), route.address(), MethodStatus.State.FAILED, why));
         }
@@ -320,7 +325,7 @@ final class Peer {
     void goodbye() {
         if (!hasLost) { // else a lost route may have taken answers with it
             saidGoodbye = true;
-            node.calls().peerClosed(this);
+            node.peerClosed(this);
         }
         leave("its context has been closed");
     }

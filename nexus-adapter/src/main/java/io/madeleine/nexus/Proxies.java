@@ -28,21 +28,21 @@ final class Proxies implements InvocationHandler {
     private final ClientInterceptor[] interceptors;
     private final Map<Method, ServiceMethod> methods = new HashMap<>();
 
-    private Proxies(Node node, Startpoint startpoint, Class<?> type, List<ClientInterceptor> own) {
-        this.node = node;
-        this.calls = node.calls();
+    private Proxies(Context context, Startpoint startpoint, Class<?> type, List<ClientInterceptor> own) {
+        this.node = context.node();
+        this.calls = context.calls();
         this.startpoint = startpoint;
         this.type = type;
         this.targets = startpoint.targets();
         this.interceptors = Stream.concat(node.options().clientInterceptors().stream(), own.stream())
                 .toArray(ClientInterceptor[]::new);
-        node.serviceMethods().of(type).values().forEach(method -> methods.put(method.method(), method));
+        context.serviceMethods().of(type).values().forEach(method -> methods.put(method.method(), method));
     }
 
-    static <S> S proxy(Node node, Startpoint startpoint, Class<S> type, List<ClientInterceptor> interceptors) {
+    static <S> S proxy(Context context, Startpoint startpoint, Class<S> type, List<ClientInterceptor> interceptors) {
         ServiceMethod.describe(type);
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, new Proxies(node, startpoint, type, interceptors)));
+                type.getClassLoader(), new Class<?>[] {type}, new Proxies(context, startpoint, type, interceptors)));
     }
 
     @Override

@@ -164,7 +164,7 @@ public final class Startpoint {
     public <S> S service(Class<S> type, List<ClientInterceptor> interceptors) {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(interceptors, "interceptors");
-        return Proxies.proxy(context.node(), this, type, interceptors);
+        return Proxies.proxy(context, this, type, interceptors);
     }
 
     Calls.Target[] targets() {
@@ -264,7 +264,7 @@ public final class Startpoint {
                 arguments.putLong(link.grant()).putLong(link.grantRest());
             }
             if (!light) {
-                WanAddress.writeAll(arguments, node.wanRoutes().addresses());
+                WanAddress.writeAll(arguments, WanRoutes.of(node).addresses());
             }
         }
     }
@@ -308,7 +308,7 @@ public final class Startpoint {
                         + ranks[i] + ", which this session has never given out: expected one that it has");
             }
             if (!light) {
-                node.wanRoutes().add(WanAddress.readAll(request));
+                WanRoutes.of(node).add(WanAddress.readAll(request));
             }
         }
         return new Startpoint(request.context(), ranks, links, light);

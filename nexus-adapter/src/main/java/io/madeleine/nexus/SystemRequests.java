@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The adapter's own notices between contexts: refusals, goodbyes and listening addresses.
+ * The adapter's own notices between contexts: refusals and goodbyes.
  *
  * <p>Threading: thread-safe.
  */
@@ -14,7 +14,6 @@ final class SystemRequests {
     private static final int REFUSED = Wire.id("refused");
     private static final int REFUSED_CALLS = Wire.id("refused calls");
     private static final int GOODBYE = Wire.id("goodbye");
-    private static final int ADDRESSES = Wire.id("addresses");
     private static final Refusal.Reason[] REASONS = Refusal.Reason.values();
 
     private final Node node;
@@ -23,9 +22,6 @@ final class SystemRequests {
         this.node = node;
         system.nonThreaded("refused", (_, request) -> refused(request));
         system.nonThreaded("goodbye", (_, request) -> goodbye(request));
-        system.nonThreaded(
-                "addresses",
-                (_, request) -> node.nodes().get(request.remote()).wanRoutes().add(WanAddress.readAll(request)));
     }
 
     private void goodbye(Request request) {
@@ -106,14 +102,12 @@ final class SystemRequests {
         }
     }
 
-    /** Sends the listening addresses of this context to all nodes. */
-    void tellAddresses() {
-        Arguments arguments = new Arguments();
-        WanAddress.writeAll(arguments, node.nodes().get(node.rank()).wanRoutes().addresses());
-        node.nodes().forEachOther(peer -> tell(peer, ADDRESSES, arguments));
-    }
-
-    private void tell(Peer peer, int what, Arguments arguments) {
+    /**
+     * Sends a notice without waiting, if there is a route to the peer; reports a send failure if it cannot be sent.
+     *
+     * @param what the number of the handler of the system endpoint
+     */
+    void tell(Peer peer, int what, Arguments arguments) {
         try {
             peer.tell(arguments, what);
         } catch (MadeleineException e) {

@@ -2,6 +2,7 @@ package io.madeleine.nexus;
 
 import io.madeleine.api.PeerFailedException;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wan.WriteQueue;
 import io.madeleine.nexus.wire.Link;
 import io.madeleine.nexus.wire.Wire;
 import java.io.EOFException;
@@ -31,7 +32,7 @@ final class WanRoute extends Route {
     private final @Nullable WanAddress target;
     private final boolean accepted;
     private boolean holdsPlace; // used by one thread after the other, see lose
-    private final WanQueue queue;
+    private final WriteQueue queue;
     private @Nullable Throwable firstFailure; // guarded by the queue
     private final Thread writer =
             Thread.ofPlatform().daemon().name("nexus-wan-writer").unstarted(this::write);
@@ -49,7 +50,7 @@ final class WanRoute extends Route {
         this.connection = connection;
         this.target = target;
         long max = node.options().maxQueuedBytes();
-        this.queue = new WanQueue(Math.min(max, WINDOW_BYTES), max);
+        this.queue = new WriteQueue(Math.min(max, WINDOW_BYTES), max);
     }
 
     /**
@@ -103,7 +104,7 @@ final class WanRoute extends Route {
     @Override
     boolean send(Arguments arguments, Link link, int handler) {
         boolean hasBulks = arguments.hasBulks();
-        long leftNs = arguments.hasDeadline() ? arguments.leftNs() : WanQueue.NO_TIMEOUT;
+        long leftNs = arguments.hasDeadline() ? arguments.leftNs() : WriteQueue.NO_TIMEOUT;
         if (!queue.put(WanLayout.head(arguments, link, handler), hasBulks, isReported(link), leftNs)) {
             return false;
         }
@@ -150,15 +151,15 @@ final class WanRoute extends Route {
 
     @Override
     boolean sendNow(Arguments arguments, Link link, int handler, String[] methods) {
-        WanQueue.Outcome outcome = arguments.byteSize() > node.options().maxQueuedBytes()
-                ? WanQueue.Outcome.FULL
+        WriteQueue.Outcome outcome = arguments.byteSize() > node.options().maxQueuedBytes()
+                ? WriteQueue.Outcome.FULL
                 : queue.tryPut(WanLayout.whole(arguments, link, handler), isReported(link));
-        if (outcome == WanQueue.Outcome.FULL) {
+        if (outcome == WriteQueue.Outcome.FULL) {
             throw new OverloadedException(peer + " receives too slowly: a request of "
                     + arguments.byteSize() + " bytes finds no room in the queue, expected at most "
                     + node.options().maxQueuedBytes() + " queued bytes (ContextOptions.maxQueuedBytes)");
         }
-        return outcome == WanQueue.Outcome.PUT;
+        return outcome == WriteQueue.Outcome.PUT;
     }
 
     /** Errors, out of memory included, end this connection and nothing else. */

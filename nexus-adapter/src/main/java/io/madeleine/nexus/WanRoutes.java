@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe; one thread connects at a time.
  */
-final class WanRoutes {
+final class WanRoutes implements RouteSource {
     private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Node node;
     private final Peer peer;
+    private final Connecting how;
     private final Map<WanAddress, Candidate> candidates = new LinkedHashMap<>();
     private final ReentrantLock connecting = new ReentrantLock();
 
@@ -37,9 +37,20 @@ final class WanRoutes {
         }
     }
 
-    WanRoutes(Node node, Peer peer) {
-        this.node = node;
+    /** Connects to an address of a node. */
+    @FunctionalInterface
+    interface Connecting {
+        WanRoute connect(Peer peer, WanAddress address) throws IOException;
+    }
+
+    WanRoutes(Peer peer, Connecting how) {
         this.peer = peer;
+        this.how = how;
+    }
+
+    /** The addresses of a peer; contexts give all peers a source of this kind. */
+    static WanRoutes of(Peer peer) {
+        return (WanRoutes) peer.routeSource();
     }
 
     /** Adds addresses where the node listens. */
@@ -64,8 +75,8 @@ final class WanRoutes {
         return methods.length == 0;
     }
 
-    /** Whether there is an address that may be tried now. */
-    synchronized boolean mayConnect(String[] methods) {
+    @Override
+    public synchronized boolean mayConnect(String[] methods) {
         return !tries(methods).isEmpty();
     }
 
@@ -89,14 +100,10 @@ final class WanRoutes {
         return null;
     }
 
-    /**
-     * Connects to the first address that answers, with the connect timeout for each; null if none does.
-     *
-     * @param untilNs the deadline in {@link System#nanoTime()} terms, or {@link Long#MAX_VALUE}
-     */
+    /** As the interface says, with the connect timeout for each address. */
+    @Override
     @SuppressWarnings("NullAway") // it does not see that a Task may return null
-    @Nullable
-    Route connectAny(String[] methods, long untilNs) {
+    public @Nullable Route connectAny(String[] methods, long untilNs) {
         if (!mayConnect(methods)) {
             return connected(methods);
         }
@@ -133,7 +140,7 @@ final class WanRoutes {
     private @Nullable WanRoute connect(WanAddress address) throws IOException {
         WanRoute route;
         try {
-            route = node.attaching().connect(peer, address);
+            route = how.connect(peer, address);
         } catch (IOException e) {
             if (Thread.currentThread().isInterrupted()) {
                 throw e; // given up by the caller; the address has not failed
@@ -170,16 +177,20 @@ final class WanRoutes {
         }
     }
 
-    /** Notes that a connection is lost. */
-    void lost(WanRoute route, String why) {
-        WanAddress target = route.target();
+    @Override
+    public boolean noteLost(Route route, String why) {
+        if (!(route instanceof WanRoute wan)) {
+            return false;
+        }
+        WanAddress target = wan.target();
         if (target != null) {
             failed(target, why);
         }
+        return true;
     }
 
-    /** Adds the addresses that are not connected to the table of methods. */
-    synchronized void addStatus(List<MethodStatus> table) {
+    @Override
+    public synchronized void addStatus(List<MethodStatus> table) {
         candidates.forEach((address, candidate) -> {
             String why = candidate.trouble;
             if (candidate.route == null) {

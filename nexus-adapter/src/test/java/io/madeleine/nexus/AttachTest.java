@@ -459,9 +459,9 @@ class AttachTest {
             Context client = clients.of(0);
             assertInterrupted(virtual, deaf, () -> client.attach("nexus://127.0.0.1:" + deaf.getLocalPort()));
             Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
-            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            WanRoutes.of(peer).add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
             assertInterrupted(virtual, deaf, () -> peer.send(new Arguments(), new Link(1), 1, anyMethod));
-            assertTrue(peer.wanRoutes().mayConnect(anyMethod)); // the address has not failed
+            assertTrue(WanRoutes.of(peer).mayConnect(anyMethod)); // the address has not failed
         }
     }
 
@@ -499,7 +499,7 @@ class AttachTest {
         try (World clients = world(1, HASTY.withConnectTimeout(Duration.ofSeconds(50)));
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Peer peer = clients.of(0).node().nodes().of(new NodeId("another session", "default", 0));
-            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            WanRoutes.of(peer).add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
             Runnable connects = () -> peer.send(new Arguments(), new Link(1), 1, anyMethod);
             Started first = start(false, connects);
             try (Socket _ = deaf.accept()) {
@@ -519,7 +519,7 @@ class AttachTest {
                 ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Context client = clients.of(0);
             Peer peer = client.node().nodes().of(new NodeId("another session", "default", 0));
-            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
+            WanRoutes.of(peer).add(List.of(new WanAddress("127.0.0.1", deaf.getLocalPort(), 0, 0)));
             Hasty hasty = new Startpoint(client, new int[] {peer.number()}, new Link[] {new Link(1)}, false)
                     .service(Hasty.class);
             assertThrows(DeadlineExceededException.class, hasty::call);

@@ -254,7 +254,7 @@ class FailuresToldTest {
                     .filter(method -> method.method().getName().equals("waits"))
                     .findFirst()
                     .orElseThrow();
-            Calls calls = world.of(1).node().calls();
+            Calls calls = world.of(1).calls();
             PendingCall.Sync call = new PendingCall.Sync(
                     calls.nextId(),
                     0,

@@ -64,7 +64,7 @@ class GivenUpEarlyTest {
 
     private static World world() {
         return new World("sci", 2, context -> {
-            Calls calls = context.node().calls();
+            Calls calls = context.calls();
             context.codecs()
                     .register(
                             Cancels.class,

@@ -10,6 +10,7 @@ import io.madeleine.nexus.wan.Credentials;
 import io.madeleine.nexus.wan.Handshake;
 import io.madeleine.nexus.wan.Listener;
 import io.madeleine.nexus.wan.SealedConnection;
+import io.madeleine.nexus.wire.KeyTree;
 import io.madeleine.nexus.wire.NodeId;
 import java.io.IOException;
 import java.net.InetSocketAddress;

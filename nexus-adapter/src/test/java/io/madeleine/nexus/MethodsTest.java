@@ -93,7 +93,7 @@ class MethodsTest {
             add(there);
             lose(there, "mad/sci");
             lose(there, "mad/tcp");
-            world.of(0).node().systemRequests().tellAddresses();
+            world.of(0).attaching().tellAddresses();
             world.of(0).node().nodes().get(1).tell(new Arguments(), Wire.id("addresses"));
             Thread.sleep(200); // longer than connecting takes
             assertEquals(List.of("mad/sci FAILED", "mad/tcp FAILED", "wan UNTRIED"), table(there));

@@ -25,7 +25,7 @@ class PassTest {
     private static Startpoint pointer(
             Context holder, NodeId to, Link granted, WanAddress address, long passDifference) {
         Peer peer = holder.node().nodes().of(to);
-        peer.wanRoutes()
+        WanRoutes.of(peer)
                 .add(List.of(new WanAddress(
                         address.host(), address.port(), address.pass(), address.passRest() ^ passDifference)));
         return new Startpoint(holder, new int[] {peer.number()}, new Link[] {granted}, false);
@@ -44,7 +44,7 @@ class PassTest {
                     new InetSocketAddress("127.0.0.1", 0), List.of("127.0.0.1"), _ -> Optional.empty());
             Link sum = there.node().grants().granted(0, Wire.endpointId("sum"));
             WanAddress address =
-                    there.node().nodes().get(0).wanRoutes().addresses().getFirst();
+                    WanRoutes.of(there.node().nodes().get(0)).addresses().getFirst();
             NodeId self = there.node().nodes().self();
             NodeId gone = new NodeId(self.session() + "-before", self.channel(), self.rank());
 

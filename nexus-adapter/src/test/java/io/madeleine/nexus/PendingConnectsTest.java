@@ -81,7 +81,7 @@ class PendingConnectsTest {
                     .allowAttach(new InetSocketAddress("127.0.0.1", 0), List.of("127.0.0.1"), _ -> Optional.empty());
             Node node = guests.of(0).node();
             Peer peer = node.nodes().of(server.of(0).node().nodes().self());
-            peer.wanRoutes().add(List.of(new WanAddress("127.0.0.1", point.port(), 0, 0)));
+            WanRoutes.of(peer).add(List.of(new WanAddress("127.0.0.1", point.port(), 0, 0)));
             PendingConnects pendingConnects = new PendingConnects(node, peer);
             for (int failures = 1; failures <= 2; failures++) {
                 int expected = failures;
@@ -89,7 +89,7 @@ class PendingConnectsTest {
                 World.await(() -> node.failures().sendFailureCount() == expected);
                 World.await(pendingConnects::isEmpty);
             }
-            assertTrue(peer.wanRoutes().mayConnect(ANY));
+            assertTrue(WanRoutes.of(peer).mayConnect(ANY));
         }
     }
 }

@@ -19,6 +19,8 @@ import java.io.InputStream;
 import java.lang.module.ModuleDescriptor;
 import java.net.URL;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,76 @@ class RoomsTest {
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importUrl(PLACE);
 
+    /**
+     * The internals in the package of the public types. They use members of public types that users do not see, which
+     * a package of their own would have to make public.
+     */
+    private static final Map<String, Set<String>> INTERNALS = Map.of(
+            "requests",
+            Set.of(
+                    "ArgumentCopies",
+                    "Barrier",
+                    "BlockingWatch",
+                    "ChannelRoute",
+                    "CodingException",
+                    "Endpoints",
+                    "Failures",
+                    "Grants",
+                    "Inbound",
+                    "Node",
+                    "NodeListener",
+                    "Nodes",
+                    "Peer",
+                    "PendingConnects",
+                    "Receiver",
+                    "Refusals",
+                    "RefusedCalls",
+                    "Route",
+                    "RouteSource",
+                    "Sneaky",
+                    "SystemRequests",
+                    "Workers"),
+            "services",
+            Set.of(
+                    "Answers",
+                    "Calls",
+                    "DefaultMethods",
+                    "InboundCall",
+                    "InboundCalls",
+                    "ItemQueue",
+                    "ParameterStream",
+                    "PendingCall",
+                    "Proxies",
+                    "RetryPolicy",
+                    "RetryingCall",
+                    "Service",
+                    "ServiceMethod",
+                    "ServiceMethods",
+                    "StreamCall",
+                    "StreamSender",
+                    "Sweeper",
+                    "Thrown",
+                    "Uploads"),
+            "wide area",
+            Set.of(
+                    "Attaching",
+                    "Connector",
+                    "Greeting",
+                    "IncrementalReader",
+                    "WanAddress",
+                    "WanLayout",
+                    "WanReader",
+                    "WanRoute",
+                    "WanRoutes"));
+
+    /** The public types that create the parts of a context, or lead into them. */
+    private static final Set<String> ENTRY_POINTS =
+            Set.of("Context", "Startpoint", "Endpoint", "AttachPoint", "Codecs");
+
+    private static final DescribedPredicate<JavaClass> REQUESTS = internals("requests");
+    private static final DescribedPredicate<JavaClass> SERVICES = internals("services");
+    private static final DescribedPredicate<JavaClass> WIDE_AREA = internals("wide area");
+
     private static final DescribedPredicate<JavaClass> OF_THE_MODULE = resideInAPackage(CORE + "..");
 
     private static final DescribedPredicate<JavaClass> INTERNALS_OF_THE_CORE =
@@ -46,6 +118,70 @@ class RoomsTest {
     private static boolean isPublic(JavaClass type) {
         return type.getModifiers().contains(JavaModifier.PUBLIC)
                 && type.getEnclosingClass().map(RoomsTest::isPublic).orElse(true);
+    }
+
+    /** The name of the class in the package of the public types that it is, or is nested in; "" in other packages. */
+    private static String nameInTheCore(JavaClass type) {
+        return type.getPackageName().equals(CORE)
+                ? type.getName().substring(CORE.length() + 1).split("\\$", 2)[0]
+                : "";
+    }
+
+    private static DescribedPredicate<JavaClass> internals(String room) {
+        Set<String> names = Objects.requireNonNull(INTERNALS.get(room));
+        return describe("internals for " + room, each -> names.contains(nameInTheCore(each)));
+    }
+
+    /** Typed calls and the wide area are built upon the node, which tells them what happens ({@link NodeListener}). */
+    @Test
+    void shouldLetRequestsUseNeitherServicesNorTheWideArea() {
+        noClasses()
+                .that(REQUESTS)
+                .should()
+                .dependOnClassesThat(SERVICES.or(WIDE_AREA).or(resideInAnyPackage(CODEC, WAN)))
+                .check(MAIN);
+    }
+
+    @Test
+    void shouldKeepServicesAndTheWideAreaApart() {
+        noClasses()
+                .that(SERVICES)
+                .should()
+                .dependOnClassesThat(WIDE_AREA.or(resideInAPackage(WAN)))
+                .check(MAIN);
+        noClasses()
+                .that(WIDE_AREA)
+                .should()
+                .dependOnClassesThat(SERVICES.or(resideInAPackage(CODEC)))
+                .check(MAIN);
+    }
+
+    @Test
+    void shouldLetOnlyEntryPointsUseServicesAndTheWideArea() {
+        noClasses()
+                .that(describe(
+                        "other public types",
+                        each -> each.getPackageName().equals(CORE)
+                                && INTERNALS.values().stream().noneMatch(names -> names.contains(nameInTheCore(each)))
+                                && !ENTRY_POINTS.contains(nameInTheCore(each))))
+                .should()
+                .dependOnClassesThat(SERVICES.or(WIDE_AREA).or(resideInAnyPackage(CODEC, WAN)))
+                .check(MAIN);
+    }
+
+    @Test
+    void shouldKnowTheRoomOfEveryInternalClass() {
+        assertEquals(
+                INTERNALS.values().stream().flatMap(Set::stream).sorted().toList(),
+                MAIN.stream()
+                        .filter(each -> each.getPackageName().equals(CORE)
+                                && each.getEnclosingClass().isEmpty()
+                                && !each.getName().contains("$")
+                                && !each.getSimpleName().equals("package-info")
+                                && !isPublic(each))
+                        .map(JavaClass::getSimpleName)
+                        .sorted()
+                        .toList());
     }
 
     @Test

@@ -168,9 +168,9 @@ class ShortMemoryTest {
 
         Untellable(Context context, String method, int shortages) {
             super(
-                    context.node().calls().nextId(),
+                    context.calls().nextId(),
                     0,
-                    context.node().serviceMethods().of(Store.class).values().stream()
+                    context.serviceMethods().of(Store.class).values().stream()
                             .filter(each -> each.method().getName().equals(method))
                             .findAny()
                             .orElseThrow(),
@@ -198,8 +198,7 @@ class ShortMemoryTest {
         }
 
         void begin(Context context) {
-            context.node()
-                    .calls()
+            context.calls()
                     .begin(
                             this,
                             new Calls.Target(0, new Link(Wire.endpointId(Store.class.getName())), new String[0]),
@@ -213,7 +212,9 @@ class ShortMemoryTest {
             Untellable call = new Untellable(world.of(1), "never", 3);
             call.begin(world.of(1));
             World.await(() -> call.route() != null);
-            world.of(1).node().calls().routeLost(Objects.requireNonNull(call.route()), "it is cut");
+            world.of(1)
+                    .calls()
+                    .routeLost(world.of(1).node().nodes().get(0), Objects.requireNonNull(call.route()), "it is cut");
             assertTrue(call.end.get(10, TimeUnit.SECONDS).getMessage().contains("it is cut"));
             assertEquals(0, world.of(1).outstandingCount());
         }
@@ -224,7 +225,7 @@ class ShortMemoryTest {
     void shouldTakeNoMemoryToEndACall() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (World world = world()) {
-            Calls calls = world.of(1).node().calls();
+            Calls calls = world.of(1).calls();
             List<Untellable> begun = new ArrayList<>();
             for (int i = 0; i < 300; i++) { // boxes of small numbers are there already
                 begun.add(new Untellable(world.of(1), "never", 0));

@@ -61,7 +61,7 @@ class SlowAnswerTest {
             Peer peer = node.nodes().of(new NodeId("another session", "default", 0));
             IOException late = assertThrows(
                     IOException.class,
-                    () -> node.attaching().connect(peer, new WanAddress("127.0.0.1", listener.port(), 1, 2)));
+                    () -> world.of(0).attaching().connect(peer, new WanAddress("127.0.0.1", listener.port(), 1, 2)));
             assertNotNull(late.getMessage());
             assertTrue(late.getMessage().contains("not answered within 1500 ms"), late::getMessage);
         }

@@ -63,10 +63,10 @@ class SuccessiveContextsTest {
     @Test
     void shouldNumberTheCallsOfTheNextContextAnew() {
         try (World world = new World("sci", 1, _ -> {})) {
-            long earlier = world.of(0).node().calls().nextId();
+            long earlier = world.of(0).calls().nextId();
             world.of(0).close();
             try (Context next = open(world.of(0).node().session().channel())) {
-                assertNotEquals(earlier, next.node().calls().nextId());
+                assertNotEquals(earlier, next.calls().nextId());
             }
         }
     }

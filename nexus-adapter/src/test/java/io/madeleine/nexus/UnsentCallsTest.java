@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.DeadlineExceededException;
+import io.madeleine.nexus.wan.WriteQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,8 +98,8 @@ class UnsentCallsTest {
 
     @Test
     void shouldNotWaitForItsTurnBeyondItsDeadline() throws Exception {
-        WanQueue queue = new WanQueue(100, 1_000);
-        assertTrue(queue.put(new byte[100], false, false, WanQueue.NO_TIMEOUT));
+        WriteQueue queue = new WriteQueue(100, 1_000);
+        assertTrue(queue.put(new byte[100], false, false, WriteQueue.NO_TIMEOUT));
         assertThrows(DeadlineExceededException.class, () -> queue.put(new byte[1], false, false, 20_000_000));
         assertEquals(100, queue.first(1).length);
         assertNull(queue.next(0));

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** Contexts of several ranks in this JVM, over real shared memory, sockets, or a channel over each. */
-final class World implements AutoCloseable {
+public final class World implements AutoCloseable {
     private final Path directory;
     private final LocalSessions sessions;
     final List<Context> contexts = new ArrayList<>();
@@ -67,7 +67,7 @@ final class World implements AutoCloseable {
     }
 
     /** Looks now and then: not everything that tests wait for signals anybody. */
-    static void await(BooleanSupplier condition) {
+    public static void await(BooleanSupplier condition) {
         long giveUpNs = System.nanoTime() + 20_000_000_000L;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - giveUpNs > 0) {
@@ -84,7 +84,7 @@ final class World implements AutoCloseable {
     @Override
     public void close() {
         for (Context context : contexts) {
-            context.node().attaching().close();
+            context.attaching().closing();
             context.node().nodes().foreign().forEach(peer -> peer.leave("the test is over"));
         }
         sessions.close();

@@ -1,9 +1,10 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.madeleine.api.WaitInterruptedException;
+import io.madeleine.nexus.World;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -15,11 +16,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Who waits to put something is woken alone, and nobody is forgotten. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class WanQueueTest {
+class WriteQueueTest {
     private static final int WINDOW = 1_000;
 
     /** As a connection's writer, until it is told to end and nothing is left; how many bytes it was. */
-    private static long write(WanQueue queue, AtomicBoolean over) {
+    private static long write(WriteQueue queue, AtomicBoolean over) {
         long written = 0;
         try {
             while (!over.get() || !queue.isEmpty()) {
@@ -36,13 +37,13 @@ class WanQueueTest {
         return written;
     }
 
-    private static Thread putting(WanQueue queue, int number, AtomicLong put, AtomicInteger interrupted) {
+    private static Thread putting(WriteQueue queue, int number, AtomicLong put, AtomicInteger interrupted) {
         return Thread.ofVirtual().unstarted(() -> {
             for (int i = 0; i < 20; i++) {
                 boolean isLong = (number + i) % 7 == 0;
                 byte[] first = new byte[1 + (number * 31 + i * 17) % 900];
                 try {
-                    assertTrue(queue.put(first, isLong, false, WanQueue.NO_TIMEOUT));
+                    assertTrue(queue.put(first, isLong, false, WriteQueue.NO_TIMEOUT));
                     put.addAndGet(first.length);
                     for (int k = 0; isLong && k < 3; k++) {
                         assertTrue(queue.putPiece(first));
@@ -61,7 +62,7 @@ class WanQueueTest {
 
     @Test
     void shouldForgetNobodyWhoWaitsForRoomThoughOthersAreInterrupted() throws Exception {
-        WanQueue queue = new WanQueue(WINDOW, 10 * WINDOW);
+        WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
         AtomicLong put = new AtomicLong();
         AtomicLong written = new AtomicLong();
         AtomicInteger interrupted = new AtomicInteger();
@@ -88,8 +89,8 @@ class WanQueueTest {
 
     @Test
     void shouldTellEverybodyThatItIsClosed() throws Exception {
-        WanQueue queue = new WanQueue(WINDOW, 10 * WINDOW);
-        assertTrue(queue.put(new byte[WINDOW], true, true, WanQueue.NO_TIMEOUT));
+        WriteQueue queue = new WriteQueue(WINDOW, 10 * WINDOW);
+        assertTrue(queue.put(new byte[WINDOW], true, true, WriteQueue.NO_TIMEOUT));
         AtomicInteger refused = new AtomicInteger();
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -98,7 +99,7 @@ class WanQueueTest {
                 boolean done = switch (kind) {
                     case 0 -> queue.putPiece(new byte[WINDOW]);
                     case 1 -> !queue.awaitEmpty(TimeUnit.SECONDS.toNanos(30));
-                    default -> queue.put(new byte[1], false, false, WanQueue.NO_TIMEOUT);
+                    default -> queue.put(new byte[1], false, false, WriteQueue.NO_TIMEOUT);
                 };
                 if (!done) {
                     refused.incrementAndGet();

@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wan;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>Threading: stateless.
  */
-final class Hosts {
+public final class Hosts {
     private static final int MAX_COUNT = 8;
 
     private Hosts() {}
@@ -21,7 +21,7 @@ final class Hosts {
      * The addresses of this machine, IPv4 first. The loopback address is last: from another machine it leads nowhere or
      * to the wrong host.
      */
-    static List<String> ofThisMachine() {
+    public static List<String> ofThisMachine() {
         List<InetAddress> found = new ArrayList<>();
         try {
             NetworkInterface.networkInterfaces()

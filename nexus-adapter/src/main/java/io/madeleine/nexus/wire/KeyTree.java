@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -19,7 +19,7 @@ import java.util.List;
  *
  * <p>Threading: immutable.
  */
-final class KeyTree {
+public final class KeyTree {
     private static final String ALGORITHM = "Ed25519";
     private static final int HASH_BYTES = 32;
     private static final byte LEAF = 0;
@@ -29,7 +29,7 @@ final class KeyTree {
     private final List<List<byte[]>> levels = new ArrayList<>();
 
     /** Builds the tree of the keys, which are in the order of ranks. */
-    KeyTree(List<byte[]> keys) {
+    public KeyTree(List<byte[]> keys) {
         List<byte[]> level = keys.stream().map(key -> hash(LEAF, key)).toList();
         levels.add(level);
         while (level.size() > 1) {
@@ -46,7 +46,7 @@ final class KeyTree {
      * The name of the session: its id and the root. Other processes cannot prove a rank in it, because the root fixes
      * the keys.
      */
-    String nameOf(String sessionId) {
+    public String nameOf(String sessionId) {
         return name(sessionId, levels.getFirst().size(), levels.getLast().getFirst());
     }
 
@@ -56,7 +56,7 @@ final class KeyTree {
     }
 
     /** The sibling hashes on the path from a rank to the root. */
-    byte[] path(int rank) {
+    public byte[] path(int rank) {
         ByteArrayOutputStream path = new ByteArrayOutputStream();
         int place = rank;
         for (List<byte[]> level : levels) {
@@ -69,7 +69,7 @@ final class KeyTree {
     }
 
     /** Whether the session with this name and size has this key at this rank. */
-    static boolean has(String name, int size, int rank, byte[] key, byte[] path) {
+    public static boolean has(String name, int size, int rank, byte[] key, byte[] path) {
         int dot = name.lastIndexOf('.');
         if (dot < 0 || size < 1 || rank < 0 || rank >= size) {
             return false;
@@ -92,7 +92,7 @@ final class KeyTree {
     }
 
     /** Whether the owner of a key has signed a message for a purpose; see {@link io.madeleine.api.Session#sign}. */
-    static boolean isSigned(byte[] key, String purpose, byte[] message, byte[] signed) {
+    public static boolean isSigned(byte[] key, String purpose, byte[] message, byte[] signed) {
         try {
             byte[] name = purpose.getBytes(java.nio.charset.StandardCharsets.UTF_8);
             Signature signature = Signature.getInstance(ALGORITHM);

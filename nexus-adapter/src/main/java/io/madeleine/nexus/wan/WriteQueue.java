@@ -1,4 +1,4 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wan;
 
 import io.madeleine.api.DeadlineExceededException;
 import io.madeleine.api.WaitInterruptedException;
@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threading: thread-safe.
  */
-final class WanQueue {
+public final class WriteQueue {
     /** Wait without a timeout. */
-    static final long NO_TIMEOUT = Long.MAX_VALUE;
+    public static final long NO_TIMEOUT = Long.MAX_VALUE;
 
     /**
      * A request or a part of one.
@@ -57,7 +57,7 @@ final class WanQueue {
      * @param window the number of queued bytes from which on threads that may wait do so
      * @param maxBytes the largest number of queued bytes
      */
-    WanQueue(long window, long maxBytes) {
+    public WriteQueue(long window, long maxBytes) {
         this.window = window;
         this.maxBytes = maxBytes;
     }
@@ -70,7 +70,7 @@ final class WanQueue {
      * @param timeoutNs the longest wait, or {@link #NO_TIMEOUT}
      * @throws DeadlineExceededException if there is no room within this time
      */
-    boolean put(byte[] request, boolean more, boolean reported, long timeoutNs) {
+    public boolean put(byte[] request, boolean more, boolean reported, long timeoutNs) {
         lock.lock();
         try {
             for (long leftNs = timeoutNs; !closed && (turnTaken || (bytes > 0 && bytes + request.length > window)); ) {
@@ -101,7 +101,7 @@ final class WanQueue {
     }
 
     /** Puts the next piece. Waits for room even if interrupted, because half a request cannot be withdrawn. */
-    boolean putPiece(byte[] piece) {
+    public boolean putPiece(byte[] piece) {
         lock.lock();
         try {
             while (!closed && bytes > 0 && bytes + piece.length > window) {
@@ -117,7 +117,7 @@ final class WanQueue {
     }
 
     /** Ends the pieces of a request; others may be put. */
-    void giveTurn() {
+    public void giveTurn() {
         lock.lock();
         try {
             turnTaken = false;
@@ -131,14 +131,14 @@ final class WanQueue {
     }
 
     /** The outcome of putting a request without waiting. */
-    enum Outcome {
+    public enum Outcome {
         PUT,
         FULL,
         CLOSED
     }
 
     /** Puts a whole request without waiting. */
-    Outcome tryPut(byte[] request, boolean reported) {
+    public Outcome tryPut(byte[] request, boolean reported) {
         lock.lock();
         try {
             if (closed) {
@@ -178,7 +178,7 @@ final class WanQueue {
     }
 
     /** Waits for the first piece, without removing it; null if none comes within the time, or the queue is closed. */
-    byte @Nullable [] first(long timeoutNs) throws InterruptedException {
+    public byte @Nullable [] first(long timeoutNs) throws InterruptedException {
         lock.lock();
         try {
             for (long leftNs = timeoutNs; pieces.isEmpty() && !closed && leftNs > 0; ) {
@@ -197,7 +197,7 @@ final class WanQueue {
     /**
      * Removes the first piece; returns the next one, without removing it, if it is no longer than {@code maxLength}.
      */
-    byte @Nullable [] next(int maxLength) {
+    public byte @Nullable [] next(int maxLength) {
         lock.lock();
         try {
             pieces.poll();
@@ -209,7 +209,7 @@ final class WanQueue {
     }
 
     /** Notes that so many bytes have been written. */
-    void written(long count) {
+    public void written(long count) {
         lock.lock();
         try {
             bytes -= count;
@@ -225,7 +225,7 @@ final class WanQueue {
     /**
      * Whether a message that is not in the queue may be written now: the queue is empty and no request is incomplete.
      */
-    boolean isBetweenRequests() {
+    public boolean isBetweenRequests() {
         lock.lock();
         try {
             return !turnTaken && pieces.isEmpty();
@@ -234,7 +234,8 @@ final class WanQueue {
         }
     }
 
-    boolean isEmpty() {
+    /** Whether all bytes have been written, or the queue is closed. */
+    public boolean isEmpty() {
         lock.lock();
         try {
             return bytes == 0 || closed;
@@ -244,7 +245,7 @@ final class WanQueue {
     }
 
     /** Waits until all bytes have been written; false if they are not within the time. */
-    boolean awaitEmpty(long timeoutNs) {
+    public boolean awaitEmpty(long timeoutNs) {
         lock.lock();
         try {
             for (long leftNs = timeoutNs; bytes > 0 && !closed && leftNs > 0; ) {
@@ -269,7 +270,7 @@ final class WanQueue {
     }
 
     /** Closes the queue and drops its contents; returns whether the loss of a dropped piece is to be reported. */
-    boolean close() {
+    public boolean close() {
         lock.lock();
         try {
             if (!closed) {

@@ -1,11 +1,11 @@
-package io.madeleine.nexus;
+package io.madeleine.nexus.wire;
 
 /**
  * Checks strings before they are sent.
  *
  * <p>Threading: stateless.
  */
-final class Texts {
+public final class Texts {
     private Texts() {}
 
     /**
@@ -13,7 +13,7 @@ final class Texts {
      *
      * @throws IllegalArgumentException if the string has a surrogate without its other half
      */
-    static void checkPaired(String text) {
+    public static void checkPaired(String text) {
         int length = text.length();
         int i = 0;
         while (i < length) {
