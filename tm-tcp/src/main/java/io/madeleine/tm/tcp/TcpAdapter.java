@@ -244,7 +244,7 @@ final class TcpAdapter implements Adapter, HandshakeHandler.Host {
             ends.flatMap(known -> paths.watch(known, connection::heardPackets, connection::pathLost))
                     .ifPresent(connection::watched);
             connection.wire().register(connection.poller()::onReady);
-            progress.add(connection);
+            progress.add(connection.poller());
         } catch (IOException | RuntimeException | Error e) {
             connection.abandon();
             throw e;

@@ -1,5 +1,6 @@
 package io.madeleine.tm.tcp;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -50,6 +51,20 @@ class RoomsTest {
                 .mayOnlyBeAccessedByLayers("tcp", "stream", "tls", "io", "reactor")
                 .whereLayer("spi")
                 .mayOnlyBeAccessedByLayers("tls")
+                .check(CLASSES);
+    }
+
+    /** It joins the parts of a connection, which know its reports, its poller or its end at most. */
+    @Test
+    void shouldLetNoPartOfAConnectionUseTheConnection() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".stream")
+                .and()
+                .doNotHaveFullyQualifiedName(ROOT + ".stream.TcpConnection")
+                .should()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName(ROOT + ".stream.TcpConnection")
                 .check(CLASSES);
     }
 

@@ -28,24 +28,24 @@ public final class Coalescing {
     private final long coalesceNs;
 
     /**
-     * The connections with a dense stream: the first {@link #count} elements. The array changes in place, so that a
+     * The outputs with a dense stream: the first {@link #count} elements. The array changes in place, so that a
      * new stream allocates nothing. A reader without the lock may miss an element that moves meanwhile; the timer
      * looks again.
      */
-    private volatile @Nullable TcpConnection[] streams = new TcpConnection[FIRST_CAPACITY];
+    private volatile @Nullable StreamOutput[] streams = new StreamOutput[FIRST_CAPACITY];
 
     private volatile int count;
     private volatile boolean closed;
     private volatile @Nullable Thread thread;
 
-    /** Guards the list. The callers hold a connection's lock, and so never wait. */
+    /** Guards the list. The callers hold an output's lock, and so never wait. */
     private final SpinLock lock = new SpinLock();
 
     /**
-     * The connection that held back a message last. If two threads race here, the loser's message leaves with the
+     * The output that held back a message last. If two threads race here, the loser's message leaves with the
      * timer instead of with the next call.
      */
-    private @Nullable TcpConnection keeper;
+    private @Nullable StreamOutput keeper;
 
     public Coalescing(String name, long coalesceNs) {
         this.name = name;
@@ -57,26 +57,26 @@ public final class Coalescing {
     }
 
     /**
-     * Notes that a connection has held back a message. Called under that connection's lock; {@link #startTimer} follows
+     * Notes that an output has held back a message. Called under its lock; {@link #startTimer} follows
      * without it. Costs almost nothing while a stream goes on.
      */
-    void kept(TcpConnection connection, boolean isNew) {
-        if (keeper != connection) {
-            keeper = connection;
+    void kept(StreamOutput output, boolean isNew) {
+        if (keeper != output) {
+            keeper = output;
         }
         if (isNew) {
-            enlist(connection);
+            enlist(output);
         }
     }
 
-    private void enlist(TcpConnection connection) {
+    private void enlist(StreamOutput output) {
         lock.lock();
         try {
             int before = count;
             if (before == streams.length) {
                 streams = Arrays.copyOf(streams, 2 * before);
             }
-            streams[before] = connection; // after the last statement that may lack memory
+            streams[before] = output; // after the last statement that may lack memory
             count = before + 1; // publishes it
             Thread flusher = thread;
             if (before == 0 && flusher != null) {
@@ -87,7 +87,7 @@ public final class Coalescing {
         }
     }
 
-    /** Starts the timer thread with the first message that was held back. Called without any connection's lock. */
+    /** Starts the timer thread with the first message that was held back. Called without any output's lock. */
     void startTimer() {
         if (thread == null) {
             startThread();
@@ -103,20 +103,20 @@ public final class Coalescing {
         }
     }
 
-    /** Removes a connection whose stream has ended. Called under that connection's lock. */
-    void delist(TcpConnection connection) {
+    /** Removes an output whose stream has ended. Called under its lock. */
+    void delist(StreamOutput output) {
         lock.lock();
         try {
             int before = count;
             for (int i = 0; i < before; i++) {
-                if (streams[i] == connection) {
+                if (streams[i] == output) {
                     streams[i] = streams[before - 1];
                     streams[before - 1] = null;
                     count = before - 1;
                     break;
                 }
             }
-            if (keeper == connection) {
+            if (keeper == output) {
                 keeper = null;
             }
         } finally {
@@ -124,25 +124,25 @@ public final class Coalescing {
         }
     }
 
-    /** The calling thread is about to send over a connection: flushes what it has held back for another one. */
-    void sendsOver(TcpConnection connection) {
-        TcpConnection before = keeper;
-        if (before != null && before != connection) {
-            before.output().flushOwn();
+    /** The calling thread is about to send: flushes what it has held back for another connection. */
+    void sendsOver(StreamOutput output) {
+        StreamOutput before = keeper;
+        if (before != null && before != output) {
+            before.flushOwn();
         }
     }
 
-    /** The connection at an index, or null if it has left. */
-    private @Nullable TcpConnection stream(int place) {
+    /** The output at an index, or null if it has left. */
+    private @Nullable StreamOutput stream(int place) {
         return streams[place]; // the array never shrinks
     }
 
     /** Flushes on behalf of a thread that polls. */
     void poll(long nowNs) {
         for (int i = 0; i < count; i++) {
-            TcpConnection connection = stream(i);
-            if (connection != null) {
-                connection.output().flushOwnOrOld(nowNs, coalesceNs);
+            StreamOutput output = stream(i);
+            if (output != null) {
+                output.flushOwnOrOld(nowNs, coalesceNs);
             }
         }
     }
@@ -155,9 +155,9 @@ public final class Coalescing {
     /** Flushes everything before the leader sleeps. */
     void flushAll() {
         for (int i = 0; i < count; i++) {
-            TcpConnection connection = stream(i);
-            if (connection != null) {
-                connection.output().flushKept();
+            StreamOutput output = stream(i);
+            if (output != null) {
+                output.flushKept();
             }
         }
     }
@@ -197,11 +197,11 @@ public final class Coalescing {
             alive = true;
             long nowNs = System.nanoTime();
             for (int i = 0; i < count; i++) {
-                TcpConnection connection = stream(i);
-                if (connection != null && connection.output().hasKept()) {
+                StreamOutput output = stream(i);
+                if (output != null && output.hasKept()) {
                     found = true;
-                    alive &= connection.output().goesOn();
-                    full |= !connection.output().flushIdle(nowNs);
+                    alive &= output.goesOn();
+                    full |= !output.flushIdle(nowNs);
                 }
             }
             doublings = full ? Math.min(doublings + 1, MAX_DOUBLINGS) : 0;
@@ -215,9 +215,9 @@ public final class Coalescing {
 
         private void endStreams() {
             for (int i = count - 1; i >= 0; i--) { // backwards, because each element may be removed
-                TcpConnection connection = stream(i);
-                if (connection != null) {
-                    connection.output().endStream();
+                StreamOutput output = stream(i);
+                if (output != null) {
+                    output.endStream();
                 }
             }
         }

@@ -5,6 +5,7 @@ import static java.nio.channels.SelectionKey.OP_WRITE;
 
 import io.madeleine.pmm.spi.ConnectionListener;
 import io.madeleine.tm.tcp.io.Wire;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * the others then, so that of two threads at least one sees both changes.
  */
 public final class ConnectionPoller {
-    private final TcpConnection connection;
     private final Wire wire;
     private final TcpProgress progress;
+    private final BooleanSupplier farewell;
+    private final Runnable whenReadyAfterClose;
     private final PollBackoff backoff = new PollBackoff();
     private final PeerLoss loss = new PeerLoss();
     private final Interest interest;
@@ -35,10 +37,17 @@ public final class ConnectionPoller {
     /** The operations that the reactor's last sleep began to watch; the leader's. */
     private int armedOperations = -1;
 
-    ConnectionPoller(TcpConnection connection, Wire wire, TcpProgress progress) {
-        this.connection = connection;
+    /**
+     * Creates the poller of a connection, which is not started.
+     *
+     * @param farewell continues to send the end-of-stream word, if there is one; returns whether none is left to send
+     * @param whenReadyAfterClose handles the wire's events once the connection is closed
+     */
+    ConnectionPoller(Wire wire, TcpProgress progress, BooleanSupplier farewell, Runnable whenReadyAfterClose) {
         this.wire = wire;
         this.progress = progress;
+        this.farewell = farewell;
+        this.whenReadyAfterClose = whenReadyAfterClose;
         this.interest = new Interest(wire, this::wantedOperations);
     }
 
@@ -157,8 +166,8 @@ public final class ConnectionPoller {
         }
         look = false;
         try {
-            progress.heat(connection);
-            if (!connection.goOnWithFarewell()) {
+            progress.heat(this);
+            if (!farewell.getAsBoolean()) {
                 requestLook();
             }
             return loss.report(upper);
@@ -236,7 +245,7 @@ public final class ConnectionPoller {
     /** Handles a readiness event; also after closing, while the peer still reads what was sent last. */
     public void onReady(int readyOperations) {
         if (closed) {
-            progress.lingering().onReady(connection);
+            whenReadyAfterClose.run();
             return;
         }
         if (!progress.isLedHere()) { // only the leader makes upcalls
@@ -247,7 +256,7 @@ public final class ConnectionPoller {
         }
         ConnectionListener upper = listener;
         if ((readyOperations & OP_READ) != 0 && interested && upper != null && upper.onReadable() > 0) {
-            progress.heat(connection);
+            progress.heat(this);
         }
     }
 

@@ -22,10 +22,21 @@ import java.util.concurrent.TimeUnit;
  * <p>Threading: {@link #add} is thread-safe; {@link #onReady} runs in the event loop.
  */
 public final class Lingering {
+    /** A closed connection. */
+    interface Closed {
+        Wire wire();
+
+        /** Whether a part of what was sent last is still to be written. */
+        boolean hasLastToSend();
+
+        /** Sends the rest and shuts the output down; returns whether the peer may still be reading. */
+        boolean endOutput();
+    }
+
     private final NettyReactor reactor;
     private final EventLoop loop;
     private final long lingerNs;
-    private final Set<TcpConnection> connections = ConcurrentHashMap.newKeySet();
+    private final Set<Closed> connections = ConcurrentHashMap.newKeySet();
     private final ByteBuffer dropped = ByteBuffer.allocateDirect(16 * 1024);
 
     public Lingering(NettyReactor reactor, long lingerNs) {
@@ -35,7 +46,7 @@ public final class Lingering {
     }
 
     /** Adds a connection. Ownership: its links are not used any more. */
-    void add(TcpConnection connection) {
+    void add(Closed connection) {
         connections.add(connection);
         if (loop.inEventLoop()) {
             begin(connection);
@@ -48,13 +59,13 @@ public final class Lingering {
         }
     }
 
-    private void begin(TcpConnection connection) {
+    private void begin(Closed connection) {
         loop.schedule(() -> end(connection), lingerNs, TimeUnit.NANOSECONDS);
         onReady(connection);
     }
 
     /** Continues to send the end-of-stream word and drops the bytes that have arrived. */
-    void onReady(TcpConnection connection) {
+    void onReady(Closed connection) {
         if (!connections.contains(connection)) {
             return;
         }
@@ -85,7 +96,7 @@ public final class Lingering {
         return read < 0;
     }
 
-    private void end(TcpConnection connection) {
+    private void end(Closed connection) {
         if (connections.remove(connection)) {
             connection.wire().close();
         }

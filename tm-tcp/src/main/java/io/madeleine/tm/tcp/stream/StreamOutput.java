@@ -25,7 +25,7 @@ final class StreamOutput {
     /** A copy of this size takes so long that {@link StreamDetector} would take it for a pause of the sender. */
     private static final int LONG_COPY_BYTES = 4 * 1024;
 
-    private final TcpConnection connection;
+    private final LinkReports connection;
     private final StreamSender stream;
     private final Coalescing coalescing;
     private final StreamDetector detector;
@@ -43,7 +43,7 @@ final class StreamOutput {
     private boolean finishing;
     private boolean ended;
 
-    StreamOutput(TcpConnection connection, StreamSender stream, Coalescing coalescing) {
+    StreamOutput(LinkReports connection, StreamSender stream, Coalescing coalescing) {
         this.connection = connection;
         this.stream = stream;
         this.coalescing = coalescing;
@@ -60,7 +60,7 @@ final class StreamOutput {
             queued = true;
             return LinkStatus.PENDING;
         }
-        coalescing.sendsOver(connection);
+        coalescing.sendsOver(this);
         int status = sendLocked(header, group, trailer, heardPackets);
         if (kept) {
             startTimer();
@@ -120,7 +120,7 @@ final class StreamOutput {
         keptSinceNs = detector.nowNs();
         kept = true;
         try {
-            coalescing.kept(connection, !listed);
+            coalescing.kept(this, !listed);
             listed = true;
         } catch (OutOfMemoryError _) { // no thread would flush it later
             flushKeptNow();
@@ -224,7 +224,7 @@ final class StreamOutput {
         if (listed) {
             listed = false;
             keeper = null;
-            coalescing.delist(connection);
+            coalescing.delist(this);
         }
     }
 

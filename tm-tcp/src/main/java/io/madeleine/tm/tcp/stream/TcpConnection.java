@@ -21,7 +21,7 @@ import javax.net.ssl.SSLException;
  *
  * <p>Threading: as {@link ProtocolConnection} says.
  */
-public final class TcpConnection implements ProtocolConnection {
+public final class TcpConnection extends LinkReports implements ProtocolConnection, Lingering.Closed {
     private static final String GIVEN_UP =
             "it has given this process up, for example because it saw no sign of life for madeleine.peer-timeout, or"
                     + " because a call of its own failed in the middle of a packet; its log says which";
@@ -47,7 +47,11 @@ public final class TcpConnection implements ProtocolConnection {
         this.peer = peer;
         this.wire = wire;
         this.progress = progress;
-        this.poller = new ConnectionPoller(this, wire, progress);
+        this.poller = new ConnectionPoller(
+                wire,
+                progress,
+                this::goOnWithFarewell,
+                () -> progress.lingering().onReady(this));
         this.output = new StreamOutput(this, new StreamSender(wire, config, buffers), progress.coalescing());
         this.receiver = new StreamReceiver(wire, config, buffers);
         this.link = new TcpStreamLink(this, capabilities, output, receiver);
@@ -114,39 +118,43 @@ public final class TcpConnection implements ProtocolConnection {
         return output;
     }
 
+    @Override
     public Wire wire() {
         return wire;
     }
 
     // --- reports of the link, under the lock of its direction ---
 
+    @Override
     boolean canSend() {
         return !sendClosed;
     }
 
-    /** Notes that the link has sent; {@code pending} if the socket did not accept everything. */
+    @Override
     void sent(boolean pending) {
         path.sent();
         poller.sent(pending);
     }
 
-    /** Notes that held-back messages were written; {@code pending} if the socket did not accept all. Any thread. */
+    @Override
     void sentKept(boolean pending) {
         path.sent();
         poller.sentKept(pending);
     }
 
+    @Override
     void sendFailed(IOException e) {
         sendClosed = true;
         poller.sendPending(false);
         poller.loseBySend("sending failed: " + e.getMessage());
     }
 
-    /** Sets whether a further header lies in the buffer, which no readiness event reports. */
+    @Override
     void headerIsBuffered(boolean is) {
         poller.buffered(is);
     }
 
+    @Override
     void receiveEnded() {
         if (!poller.hasEndedReceiving()) {
             if (receiver.hasFarewell()) {
@@ -160,6 +168,7 @@ public final class TcpConnection implements ProtocolConnection {
         }
     }
 
+    @Override
     void receiveFailed(IOException e) {
         receiver.end();
         if (e instanceof SSLException) {
@@ -172,6 +181,7 @@ public final class TcpConnection implements ProtocolConnection {
         }
     }
 
+    @Override
     void broken(String reason) {
         sendClosed = true;
         poller.lose(false, reason);
@@ -247,7 +257,8 @@ public final class TcpConnection implements ProtocolConnection {
         return done;
     }
 
-    boolean hasLastToSend() {
+    @Override
+    public boolean hasLastToSend() {
         return output.hasLastToSend();
     }
 
@@ -261,7 +272,7 @@ public final class TcpConnection implements ProtocolConnection {
         boolean peerIsGone = poller.hasEndedReceiving();
         poller.endReceiving();
         receiver.drop();
-        progress.remove(this);
+        progress.remove(poller);
         path.end();
         boolean peerMayRead = endOutput() && !unreachable;
         if ((peerIsGone && !wire.hasUnsent()) || !peerMayRead) {
@@ -275,12 +286,12 @@ public final class TcpConnection implements ProtocolConnection {
     public void abandon() {
         boolean _ = poller.close();
         receiver.drop();
-        progress.remove(this);
+        progress.remove(poller);
         path.end();
     }
 
-    /** Sends the rest and shuts the output down; returns whether the peer may still be reading. */
-    boolean endOutput() {
+    @Override
+    public boolean endOutput() {
         try {
             if (flushLast()) {
                 wire.shutdownOutput();

@@ -30,13 +30,13 @@ public final class TcpProgress implements ProgressSource {
     private final Lingering lingering;
     private final Coalescing coalescing;
 
-    private final CopyOnWriteArrayList<TcpConnection> list = new CopyOnWriteArrayList<>();
-    private volatile TcpConnection[] connections = {};
+    private final CopyOnWriteArrayList<ConnectionPoller> list = new CopyOnWriteArrayList<>();
+    private volatile ConnectionPoller[] pollers = {};
     private volatile boolean look;
     private volatile boolean armed;
 
     // owned by the leader
-    private TcpConnection[] hot = new TcpConnection[4];
+    private ConnectionPoller[] hot = new ConnectionPoller[4];
     private int hotCount;
     private long selectedNs;
 
@@ -59,18 +59,14 @@ public final class TcpProgress implements ProgressSource {
         this.coalescing = coalescing;
     }
 
-    public synchronized void add(TcpConnection connection) {
-        list.add(connection);
-        connections = list.toArray(TcpConnection[]::new);
+    public synchronized void add(ConnectionPoller poller) {
+        list.add(poller);
+        pollers = list.toArray(ConnectionPoller[]::new);
     }
 
-    synchronized void remove(TcpConnection connection) {
-        list.remove(connection);
-        connections = list.toArray(TcpConnection[]::new);
-    }
-
-    TcpConnection[] connections() {
-        return connections;
+    synchronized void remove(ConnectionPoller poller) {
+        list.remove(poller);
+        pollers = list.toArray(ConnectionPoller[]::new);
     }
 
     Lingering lingering() {
@@ -104,14 +100,14 @@ public final class TcpProgress implements ProgressSource {
     }
 
     /** Has the leader read a connection in each round. */
-    void heat(TcpConnection connection) {
-        if (!connection.poller().isHot()) {
+    void heat(ConnectionPoller poller) {
+        if (!poller.isHot()) {
             if (hotCount == hot.length) {
                 hot = Arrays.copyOf(hot, 2 * hotCount);
             }
-            hot[hotCount++] = connection;
+            hot[hotCount++] = poller;
         }
-        connection.poller().heat();
+        poller.heat();
     }
 
     @Override
@@ -119,9 +115,9 @@ public final class TcpProgress implements ProgressSource {
         coalescing.poll(nowNs);
         int work = look ? lookAround() : 0;
         for (int i = hotCount - 1; i >= 0; i--) {
-            TcpConnection connection = hot[i];
-            work += connection.poller().pollHot();
-            if (!connection.poller().isHot()) {
+            ConnectionPoller poller = hot[i];
+            work += poller.pollHot();
+            if (!poller.isHot()) {
                 hot[i] = hot[--hotCount];
                 hot[hotCount] = null;
             }
@@ -135,7 +131,7 @@ public final class TcpProgress implements ProgressSource {
 
     private boolean isSelectDue(long nowNs) {
         if (watcher == null) {
-            return nowNs - selectedNs >= SELECT_NS && hotCount < connections.length;
+            return nowNs - selectedNs >= SELECT_NS && hotCount < pollers.length;
         }
         return watcher.takeNews() || nowNs - selectedNs >= SELECT_NS; // no other thread runs the loop
     }
@@ -145,8 +141,8 @@ public final class TcpProgress implements ProgressSource {
         int work = 0;
         boolean all = false;
         try {
-            for (TcpConnection connection : connections) {
-                work += connection.poller().attend();
+            for (ConnectionPoller poller : pollers) {
+                work += poller.attend();
             }
             all = true;
         } finally {
@@ -162,8 +158,8 @@ public final class TcpProgress implements ProgressSource {
         armed = true;
         coalescing.flushAll();
         boolean news = look;
-        for (TcpConnection connection : connections) {
-            news |= connection.poller().arm();
+        for (ConnectionPoller poller : pollers) {
+            news |= poller.arm();
         }
         if (watcher != null && !news) {
             watcher.arm();
@@ -176,13 +172,13 @@ public final class TcpProgress implements ProgressSource {
      */
     @Override
     public boolean rearm() {
-        TcpConnection[] open = connections;
+        ConnectionPoller[] open = pollers;
         if (watcher != null || look || hotCount > 0 || open.length > MOST_REARMED || !coalescing.isIdle()) {
             return false;
         }
         armed = true;
-        for (TcpConnection connection : open) {
-            if (!connection.poller().rearm()) {
+        for (ConnectionPoller poller : open) {
+            if (!poller.rearm()) {
                 return false;
             }
         }
@@ -195,8 +191,8 @@ public final class TcpProgress implements ProgressSource {
         if (watcher != null) {
             watcher.disarm();
         }
-        for (TcpConnection connection : connections) {
-            connection.poller().disarm();
+        for (ConnectionPoller poller : pollers) {
+            poller.disarm();
         }
     }
 }

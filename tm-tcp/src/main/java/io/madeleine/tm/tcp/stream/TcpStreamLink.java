@@ -25,13 +25,13 @@ public final class TcpStreamLink implements DynamicLink {
             0,
             "any size: small blocks gathered in a buffer, large native ones written and read in place");
 
-    private final TcpConnection connection;
+    private final LinkReports connection;
     private final TransmissionCapabilities capabilities;
     private final StreamOutput output;
     private final StreamReceiver receiver;
 
     TcpStreamLink(
-            TcpConnection connection,
+            LinkReports connection,
             TransmissionCapabilities capabilities,
             StreamOutput output,
             StreamReceiver receiver) {

@@ -196,7 +196,7 @@ class CoalescingTest {
     void shouldStartNoThreadUnderTheLockOfAConnection() throws Exception {
         connect();
         Coalescing coalescing = new Coalescing("of-this-test", 1_000_000);
-        coalescing.kept((TcpConnection) ends.left().connection, true);
+        coalescing.kept(output(ends.left()), true);
         assertFalse(hasTimer());
         coalescing.startTimer();
         assertTrue(hasTimer());
@@ -245,9 +245,9 @@ class CoalescingTest {
         connect();
         int[] ending = Stream.of(order.split(" ")).mapToInt(Integer::parseInt).toArray();
         Coalescing coalescing = new Coalescing("test", 1);
-        List<TcpConnection> streams = new ArrayList<>();
+        List<StreamOutput> streams = new ArrayList<>();
         for (int i = 0; i < ending.length; i++) {
-            streams.add((TcpConnection) pair.connect("stream " + i).left().connection);
+            streams.add(output(pair.connect("stream " + i).left()));
             coalescing.kept(streams.get(i), true);
         }
         for (int stream : ending) {
