@@ -7,6 +7,7 @@ module io.madeleine.pmm {
     requires static transitive org.jspecify;
 
     exports io.madeleine.pmm;
+    exports io.madeleine.pmm.faults;
     exports io.madeleine.pmm.handshake;
     exports io.madeleine.pmm.spi;
 

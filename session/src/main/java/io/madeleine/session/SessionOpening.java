@@ -11,6 +11,7 @@ import io.madeleine.pmm.ProgressEngine;
 import io.madeleine.pmm.SelectorReactor;
 import io.madeleine.pmm.SessionArenas;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.faults.Faults;
 import io.madeleine.pmm.spi.Adapter;
 import io.madeleine.pmm.spi.Availability;
 import io.madeleine.pmm.spi.LargePages;
@@ -54,7 +55,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Opens one session together with its other processes: join, open adapters, exchange descriptions, choose networks,
@@ -145,6 +148,7 @@ final class SessionOpening {
         ProgressEngine engine = new ProgressEngine(
                 membership.name() + "-" + membership.rank(), reactor, waiting(descriptions), demands);
         resources.add(engine);
+        injectFaults(descriptions);
         adapters.values().forEach(adapter -> engine.addSource(adapter.progress()));
 
         PeerFailures failures = resources.add(new PeerFailures(membership.name()));
@@ -178,6 +182,19 @@ final class SessionOpening {
         resources.add(bootstrap);
         session.opened();
         return session;
+    }
+
+    /** Decorates the adapters if the configuration asks for faults; without any this costs nothing. */
+    private void injectFaults(List<ProcessDescription> descriptions) {
+        Faults faults = config.faults();
+        if (faults.any()) {
+            LOGGER.log(Level.WARNING, () -> membership + ": madeleine.faults injects faults: " + faults.summary());
+            ToIntFunction<ProcessIdentity> rankOf = peer -> IntStream.range(0, descriptions.size())
+                    .filter(rank -> descriptions.get(rank).identity().equals(peer))
+                    .findFirst()
+                    .orElseThrow();
+            adapters.replaceAll((_, adapter) -> faults.around(adapter, membership.rank(), rankOf));
+        }
     }
 
     private void openChannels(MadeleineSession session, ProgressEngine engine, List<Connecting.Made> connections) {

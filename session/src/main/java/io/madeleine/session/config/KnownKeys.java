@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Refuses unknown keys. A key is known if a {@code reference.conf} names it. There are two exceptions: channels can
- * have any name, and each family checks its own keys.
+ * Refuses unknown keys. A key is known if a {@code reference.conf} names it. There are three exceptions: channels can
+ * have any name, each family checks its own keys, and {@link FaultSettings} those of faults.
  *
  * <p>Threading: stateless.
  */
@@ -39,6 +39,7 @@ final class KnownKeys {
             }
             switch (here) {
                 case CHANNELS -> checkChannels(object(here, value), reference);
+                case FaultSettings.LINKS -> object(here, value); // FaultSettings checks what is inside
                 case FAMILIES -> checkFamilies(object(here, value), object(here, expected), actual);
                 default -> {
                     if (expected instanceof ConfigObject inner) {

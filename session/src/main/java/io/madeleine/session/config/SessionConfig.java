@@ -8,6 +8,7 @@ import io.madeleine.api.SessionRequest;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.faults.Faults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import java.util.TreeSet;
  * @param networks the networks that "auto" chooses from, best first
  * @param families the families of networks, ordered by name
  * @param selfDescribed whether blocks carry a description
+ * @param faults the faults to inject into what arrives, for tests
  * @param root the whole configuration, from which the families read their keys
  */
 public record SessionConfig(
@@ -36,6 +38,7 @@ public record SessionConfig(
         List<String> networks,
         List<FamilyConfig> families,
         boolean selfDescribed,
+        Faults faults,
         Config root) {
     /** The key of {@link #selfDescribed}. */
     static final String SELF_DESCRIBED = "madeleine.debug.self-described";
@@ -73,7 +76,7 @@ public record SessionConfig(
                     .orElseGet(() -> new ChannelSettings(name, ConfigReader.AUTO, ConfigReader.AUTO)));
         }
         return new SessionConfig(
-                membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, root);
+                membership, timeouts, waiting, List.copyOf(chosen), networks, families, selfDescribed, faults, root);
     }
 
     /**
@@ -103,6 +106,7 @@ public record SessionConfig(
                 reader.texts("madeleine.networks"),
                 families(reader),
                 reader.flag(SELF_DESCRIBED),
+                FaultSettings.from(reader),
                 reader.config());
     }
 

@@ -13,6 +13,8 @@ import io.madeleine.api.SessionException;
 import io.madeleine.pmm.WaitHint;
 import io.madeleine.pmm.WaitMode;
 import io.madeleine.pmm.WaitPolicy;
+import io.madeleine.pmm.faults.DirectionFaults;
+import io.madeleine.pmm.faults.Faults;
 import io.madeleine.session.TestSessions;
 import io.madeleine.session.bootstrap.Joining;
 import java.io.IOException;
@@ -251,6 +253,42 @@ class SessionConfigTest {
                 "did you mean latency?");
         assertContains(refusal("networks={}"), "a list of texts");
         assertContains(refusal("session.open-timeout=0s"), "madeleine.session.open-timeout");
+    }
+
+    @Test
+    void shouldReadTheFaultsOfEachDirection() {
+        assertFalse(config().faults().any());
+        Faults faults = config(
+                        "faults.seed=7",
+                        "faults.links.0-to-1.delay=2ms",
+                        "faults.links.0-to-1.jitter=1ms",
+                        "faults.links.any-to-1={ stall-after = 1s, stall-for = 2s }",
+                        "faults.links.any-to-any.cut-after=0s")
+                .faults();
+        assertTrue(faults.any());
+        int any = Faults.Direction.ANY;
+        assertEquals(
+                new Faults(
+                        7,
+                        Map.of(
+                                new Faults.Direction(0, 1),
+                                new DirectionFaults(2_000_000, 1_000_000, 0, 0, DirectionFaults.NEVER),
+                                new Faults.Direction(any, 1),
+                                new DirectionFaults(0, 0, 1_000_000_000, 2_000_000_000, DirectionFaults.NEVER),
+                                new Faults.Direction(any, any),
+                                new DirectionFaults(0, 0, 0, 0, 0))),
+                faults);
+    }
+
+    @Test
+    void shouldRefuseFaultsThatAreNone() {
+        assertContains(refusal("faults.links.0-1.delay=2ms"), "madeleine.faults.links.0-1", "0-to-1, any-to-2");
+        assertContains(refusal("faults.links.0-to-1=2ms"), "madeleine.faults.links.0-to-1 = ", "expected an object");
+        assertContains(
+                refusal("faults.links.0-to-1.dealy=2ms"),
+                "unknown key madeleine.faults.links.0-to-1.dealy",
+                "did you mean delay?");
+        assertContains(refusal("faults.links.any-to-any.delay=2"), "any-to-any.delay = ", "a duration with its unit");
     }
 
     @Test
@@ -501,6 +539,7 @@ class SessionConfigTest {
                 some.networks(),
                 some.families(),
                 some.selfDescribed(),
+                some.faults(),
                 some.root());
         assertContains(
                 assertThrows(SessionException.class, () -> Joining.join(config, System.nanoTime()))

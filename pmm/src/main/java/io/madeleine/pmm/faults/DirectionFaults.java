@@ -1,0 +1,36 @@
+package io.madeleine.pmm.faults;
+
+/**
+ * The faults of one direction of a connection. Times count from the moment when the connection is there.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param delayNs by how much everything is delayed
+ * @param jitterNs by how much more at most, at random; the order stays
+ * @param stallAfterNs when the direction stalls: from then on nothing arrives
+ * @param stallForNs for how long; what was sent meanwhile arrives afterwards
+ * @param cutAfterNs when the connection is lost; {@link #NEVER} for never
+ */
+public record DirectionFaults(long delayNs, long jitterNs, long stallAfterNs, long stallForNs, long cutAfterNs) {
+    /** No cut. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    /** No faults. */
+    public static final DirectionFaults NONE = new DirectionFaults(0, 0, 0, 0, NEVER);
+
+    /** Whether there is any fault. */
+    public boolean any() {
+        return delayNs > 0 || jitterNs > 0 || stallForNs > 0 || cutAfterNs != NEVER;
+    }
+
+    /** One clause for a log, with times in milliseconds. */
+    String summary() {
+        return "{delay " + millis(delayNs) + " to " + millis(delayNs + jitterNs)
+                + (stallForNs > 0 ? ", stalls after " + millis(stallAfterNs) + " for " + millis(stallForNs) : "")
+                + (cutAfterNs == NEVER ? "" : ", is cut after " + millis(cutAfterNs)) + "}";
+    }
+
+    private static String millis(long ns) {
+        return ns / 1e6 + " ms";
+    }
+}
