@@ -156,7 +156,8 @@ class ListenerTest {
         };
         try (Listener listener =
                         new Listener(loopback(), KEY, 20_000, guests::add, counting, Acceptor.MAX_UNAUTHENTICATED);
-                ExecutorService strangers = Executors.newVirtualThreadPerTaskExecutor()) {
+                ExecutorService strangers = Executors.newVirtualThreadPerTaskExecutor();
+                var _ = new Ending(over)) { // closed before the executor, which waits for its tasks
             for (int i = 0; i < 500; i++) {
                 int kind = i % 4;
                 strangers.submit(() -> {
@@ -178,7 +179,13 @@ class ListenerTest {
             over.set(true);
             assertTrue(tookMs < 6_000, guestCount + " guests took " + tookMs + " ms");
             assertTrue(threads.get() <= guestCount, threads + " threads were made");
-        } finally {
+        }
+    }
+
+    /** Tells the strangers that the test is over, also if it has failed. */
+    private record Ending(AtomicBoolean over) implements AutoCloseable {
+        @Override
+        public void close() {
             over.set(true);
         }
     }
