@@ -151,6 +151,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     final void run(Supplier<Plan> made) {
         try {
             Plan plan = made.get();
+            plan.schedule.keep(made); // which refers to the buffers
             run(plan.schedule);
             plan.finish();
         } catch (MpiFault e) {
@@ -170,6 +171,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     final Request start(Supplier<Plan> made) {
         try {
             Plan plan = made.get();
+            plan.schedule.keep(made);
             plan.schedule.start();
             return Request.of(this, plan.schedule, _ -> plan.finish());
         } catch (MpiFault e) {

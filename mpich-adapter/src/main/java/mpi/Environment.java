@@ -5,6 +5,7 @@ import io.madeleine.mpi.MpiFault;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.ContextNumbers;
 import io.madeleine.mpi.comm.RankGroup;
+import io.madeleine.mpi.datatypes.BufferPool;
 import io.madeleine.mpi.datatypes.SegmentCache;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.DeviceSettings;
@@ -27,6 +28,7 @@ final class Environment {
     private static final long QUEUES_NS = 10_000_000_000L;
 
     private final Session session;
+    private final DeviceSettings settings;
     private final Device device;
     private final ContextNumbers numbers;
     private final BufferedSends buffered;
@@ -41,7 +43,8 @@ final class Environment {
      */
     Environment(Session session, Intracomm world, Intracomm self) {
         this.session = session;
-        this.device = new Device(session, session.channel(), DeviceSettings.from(System.getProperties()));
+        this.settings = DeviceSettings.from(System.getProperties());
+        this.device = new Device(session, session.channel(), settings);
         this.numbers = new ContextNumbers(session.rank());
         this.buffered = new BufferedSends(device);
         this.world = world;
@@ -65,6 +68,11 @@ final class Environment {
 
     SegmentCache segments() {
         return segments;
+    }
+
+    /** A pool of buffers in memory of the session, which stay readable after its end. */
+    BufferPool newBufferPool() {
+        return new BufferPool(session::allocateKept, settings.bufferBytes());
     }
 
     Intracomm world() {

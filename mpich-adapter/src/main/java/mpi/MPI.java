@@ -74,6 +74,7 @@ public class MPI extends Memory {
         main = Thread.currentThread();
         Environment own = new Environment(Session.open(), COMM_WORLD, COMM_SELF);
         environment = own;
+        takeFrom(own.newBufferPool());
         reporter = new Reporter(own.rank(), own.size(), own::awaited);
         return args == null ? new String[0] : args;
     }
@@ -93,6 +94,7 @@ public class MPI extends Memory {
     public static synchronized void Finalize() {
         Environment own = environment();
         finalized = true;
+        takeFrom(null);
         own.end();
         environment = null;
         Reporter told = reporter;

@@ -1,5 +1,6 @@
 package mpi;
 
+import io.madeleine.mpi.datatypes.BufferPool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.CharBuffer;
@@ -8,6 +9,7 @@ import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.ShortBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Buffers and parts of them.
@@ -15,10 +17,20 @@ import java.nio.ShortBuffer;
  * <p>Threading: without state.
  */
 public class Memory extends Predefined {
+    /** Has memory that the networks access in place, between the start and the end of MPI. */
+    private static volatile @Nullable BufferPool pool;
+
     Memory() {}
 
+    /** Sets where long buffers come from; null for the JVM's own memory. */
+    static void takeFrom(@Nullable BufferPool wanted) {
+        pool = wanted;
+    }
+
     private static ByteBuffer allocate(int bytes) {
-        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+        BufferPool own = pool;
+        ByteBuffer pooled = own == null ? null : own.take(bytes);
+        return (pooled == null ? ByteBuffer.allocateDirect(bytes) : pooled).order(ByteOrder.nativeOrder());
     }
 
     /** A direct buffer of some elements, in native byte order. Works at any time. */

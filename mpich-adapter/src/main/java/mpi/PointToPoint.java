@@ -13,6 +13,7 @@ import io.madeleine.mpi.device.ReceiveOperation;
 import io.madeleine.mpi.device.SendMode;
 import io.madeleine.mpi.device.SendOperation;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +94,11 @@ final class PointToPoint {
         int target = sessionRank(dest, "destination");
         MemorySegment memory = segments.memory(buffer);
         long start = start(buffer, offset, count, type, memory);
-        return device.sendNow(memory, start, count * type.type().size(), target, communicator.context(), tag);
+        try {
+            return device.sendNow(memory, start, count * type.type().size(), target, communicator.context(), tag);
+        } finally {
+            Reference.reachabilityFence(buffer); // the memory does not keep it
+        }
     }
 
     /** Whether the items are one range of memory that can be moved where it is. */
@@ -120,6 +125,7 @@ final class PointToPoint {
     private SendOperation newSend(SendMode mode, Data data, int target, int tag) {
         SendOperation send = new SendOperation(device).prepare(mode, target, communicator.context(), tag);
         load(send, data);
+        send.keep(data.buffer());
         return send;
     }
 
@@ -159,7 +165,11 @@ final class PointToPoint {
         }
         int target = sessionRank(dest, "destination");
         SendOperation loaded = newSend(SendMode.STANDARD, data, target, sendTag(tag));
-        comm.environment().buffered().send(loaded.payload(), target, communicator.context(), tag);
+        try {
+            comm.environment().buffered().send(loaded.payload(), target, communicator.context(), tag);
+        } finally {
+            Reference.reachabilityFence(data); // whose memory it copies
+        }
     }
 
     Request ibsend(Data data, int dest, int tag) {
@@ -208,6 +218,7 @@ final class PointToPoint {
                 status.withObjects(ObjectMessages.read(bytes, objects, data.offset(), data.count()));
             });
         }
+        receive.keep(data.buffer());
         Operand operand = Operand.of(data.buffer(), data.offset(), data.type());
         if (data.buffer() instanceof mpjbuf.Buffer packed) {
             operand.set(receive.payload(), packed.getCapacity());
@@ -242,6 +253,7 @@ final class PointToPoint {
         }
         receive.prepare(from, communicator.context(), tag, communicator.group());
         receive.payload().set(memory, start, count * type.type().size());
+        receive.keep(buffer);
         device.receive(receive);
         comm.await(receive);
         if (receive.fault() != null) {
@@ -249,6 +261,7 @@ final class PointToPoint {
         }
         Status status = comm.statusOf(receive, MPI.SUCCESS);
         receive.payload().clear();
+        receive.keep(null);
         spare.set(receive);
         return status;
     }

@@ -151,6 +151,18 @@ public interface Session extends AutoCloseable {
     MemorySegment allocate(long bytes);
 
     /**
+     * As {@link #allocate}, but the memory outlives the session: it can be read and written as long as a segment or
+     * buffer of it is reachable. For programs that keep their results when they leave.
+     *
+     * <p>Ownership: the garbage collector frees the memory when the session is closed and nothing refers to it any
+     * more; until then it is not freed.
+     *
+     * @param bytes how many bytes, at least 1
+     * @throws SessionException if the session is closed
+     */
+    MemorySegment allocateKept(long bytes);
+
+    /**
      * Makes an arena whose memory is like that of {@link #allocate}, but freed by the caller: for memory that is needed
      * for a while only.
      *

@@ -38,7 +38,7 @@ public final class RegionArena implements Arena {
     private static final long COMMON_BLOCK_BYTES = COMMON_BYTES / 4;
 
     private final SessionArenas arenas;
-    private final Arena memory = Arena.ofShared();
+    private final Arena memory;
     private final List<Region> regions = new ArrayList<>();
 
     /** Removed from the table and not freed yet, because a system call used the memory. */
@@ -51,8 +51,10 @@ public final class RegionArena implements Arena {
     private final BumpAllocator common = new BumpAllocator(PAGE_BYTES, COMMON_BYTES);
     private volatile boolean ended;
 
-    RegionArena(SessionArenas arenas) {
+    /** An arena that takes its memory in another. */
+    RegionArena(SessionArenas arenas, Arena memory) {
         this.arenas = arenas;
+        this.memory = memory;
     }
 
     @Override
@@ -196,7 +198,7 @@ public final class RegionArena implements Arena {
      */
     @Override
     public void close() {
-        if (arenas.lasting() == this) {
+        if (arenas.isOfSession(this)) {
             throw new UnsupportedOperationException(
                     "the arena of a session is closed by Session.close(); for memory of your own"
                             + " lifetime use Session.newArena() or another arena");
@@ -239,6 +241,17 @@ public final class RegionArena implements Arena {
             }
             arenas.table().tellFreed(removed);
             removed.clear();
+        }
+    }
+
+    /**
+     * Makes all modules release the regions, which stay as ordinary memory: no module gets their place back. The arena
+     * must have {@linkplain #end ended}.
+     */
+    void letGo() {
+        synchronized (regions) {
+            arenas.table().remove(regions, System.nanoTime());
+            regions.clear();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.madeleine.pmm;
 
+import io.madeleine.api.SessionException;
 import io.madeleine.pmm.spi.LargePages;
 import io.madeleine.pmm.spi.MemorySource;
 import io.madeleine.pmm.spi.Region;
@@ -20,6 +21,7 @@ public final class SessionArenas implements AutoCloseable {
     private final RegionTable table = new RegionTable();
     private final @Nullable LargePages largePages;
     private final RegionArena lasting;
+    private volatile @Nullable RegionArena kept;
     private final Set<RegionArena> open = ConcurrentHashMap.newKeySet();
     private volatile List<MemorySource> sources = List.of();
     private volatile Drain drain = (_, _) -> {};
@@ -36,7 +38,8 @@ public final class SessionArenas implements AutoCloseable {
     /** A session's memory, on these large pages if there are any and no source has better memory. */
     public SessionArenas(Optional<LargePages> largePages) {
         this.largePages = largePages.orElse(null);
-        this.lasting = new RegionArena(this);
+        this.lasting = new RegionArena(this, Arena.ofShared());
+        this.kept = new RegionArena(this, Arena.ofAuto());
     }
 
     /** Sets the sources of memory; an allocation uses the first one that has memory for it. */
@@ -54,6 +57,19 @@ public final class SessionArenas implements AutoCloseable {
         return lasting;
     }
 
+    /**
+     * The arena whose memory outlives the session: the collector frees it.
+     *
+     * @throws SessionException if the session is closed
+     */
+    public RegionArena kept() {
+        RegionArena arena = kept;
+        if (arena == null) {
+            throw new SessionException("the session is closed");
+        }
+        return arena;
+    }
+
     /** Sets how {@link RegionArena#close} waits for users of its memory, and the longest such wait. */
     public void drainBy(Drain how, long timeoutNs) {
         drain = how;
@@ -62,7 +78,7 @@ public final class SessionArenas implements AutoCloseable {
 
     /** Makes an arena that its user closes; the session closes it at the latest. */
     public RegionArena newArena() {
-        RegionArena made = new RegionArena(this);
+        RegionArena made = new RegionArena(this, Arena.ofShared());
         open.add(made);
         return made;
     }
@@ -79,6 +95,11 @@ public final class SessionArenas implements AutoCloseable {
         throw new IllegalArgumentException(
                 "memory that peers can reach is taken in an arena of the session: expected one of"
                         + " Session.newArena or Session.arena, found " + arena);
+    }
+
+    /** Whether users cannot close this arena. */
+    boolean isOfSession(RegionArena arena) {
+        return arena == lasting || arena == kept;
     }
 
     RegionTable table() {
@@ -128,6 +149,12 @@ public final class SessionArenas implements AutoCloseable {
         open.forEach(arena -> steps.take(() -> arena.free(System.nanoTime())));
         open.clear();
         steps.take(() -> lasting.free(System.nanoTime()));
+        RegionArena outliving = kept;
+        if (outliving != null) {
+            outliving.end(true);
+            steps.take(outliving::letGo);
+            kept = null; // the collector may free what nothing else refers to
+        }
         steps.rethrow();
     }
 }

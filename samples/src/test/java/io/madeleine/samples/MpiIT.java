@@ -231,11 +231,17 @@ class MpiIT {
                 } catch (MPIException e) {
                   if (rank == 1) System.out.println("class " + e.getErrorClass());
                 }
+                java.nio.LongBuffer late = MPI.newLongBuffer(1 << 17);
+                if (rank == 0) late.put(100_000, 23);
+                MPI.COMM_WORLD.bcast(late, 1 << 17, MPI.LONG, 0);
+                for (int i = 0; i < 2000; i++) MPI.newByteBuffer(1 << 20).put(i, (byte) 1);
                 MPI.Finalize();
+                System.gc();
                 if (rank == 1) System.out.println("got " + early.get(0) + ", finalized " + MPI.isFinalized());
+                if (rank == 1) System.out.println("kept " + late.get(100_000));
                 """);
         assertEquals(List.of(), run.err());
-        assertEquals(List.of("[1] class 6", "[1] got 17, finalized true"), run.out());
+        assertEquals(List.of("[1] class 6", "[1] got 17, finalized true", "[1] kept 23"), run.out());
         assertEquals(0, run.code());
     }
 

@@ -199,6 +199,15 @@ final class MadeleineSession implements Session, Bootstrap.Events {
         return arenas.lasting().allocate(bytes);
     }
 
+    @Override
+    public MemorySegment allocateKept(long bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException(bytes + " bytes: expected at least 1");
+        }
+        throwIfClosing();
+        return arenas.kept().allocate(bytes);
+    }
+
     private void throwIfClosing() {
         if (closing.get()) {
             throw new SessionException("the session is closed");

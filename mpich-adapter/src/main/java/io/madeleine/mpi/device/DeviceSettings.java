@@ -14,18 +14,22 @@ import java.util.Properties;
  *     for; beyond, messages wait at their sender. Each counts 128 bytes and its body.
  * @param fragmentBytes {@code mpi.fragment-bytes}: a longer body travels in several messages, so that others get
  *     between them
+ * @param bufferBytes {@code mpi.buffer-bytes}: how much memory of the session the buffers of {@code newByteBuffer} and
+ *     its like take at most; further ones are ordinary memory
  */
-public record DeviceSettings(int eagerBytes, int creditBytes, long fragmentBytes) {
-    private static final int EAGER_BYTES = 16 << 10;
+public record DeviceSettings(int eagerBytes, int creditBytes, long fragmentBytes, long bufferBytes) {
+    private static final int EAGER_BYTES = 64 << 10;
     private static final int CREDIT_BYTES = 4 << 20;
     private static final int FRAGMENT_BYTES = 4 << 20;
     private static final int LEAST_FRAGMENT_BYTES = 4 << 10;
+    private static final int BUFFER_BYTES = 256 << 20;
 
     /** Validates the numbers. */
     public DeviceSettings {
         check("mpi.eager-bytes", eagerBytes, Header.INLINE_BYTES, 1 << 20);
         check("mpi.credit-bytes", creditBytes, 1 << 10, 1 << 30);
         check("mpi.fragment-bytes", fragmentBytes, LEAST_FRAGMENT_BYTES, Long.MAX_VALUE);
+        check("mpi.buffer-bytes", bufferBytes, 0, Long.MAX_VALUE);
     }
 
     private static void check(String key, long value, long least, long most) {
@@ -39,7 +43,8 @@ public record DeviceSettings(int eagerBytes, int creditBytes, long fragmentBytes
         return new DeviceSettings(
                 number(properties, "mpi.eager-bytes", EAGER_BYTES),
                 number(properties, "mpi.credit-bytes", CREDIT_BYTES),
-                number(properties, "mpi.fragment-bytes", FRAGMENT_BYTES));
+                number(properties, "mpi.fragment-bytes", FRAGMENT_BYTES),
+                number(properties, "mpi.buffer-bytes", BUFFER_BYTES));
     }
 
     private static int number(Properties properties, String key, int otherwise) {

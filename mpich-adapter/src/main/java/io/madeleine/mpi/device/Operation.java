@@ -16,6 +16,11 @@ public abstract class Operation implements BooleanSupplier {
 
     private @Nullable Listener listener;
     private @Nullable MpiFault fault;
+
+    /** Keeps buffers reachable whose memory the operation uses. */
+    @SuppressWarnings("UnusedVariable") // it is enough that the field refers to them
+    private @Nullable Object buffers;
+
     private boolean cancelled;
 
     /** Hears of the end of an operation. */
@@ -31,6 +36,11 @@ public abstract class Operation implements BooleanSupplier {
     /** Sets the listener of the next end; null for none. */
     public final void tell(@Nullable Listener wanted) {
         listener = wanted;
+    }
+
+    /** Keeps the buffers reachable in which the operation moves bytes, as long as the operation is; null for none. */
+    public final void keep(@Nullable Object used) {
+        buffers = used;
     }
 
     /** Whether the operation has ended, well or not, or is not started. */

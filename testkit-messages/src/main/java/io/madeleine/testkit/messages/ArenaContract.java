@@ -9,9 +9,12 @@ import io.madeleine.api.Completion;
 import io.madeleine.api.IncomingMessage;
 import io.madeleine.api.OutgoingMessage;
 import io.madeleine.api.SendMode;
+import io.madeleine.api.SessionException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +63,35 @@ abstract class ArenaContract extends CompletionLossContract {
             received.await(); // must not fail because of freed memory
         }
         join(sending);
+    }
+
+    @Test
+    void shouldKeepMemoryBeyondTheSession() {
+        open(2);
+        List<MemorySegment> kept = new ArrayList<>();
+        for (int bytes : new int[] {1, 100_000, 2 << 20}) {
+            MemorySegment block = sessions().session(0).allocateKept(bytes).fill(FILL);
+            kept.add(block);
+            try (OutgoingMessage out = channel(0).beginPacking(1)) {
+                out.pack(block, SendMode.CHEAPER, CHEAPER);
+                Completion _ = out.endPackingAsync();
+            }
+            MemorySegment target = sessions().session(1).allocateKept(bytes);
+            try (IncomingMessage in = channel(1).beginUnpacking()) {
+                in.unpack(target, SendMode.CHEAPER, CHEAPER).endUnpacking();
+            }
+            kept.add(target);
+        }
+        sessions().close();
+        System.gc();
+        for (MemorySegment block : kept) {
+            assertEquals(
+                    -1,
+                    block.mismatch(MemorySegment.ofArray(new byte[(int) block.byteSize()])
+                            .fill(FILL)));
+            block.fill((byte) 0);
+        }
+        assertThrows(SessionException.class, () -> sessions().session(0).allocateKept(1));
     }
 
     @Test

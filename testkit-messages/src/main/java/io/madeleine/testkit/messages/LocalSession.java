@@ -211,6 +211,11 @@ final class LocalSession implements Session {
     }
 
     @Override
+    public MemorySegment allocateKept(long bytes) {
+        return arenas.kept().allocate(bytes);
+    }
+
+    @Override
     public Arena newArena() {
         return arenas.newArena();
     }
