@@ -27,6 +27,17 @@ public abstract class CollectiveCalls extends PointToPointCalls {
 
     abstract Request start(Supplier<Plan> plan);
 
+    abstract void runBarrier();
+
+    abstract void runAllreduce(
+            @Nullable Object send,
+            int sendOffset,
+            @Nullable Object receive,
+            int receiveOffset,
+            int count,
+            Datatype type,
+            Op op);
+
     private static @Nullable Buffer directOrNull(@Nullable Buffer buffer) {
         return buffer == null ? null : direct(buffer);
     }
@@ -51,7 +62,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
 
     /** Returns when all members have called it. */
     public final void barrier() {
-        run(() -> Collectives.barrier(handle()));
+        runBarrier();
     }
 
     /** As {@link #barrier()}, non-blocking. */
@@ -477,7 +488,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
 
     /** Combines the values of all members at each. */
     public final void allReduce(@Nullable Object sendbuf, @Nullable Object recvbuf, int count, Datatype type, Op op) {
-        run(() -> CollectiveReductions.allreduce(handle(), values(sendbuf, recvbuf, type, op), count));
+        runAllreduce(sendbuf, 0, recvbuf, 0, count, type, op);
     }
 
     /** As {@link #allReduce(Object, Object, int, Datatype, Op)}, non-blocking. */
@@ -490,7 +501,7 @@ public abstract class CollectiveCalls extends PointToPointCalls {
 
     /** As the longer form; the buffer holds the operands, and the result. */
     public final void allReduce(@Nullable Object buf, int count, Datatype type, Op op) {
-        run(() -> CollectiveReductions.allreduce(handle(), values(null, buf, type, op), count));
+        runAllreduce(null, 0, buf, 0, count, type, op);
     }
 
     /** As {@link #allReduce(Object, int, Datatype, Op)}, non-blocking. */

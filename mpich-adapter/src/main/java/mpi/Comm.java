@@ -3,6 +3,8 @@ package mpi;
 import io.madeleine.api.MadeleineException;
 import io.madeleine.mpi.ErrorClass;
 import io.madeleine.mpi.MpiFault;
+import io.madeleine.mpi.collectives.Combining;
+import io.madeleine.mpi.collectives.DirectSteps;
 import io.madeleine.mpi.collectives.Schedule;
 import io.madeleine.mpi.comm.Communicator;
 import io.madeleine.mpi.comm.RankGroup;
@@ -10,7 +12,9 @@ import io.madeleine.mpi.creation.Creation;
 import io.madeleine.mpi.device.Device;
 import io.madeleine.mpi.device.Operation;
 import io.madeleine.mpi.device.ReceiveOperation;
+import java.lang.ref.Reference;
 import java.util.function.Supplier;
+import mpi.CollectiveReductions.Values;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +39,7 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
     private @Nullable Creation creation;
 
     private @Nullable Request request;
+    private @Nullable DirectSteps steps;
 
     private volatile Errhandler errhandler = MPI.ERRORS_ARE_FATAL;
     private final Attributes attributes = new Attributes(KEYVALS);
@@ -154,6 +159,70 @@ public class Comm extends CollectiveCalls implements Freeable, Cloneable {
             plan.schedule.keep(made); // which refers to the buffers
             run(plan.schedule);
             plan.finish();
+        } catch (MpiFault e) {
+            throw raise(e);
+        }
+    }
+
+    /** The steps of short collective operations; made again after one was given up. */
+    private DirectSteps steps() {
+        Communicator current = handle();
+        DirectSteps own = steps;
+        if (own == null || own.communicator() != current) {
+            own = new DirectSteps(current, this::await);
+            steps = own;
+        }
+        return own;
+    }
+
+    @Override
+    final void runBarrier() {
+        try {
+            steps().barrier();
+        } catch (MpiFault e) {
+            throw raise(e);
+        } catch (RuntimeException | Error e) { // the thread was interrupted
+            steps = null;
+            throw e;
+        }
+    }
+
+    @Override
+    final void runAllreduce(
+            @Nullable Object send,
+            int sendOffset,
+            @Nullable Object receive,
+            int receiveOffset,
+            int count,
+            Datatype type,
+            Op op) {
+        Values values = values(send, sendOffset, receive, receiveOffset, type, op);
+        try {
+            Communicator own = handle();
+            if (receive == null
+                    || !PointToPoint.isPlain(receive, type)
+                    || send instanceof boolean[]
+                    || !DirectSteps.isAllreduced(own, count * type.type().size())) {
+                run(() -> CollectiveReductions.allreduce(own, values, count));
+                return;
+            }
+            Combining combining = values.combining();
+            steps().allreduce(values.loaded(values.output(), count), combining);
+        } catch (MpiFault e) {
+            throw raise(e);
+        } catch (RuntimeException | Error e) { // the thread was interrupted
+            steps = null;
+            throw e;
+        } finally {
+            Reference.reachabilityFence(send);
+            Reference.reachabilityFence(receive);
+        }
+    }
+
+    private Values values(
+            @Nullable Object send, int sendOffset, @Nullable Object receive, int receiveOffset, Datatype type, Op op) {
+        try {
+            return new Values(send, sendOffset, receive, receiveOffset, type, op);
         } catch (MpiFault e) {
             throw raise(e);
         }

@@ -233,7 +233,7 @@ public class Intracomm extends Comm {
 
     /** As {@code barrier}; offsets count elements of the array. */
     public void Barrier() {
-        run(() -> Collectives.barrier(handle()));
+        runBarrier();
     }
 
     /** As {@code bcast}; offsets count elements of the array. */
@@ -477,8 +477,7 @@ public class Intracomm extends Comm {
                     this, objects(sendbuf, sendoffset), objects(recvbuf, recvoffset), count, op));
             return;
         }
-        run(() -> CollectiveReductions.allreduce(
-                handle(), new Values(sendbuf, sendoffset, recvbuf, recvoffset, type, op), count));
+        runAllreduce(sendbuf, sendoffset, recvbuf, recvoffset, count, type, op);
     }
 
     /** As {@code reduceScatter}; offsets count elements of the array. */

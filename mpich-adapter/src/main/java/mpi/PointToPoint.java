@@ -102,7 +102,7 @@ final class PointToPoint {
     }
 
     /** Whether the items are one range of memory that can be moved where it is. */
-    private static boolean isPlain(Object buffer, Datatype type) {
+    static boolean isPlain(Object buffer, Datatype type) {
         return Datatype.check(type).type().isDense()
                 && !(buffer instanceof boolean[] || buffer instanceof Object[] || buffer instanceof mpjbuf.Buffer);
     }

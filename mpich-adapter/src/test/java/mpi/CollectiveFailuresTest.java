@@ -78,7 +78,7 @@ class CollectiveFailuresTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 3, 5, 7})
+    @ValueSource(ints = {2, 3, 4, 5, 7})
     void shouldTellAllMembersThatAFunctionHasThrown(int size) {
         AtomicInteger errors = new AtomicInteger();
         run("sci", size, comm -> {

@@ -103,7 +103,7 @@ public final class Reductions {
         schedule.next();
     }
 
-    private static void combine(Combining combining, Area own, Area coming, boolean isLower) {
+    static void combine(Combining combining, Area own, Area coming, boolean isLower) {
         if (isLower) {
             combining.intoUpper(coming, own);
         } else {

@@ -30,6 +30,9 @@ public final class ReceiveOperation extends Operation {
     private long bytes;
 
     private boolean needsAll;
+    private String whole = "";
+    private int step;
+    private int steps;
     private int culprit = -1;
 
     // a rendezvous: what the sender sends, and how much has arrived
@@ -78,6 +81,14 @@ public final class ReceiveOperation extends Operation {
         return this;
     }
 
+    /** Says of which operation the receive is a step, for people. */
+    public ReceiveOperation asPartOf(String operation, int number, int count) {
+        whole = operation;
+        step = number;
+        steps = count;
+        return this;
+    }
+
     /** The longest message that the receive takes whole. */
     long capacity() {
         return anyLength ? Long.MAX_VALUE : payload.bytes();
@@ -123,8 +134,9 @@ public final class ReceiveOperation extends Operation {
 
     @Override
     public String describe() {
-        return "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource) + " with "
-                + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
+        String part = whole.isEmpty() ? "" : whole + ", step " + step + " of " + steps + ": ";
+        return part + "a receive from " + (wantedSource == Device.ANY_SOURCE ? "any rank" : "rank " + wantedSource)
+                + " with " + (wantedTag == Device.ANY_TAG ? "any tag" : "tag " + wantedTag);
     }
 
     void start() {
